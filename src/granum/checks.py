@@ -1,0 +1,53 @@
+"""The wording of every bad-input message: name, rule, value, way out."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+
+class InputError(ValueError):
+    """Bad input: the command line prints the message and exits with 2."""
+
+
+class RunError(RuntimeError):
+    """A run that had to stop; the message names time, place and the last checkpoint. Exit code 1."""
+
+
+def finite_positive(name: str, value: float, unit: str = "") -> float:
+    """``value`` if it is a finite number above zero, else a refusal in words."""
+    if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0):
+        raise InputError(f"{name} must be a finite number above 0{f' {unit}' if unit else ''} (got {value!r}).")
+    return float(value)
+
+
+def known_name(kind: str, name: str, known: Iterable[str]) -> str:
+    """``name`` if it is one of ``known``, else a refusal that shows the right ones."""
+    names = sorted(known)
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"unknown {kind} {name!r}; choose one of: {', '.join(map(repr, names))}.{hint}")
+    return name
+
+
+def explain(error: ValidationError, where: str) -> InputError:
+    """A pydantic error as one message: field, rule and value of everything that is wrong."""
+    lines = []
+    for item in error.errors(include_url=False):
+        field = ".".join(str(part) for part in item["loc"]) or where
+        rule = item["msg"].removeprefix("Value error, ")
+        if item["type"] == "extra_forbidden":
+            rule = "is not a known key"
+        lines.append(f"  {field}: {rule} (got {_short(item.get('input'))})")
+    return InputError(f"{where} is not valid:\n" + "\n".join(lines))
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

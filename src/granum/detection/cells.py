@@ -1,0 +1,121 @@
+"""Cells: grains sorted along a Morton curve and filed in one grid of cells for each size level.
+
+A grain reaches as far as its radius plus its own skin: the distance it may move before the neighbour list is made anew. Grains
+of like reach share a level, whose cells are as wide as its largest reach needs, so that a few large or fast grains cost the many
+small or slow ones nothing. Cells are found through a table indexed by the low bits of the cell's Morton code, so the world has
+no bounds and memory grows with the number of grains alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._jit import FloatArray, IntArray, LongArray, device, kernel
+
+LARGEST_CELL = 1 << 20  # coordinates of a cell run from 0 to 2^21 - 1 around the first grain
+
+
+class Cells(NamedTuple):
+    """Grains by cell and level. Ranks are places along the Morton curve."""
+
+    order: IntArray        # (N,) grain of each rank
+    level: IntArray        # (N,) level of each rank
+    width: FloatArray      # (L,) of the cells of each level [m]
+    reach: FloatArray      # (L,) largest reach of each level [m]
+    count: LongArray       # (L,) grains of each level
+    table: LongArray       # (L, 2) first entry of each level's table, and its mask
+    start: IntArray        # table entry -> first filed grain; one more at the end of each level
+    filed: IntArray        # ranks, by table entry
+    code: LongArray        # cell code of each filed rank
+
+
+@device
+def spread(x):
+    """The bits of x, two zero bits between each two."""
+    x &= 0x1FFFFF
+    x = (x | x << 32) & 0x1F00000000FFFF
+    x = (x | x << 16) & 0x1F0000FF0000FF
+    x = (x | x << 8) & 0x100F00F00F00F00F
+    x = (x | x << 4) & 0x10C30C30C30C30C3
+    return (x | x << 2) & 0x1249249249249249
+
+
+@device
+def cell_code(ix, iy, iz):
+    """Morton code of a cell."""
+    return spread(ix) | spread(iy) << 1 | spread(iz) << 2
+
+
+@device
+def cell_index(x, origin, inverse_width):
+    """Cell coordinate of x [m]; far-off grains share the outermost cells."""
+    i = np.int64(np.floor((x - origin) * inverse_width)) + LARGEST_CELL
+    return min(max(i, np.int64(0)), np.int64(2 * LARGEST_CELL - 1))
+
+
+@kernel
+def morton_codes(position: FloatArray, first: int, count: int, width: float) -> LongArray:
+    """(N,) Morton code of every grain's cell of the given width [m]."""
+    code = np.empty(count, np.int64)
+    for i in range(count):
+        k = first + i
+        code[i] = cell_code(
+            cell_index(position[k, 0], position[first, 0], 1.0 / width),
+            cell_index(position[k, 1], position[first, 1], 1.0 / width),
+            cell_index(position[k, 2], position[first, 2], 1.0 / width),
+        )
+    return code
+
+
+@kernel
+def file_grains(
+    position: FloatArray, first: int, order: IntArray, level: IntArray, width: FloatArray, table: LongArray,
+    start: IntArray, filed: IntArray, code: LongArray,
+) -> None:  # fmt: skip
+    """Counting sort of the ranks by (level, table entry); ranks of one entry stay in order."""
+    count = len(order)
+    entry = np.empty(count, np.int64)
+    own = np.empty(count, np.int64)
+    start[:] = 0
+    for k in range(count):
+        g, lv = first + order[k], level[k]
+        scale = 1.0 / width[lv]
+        own[k] = cell_code(
+            cell_index(position[g, 0], position[first, 0], scale),
+            cell_index(position[g, 1], position[first, 1], scale),
+            cell_index(position[g, 2], position[first, 2], scale),
+        )
+        entry[k] = table[lv, 0] + (own[k] & table[lv, 1])
+        start[entry[k] + 1] += 1
+    for e in range(len(start) - 1):
+        start[e + 1] += start[e]
+    place = start.copy()
+    for k in range(count):
+        p = place[entry[k]]
+        place[entry[k]] += 1
+        filed[p] = k
+        code[p] = own[k]
+
+
+def file_in_cells(position: FloatArray, first: int, reach: FloatArray) -> Cells:
+    """Sort grains (bodies from ``first`` on) along the Morton curve and file them by cell and level.
+
+    ``reach`` (N,) [m]: two grains are candidates when their distance is below the sum of their reaches.
+    """
+    count = len(reach)
+    smallest = reach.min()
+    order = np.argsort(morton_codes(position, first, count, 2 * smallest), kind="stable").astype(np.int32)
+    by_octave = np.minimum(np.log2(reach / smallest).astype(np.int64), 30)
+    octaves, level = np.unique(by_octave, return_inverse=True)
+    members = np.bincount(level, minlength=len(octaves))
+    largest = np.zeros(len(octaves))
+    np.maximum.at(largest, level, reach)
+    size = 2 ** np.ceil(np.log2(np.maximum(members, 4) * 2)).astype(np.int64)
+    table = np.stack([np.concatenate([[0], np.cumsum(size)[:-1]]), size - 1], axis=1)
+    start = np.zeros(size.sum() + 1, np.int32)
+    filed, code = np.empty(count, np.int32), np.empty(count, np.int64)
+    level = level.astype(np.int32)[order]
+    file_grains(position, first, order, level, 2 * largest, table, start, filed, code)
+    return Cells(order, level, 2 * largest, largest, members, table, start, filed, code)

@@ -1,0 +1,71 @@
+"""Pairs: the grains that may touch before the neighbour list is made anew."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import BoolArray, FloatArray, IntArray, LongArray, kernel
+from .cells import Cells, cell_code, cell_index
+
+
+def who_searches(cells: Cells) -> BoolArray:
+    """(L, L): grains of level l look for partners in the cells of level m. Of two levels the one with less work looks."""
+    levels = len(cells.width)
+    looks = np.eye(levels, dtype=bool)
+    for fine in range(levels):
+        for coarse in range(fine + 1, levels):
+            from_fine = cells.count[fine] * 27.0
+            across = (cells.reach[fine] + cells.reach[coarse]) * 2 / cells.width[fine] + 1
+            from_coarse = cells.count[coarse] * across**3
+            looks[(fine, coarse) if from_fine < from_coarse else (coarse, fine)] = True
+    return looks
+
+
+@kernel
+def find_candidates(
+    position: FloatArray, first: int, reach: FloatArray, order: IntArray, level: IntArray, width: FloatArray,
+    level_reach: FloatArray, looks: BoolArray, table: LongArray, start: IntArray, filed: IntArray, code: LongArray,
+    candidate_first: IntArray, candidate: IntArray,
+) -> int:  # fmt: skip
+    """Candidates of rank k are ``candidate[candidate_first[k] : candidate_first[k + 1]]``, as ranks; every pair once.
+
+    Returns how many there are; beyond the room of ``candidate`` they are only counted.
+    """
+    count, room, levels = len(order), len(candidate), len(width)
+    x = np.empty((count, 4))  # in Morton order: neighbours in space are neighbours in memory
+    for k in range(count):
+        g = order[k]
+        x[k, 0], x[k, 1], x[k, 2] = position[first + g, 0], position[first + g, 1], position[first + g, 2]
+        x[k, 3] = reach[g]
+    ox, oy, oz = position[first, 0], position[first, 1], position[first, 2]
+    found = 0
+    for k in range(count):
+        candidate_first[k] = found
+        xk, yk, zk, rk, lk = x[k, 0], x[k, 1], x[k, 2], x[k, 3], level[k]
+        for m in range(levels):
+            if not looks[lk, m]:
+                continue
+            same = m == lk
+            far = rk + level_reach[m]
+            scale = 1.0 / width[m]
+            base, mask = table[m, 0], table[m, 1]
+            x0, x1 = cell_index(xk - far, ox, scale), cell_index(xk + far, ox, scale)
+            y0, y1 = cell_index(yk - far, oy, scale), cell_index(yk + far, oy, scale)
+            z0, z1 = cell_index(zk - far, oz, scale), cell_index(zk + far, oz, scale)
+            for iz in range(z0, z1 + 1):
+                for iy in range(y0, y1 + 1):
+                    for ix in range(x0, x1 + 1):
+                        c = cell_code(ix, iy, iz)
+                        e = base + (c & mask)
+                        for p in range(start[e], start[e + 1]):
+                            j = filed[p]
+                            if code[p] != c or (same and j <= k):
+                                continue
+                            dx, dy, dz = x[j, 0] - xk, x[j, 1] - yk, x[j, 2] - zk
+                            near = rk + x[j, 3]
+                            if dx * dx + dy * dy + dz * dz < near * near:
+                                if found < room:
+                                    candidate[found] = j
+                                found += 1
+    candidate_first[count] = found
+    return found

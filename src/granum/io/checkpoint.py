@@ -1,0 +1,139 @@
+"""Checkpoints: everything a run needs to go on, written whole or not at all.
+
+The content is a nested dict of arrays and plain values; it comes back with the same keys, types and bits (tuples as lists).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from ..checks import RunError
+from . import layout
+from .read import damaged, open_checked
+
+_ARRAY = "@array"  # {"@array": path} stands in the tree for an array
+_WAY_OUT = "Restart from another checkpoint, or run again from the start."
+
+
+def checkpoint_path(recording_path: str | Path) -> Path:
+    """Where the checkpoint of a recording lies: ``run.h5`` -> ``run.checkpoint.h5``."""
+    path = Path(recording_path)
+    return path.with_name(f"{path.stem}.checkpoint{path.suffix}")
+
+
+def write_checkpoint(path: str | Path, content: Mapping[str, Any]) -> None:
+    """Replace the checkpoint ``path`` by ``content``, on disk when this returns.
+
+    Made in memory, written beside it and renamed, so that the last checkpoint is there until the new one is complete. RunError if
+    the disk does not take it.
+    """
+    path = Path(path)
+    arrays: dict[str, np.ndarray] = {}
+    tree = json.dumps(_without_arrays(content, "arrays", arrays))
+    image = io.BytesIO()
+    with h5py.File(image, "w", libver=("v110", "v110")) as file:
+        for name, array in arrays.items():
+            file[name] = array
+        file["tree"] = tree
+        file.attrs.update(format=layout.CHECKPOINT_FORMAT, version=layout.CHECKPOINT_VERSION, created_by=layout.CREATED_BY)
+        file.attrs["sha256"] = _digest(tree, arrays)
+    target = path.resolve()
+    draft = target.with_name(target.name + ".new")
+    try:
+        try:
+            with open(draft, "wb") as out:
+                out.write(image.getbuffer())
+                out.flush()
+                os.fsync(out.fileno())
+            os.replace(draft, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                draft.unlink(missing_ok=True)
+            raise
+        _sync_folder(target.parent)
+    except OSError as error:
+        kept = "The last checkpoint is still there. " if path.exists() else ""
+        raise RunError(
+            f"checkpoint {path} cannot be written ({error.strerror or error}). {kept}Make room or choose a writable folder."
+        ) from error
+
+
+def read_checkpoint(path: str | Path) -> dict[str, Any]:
+    """The content of a checkpoint; InputError if it is not one, or if any of it has changed since it was written."""
+    path = Path(path)
+    with open_checked(path, "checkpoint", "/", layout.CHECKPOINT_FORMAT, layout.CHECKPOINT_VERSION, _WAY_OUT) as file:
+        try:
+            text = file["tree"].asstr()[()]
+            arrays: dict[str, np.ndarray] = {}
+            content = _with_arrays(json.loads(text), file, arrays)
+            intact = file.attrs["sha256"] == _digest(text, arrays)
+        except (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError) as error:
+            raise damaged(path, "checkpoint", error, _WAY_OUT) from error
+    if not intact:
+        raise damaged(path, "checkpoint", "its content does not match its digest", _WAY_OUT)
+    return content
+
+
+def _without_arrays(value: Any, where: str, arrays: dict[str, np.ndarray]) -> Any:
+    """``value`` as JSON can hold it; arrays move to ``arrays`` under the path ``where``."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "biufcV":
+            raise TypeError(f"{where}: an array of {value.dtype} cannot be stored in a checkpoint.")
+        arrays[where] = np.asarray(value, order="C")
+        return {_ARRAY: where}
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str) or key == _ARRAY or "/" in key or key in ("", ".", ".."):
+                raise TypeError(f"{where}: {key!r} cannot be a key of a checkpoint.")
+        return {key: _without_arrays(part, f"{where}/{key}", arrays) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_arrays(part, f"{where}/{i}", arrays) for i, part in enumerate(value)]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise TypeError(f"{where}: {type(value).__name__} cannot be stored in a checkpoint.")
+
+
+def _with_arrays(value: Any, file: h5py.File, arrays: dict[str, np.ndarray]) -> Any:
+    if isinstance(value, dict):
+        if _ARRAY in value:
+            name = value[_ARRAY]
+            # read_direct keeps the type that was stored, 0-d arrays included.
+            arrays[name] = np.empty(file[name].shape, file[name].dtype)
+            if arrays[name].size:
+                file[name].read_direct(arrays[name])
+            return arrays[name]
+        return {key: _with_arrays(part, file, arrays) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_with_arrays(part, file, arrays) for part in value]
+    return value
+
+
+def _digest(tree: str, arrays: Mapping[str, np.ndarray]) -> str:
+    total = hashlib.sha256(tree.encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        total.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        total.update(array.reshape(-1).view(np.uint8))
+    return total.hexdigest()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename last through a power cut; not every system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,163 @@
+"""A file that is readable at every instant, whenever the process that writes it is killed.
+
+HDF5 promises nothing about a file whose writer died: metadata reach the disk in any order, and (in SWMR mode) flags in the
+superblock make every plain reader refuse the file. Here HDF5 writes through a Python file object instead of the operating
+system. That object keeps the writes in memory until :meth:`OrderedFile.commit` and then puts them on disk in this order:
+
+1. what lies beyond the present end of the file, and objects in space that was blank so far: nothing refers to them yet;
+2. the superblock, which moves the end of the file behind them;
+3. objects that were there before and change in place: each refers only to what is on disk already.
+
+Whatever prefix of these writes happens, everything that was committed earlier is still found. The pieces are small and complete:
+without the operating system's driver HDF5 writes each metadata object by itself, sets no flags (it does so only for drivers that
+lock files), and with pages of 4096 bytes (:data:`FILE_SPACE`) no small object lies across two pages of the system, so none is ever
+half written. A disk that fills up meets step 1: HDF5 never sees the error and the file stays what it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from bisect import bisect_left, bisect_right, insort
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # not a POSIX system: two writers of one file are not noticed
+    fcntl = None  # type: ignore[assignment]
+
+PAGE = 4096  # [bytes] of the operating system's file cache
+FILE_SPACE = {"libver": ("v110", "v110"), "fs_strategy": "page", "fs_page_size": PAGE, "fs_persist": False}
+"""How such a file must be created: the newest chunk index all readers know (it grows without moving), and pages."""
+
+
+class BusyError(OSError):
+    """Another process is writing the file."""
+
+
+class OrderedFile(io.RawIOBase):
+    """Raw file for ``h5py.File(OrderedFile(path), ...)``: writes wait in memory for :meth:`commit`."""
+
+    def __init__(self, path: Path, *, new: bool) -> None:
+        # Made without emptying what is there: the lock comes first.
+        self._disk = io.FileIO(os.open(path, os.O_RDWR | (os.O_CREAT if new else 0) | getattr(os, "O_BINARY", 0), 0o666), "r+")
+        self._lock(path)
+        if new:
+            self._disk.truncate(0)
+        self._disk_size = self._disk.seek(0, os.SEEK_END)
+        self._size = self._disk_size
+        self._at = 0
+        self._starts: list[int] = []  # sorted starts of the pieces that wait; pieces never overlap
+        self._pieces: dict[int, bytes] = {}
+
+    def _lock(self, path: Path) -> None:
+        # A record lock: HDF5 readers use flock, which does not see it.
+        if fcntl is not None:
+            try:
+                fcntl.lockf(self._disk, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except (BlockingIOError, PermissionError) as error:
+                self._disk.close()
+                raise BusyError(error.errno, "another process is writing it", str(path)) from error
+            except OSError:  # a file system without locks
+                pass
+
+    def commit(self) -> None:
+        """Put everything that waits on disk; OSError if it cannot. Until then the file stays as it was."""
+        added, changed = [], []
+        for start in self._starts:
+            data = self._pieces[start][: max(self._size - start, 0)]
+            inside = min(max(self._disk_size - start, 0), len(data))  # bytes within the present end of the file
+            if inside:
+                (added if self._is_blank(start, inside) else changed).append((start, data[:inside]))
+            if inside < len(data):
+                added.append((start + inside, data[inside:]))
+        try:
+            for start, data in added:
+                self._put(start, data)
+            if self._size > self._disk_size:
+                self._disk.truncate(self._size)
+        except OSError:
+            with contextlib.suppress(OSError):
+                self._disk.truncate(self._disk_size)
+            raise
+        for start, data in changed:  # sorted: the superblock at 0 comes first
+            self._put(start, data)
+        if self._size < self._disk_size:
+            self._disk.truncate(self._size)
+        self._disk_size = self._size
+        self._starts.clear()
+        self._pieces.clear()
+
+    def _is_blank(self, start: int, length: int) -> bool:
+        head = min(length, PAGE)
+        self._disk.seek(start)
+        return self._disk.read(head).count(0) == head
+
+    def _put(self, start: int, data: bytes) -> None:
+        self._disk.seek(start)
+        view = memoryview(data)
+        while view:
+            view = view[self._disk.write(view) :]
+
+    def release(self) -> None:
+        """Close the file; what still waits is dropped."""
+        if not self._disk.closed:
+            with contextlib.suppress(OSError):
+                os.fsync(self._disk.fileno())
+            self._disk.close()
+
+    # What h5py calls. ----------------------------------------------------------------------------------------------------
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def truncate(self, size: int | None = None) -> int:
+        self._size = self._at if size is None else size
+        return self._size
+
+    def readinto(self, buffer) -> int:  # type: ignore[no-untyped-def]
+        view = memoryview(buffer).cast("B")
+        start, end = self._at, min(self._at + len(view), max(self._size, self._at))
+        self._disk.seek(start)
+        got = self._disk.readinto(view[: end - start])
+        view[got : end - start] = bytes(end - start - got)
+        for piece in self._overlapping(start, end):
+            data = self._pieces[piece]
+            low, high = max(piece, start), min(piece + len(data), end)
+            view[low - start : high - start] = data[low - piece : high - piece]
+        self._at = end
+        return end - start
+
+    def write(self, data) -> int:  # type: ignore[no-untyped-def]
+        start, new = self._at, bytes(data)
+        end = start + len(new)
+        for piece in self._overlapping(start, end):  # join them: pieces must not overlap
+            old = self._pieces.pop(piece)
+            self._starts.remove(piece)
+            new = old[: max(start - piece, 0)] + new + old[max(end - piece, 0) :]
+            start, end = min(start, piece), max(end, piece + len(old))
+        self._pieces[start] = new
+        insort(self._starts, start)
+        self._at += len(data)
+        self._size = max(self._size, end)
+        return len(data)
+
+    def _overlapping(self, start: int, end: int) -> list[int]:
+        first = bisect_right(self._starts, start) - 1
+        if first < 0 or self._starts[first] + len(self._pieces[self._starts[first]]) <= start:
+            first += 1
+        return self._starts[first : bisect_left(self._starts, end)]

@@ -1,0 +1,108 @@
+"""The layout of granum's files: every name, type, unit and format version stands here, once.
+
+A recording is one HDF5 file of two halves::
+
+    /VTKHDF                      PolyData of the VTKHDF format (version 2.0): what ParaView shows
+        Points, PointData/*      grains of all frames, one frame after the other
+        Steps  NSteps = F        number of complete frames; raised last, so rows beyond F frames do not count
+        Steps/PointOffsets       (F,) first row of each frame;  NumberOfPoints (F,) its grains
+    /granum                      attrs: format, version, created_by
+        description              the whole run description, JSON text
+        summary                  what the run reports at its end, UTF-8 JSON as bytes; empty while it goes on
+        frames/step, frames/time (F,)
+        scalars/<name>           (F,) one number of each frame
+        contacts/first           (F + 1,) contacts of frame i are rows first[i] : first[i + 1]
+        contacts/*               contacts of all frames, one frame after the other
+
+Tables of VTKHDF that are equal by nature (all the offsets of point data, all the zero counts of lines and polygons) are one
+dataset under several names.
+
+A checkpoint is one HDF5 file: ``tree`` (the nested content as JSON text, arrays replaced by their path), the arrays under
+``arrays``, and a digest of both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._version import __version__
+
+RECORDING_FORMAT = "granum-recording"
+RECORDING_VERSION = 1
+CHECKPOINT_FORMAT = "granum-checkpoint"
+CHECKPOINT_VERSION = 1
+CREATED_BY = f"granum {__version__}"
+
+VTK = "VTKHDF"
+VTK_VERSION = (2, 0)
+VTK_TOPOLOGIES = ("Vertices", "Lines", "Polygons", "Strips")  # the order of the columns of CellOffsets
+OWN = "granum"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A quantity with one row for each grain, contact or frame."""
+
+    name: str
+    dtype: Any
+    width: tuple[int, ...] = ()
+    unit: str = ""
+    meaning: str = ""
+
+
+POSITION = Column("Points", np.float64, (3,), "m", "centre of the grain")
+POINT_DATA = (
+    Column("radius", np.float64, (), "m"),
+    Column("velocity", np.float64, (3,), "m/s", "of the centre"),
+    Column("spin", np.float64, (3,), "rad/s", "angular velocity in world axes"),
+    Column("orientation", np.float64, (4,), "1", "unit quaternion, w first"),
+    Column("id", np.int64, (), "1", "of the grain, kept for its whole life"),
+    Column("body", np.int32, (), "1", "the grain's body; grains of one body move together"),
+    Column("material", np.int32, (), "1", "place in the description's list of materials"),
+)
+CONTACTS = (
+    Column("a", np.int64, (), "1", "id of the owning grain"),
+    Column("b", np.int64, (), "1", "id of the other grain, or -1 - wall for a wall"),
+    Column("feature", np.int32, (), "1", "part of the wall touched"),
+    Column("point", np.float64, (3,), "m"),
+    Column("normal", np.float64, (3,), "1", "unit vector from a towards b"),
+    Column("force", np.float64, (3,), "N", "on b, whole"),
+    Column("normal_force", np.float64, (), "N", ">= 0: push"),
+    Column("status", np.int8, (), "1", "as the solver left the contact"),
+)
+TIME = Column("time", np.float64, (), "s")
+STEP = Column("step", np.int64, (), "1", "number of time steps done")
+SCALAR_UNITS = {
+    "kinetic_energy": "J",
+    "potential_energy": "J",
+    "elastic_energy": "J",
+    "dissipated_energy": "J",
+    "external_work": "J",
+    "max_overlap": "m",
+    "max_speed": "m/s",
+    "max_force": "N",
+    "time_step": "s",
+    "wall_time": "s",
+}  # scalars not named here are counts and ratios
+
+TABLE_CHUNK = 256
+"""Rows in a chunk of the per-frame tables: 2 KiB each, so that short runs stay small."""
+
+
+def scalar_column(name: str) -> Column:
+    """The column of a scalar that every frame carries."""
+    return Column(name, np.float64, (), SCALAR_UNITS.get(name, "1"))
+
+
+def chunk_rows(expected: int) -> int:
+    """Rows in a chunk of a table that gets about ``expected`` rows with every frame.
+
+    About one frame: a frame is read without its neighbours and written without rewriting them. From 512 rows on whole file
+    pages of 4096 bytes are filled, whatever the column.
+    """
+    if expected <= 256:
+        return 128
+    return min(-(-expected // 512) * 512, 65536)

@@ -1,0 +1,193 @@
+"""Reading the recording of a run, finished or not, frame by frame."""
+
+from __future__ import annotations
+
+import errno
+import json
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import InputError
+from . import layout
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.integer]
+
+_DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, IndexError)  # what h5py raises for bad bytes
+
+
+@dataclass(frozen=True)
+class FrameContacts:
+    """Contacts of one frame; C rows, SI units, world axes."""
+
+    a: IntArray  # (C,) id of the owning grain
+    b: IntArray  # (C,) id of the other grain, or -1 - wall
+    feature: IntArray  # (C,) part of the wall touched
+    point: FloatArray  # (C, 3) [m]
+    normal: FloatArray  # (C, 3) unit, from a towards b
+    force: FloatArray  # (C, 3) on b [N]
+    normal_force: FloatArray  # (C,) [N]
+    status: IntArray  # (C,)
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One instant of a run; N grains, SI units, world axes."""
+
+    time: float  # [s]
+    step: int
+    position: FloatArray  # (N, 3) [m]
+    orientation: FloatArray  # (N, 4) unit quaternion, w first
+    velocity: FloatArray  # (N, 3) [m/s]
+    spin: FloatArray  # (N, 3) [rad/s]
+    radius: FloatArray  # (N,) [m]
+    id: IntArray  # (N,)
+    body: IntArray  # (N,)
+    material: IntArray  # (N,)
+    contacts: FrameContacts
+
+
+class Recording:
+    """A recording, open for reading: ``with Recording("run.h5") as run: run.frame(-1).position``.
+
+    It shows the frames that were complete when it was opened, also of a run that is still going on or was killed.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._file = open_checked(
+            self.path, "recording", layout.OWN, layout.RECORDING_FORMAT, layout.RECORDING_VERSION,
+            "Copy it again from where it was written, or repeat the run.",
+        )  # fmt: skip
+        try:
+            self._vtk, self._own = self._file[layout.VTK], self._file[layout.OWN]
+            self.frame_count = int(self._vtk["Steps"].attrs["NSteps"])  # first of all: later reads find at least these frames
+            self.times: FloatArray = self._own["frames/time"][: self.frame_count]
+            self.steps: IntArray = self._own["frames/step"][: self.frame_count]
+            counts = self._vtk["NumberOfPoints"][: self.frame_count]
+            self._first_point = np.concatenate([[0], np.cumsum(counts)])
+            self._first_contact = self._own["contacts/first"][: self.frame_count + 1]
+            if len(self.times) < self.frame_count or len(self._first_contact) <= self.frame_count:
+                raise ValueError("tables shorter than the number of frames")
+        except _DAMAGE as error:
+            self._file.close()
+            raise self._damaged(error) from error
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """What was run: scene, settings, versions, seed and command."""
+        return self._checked(lambda: json.loads(self._own["description"].asstr()[()]))
+
+    @cached_property
+    def summary(self) -> dict[str, Any] | None:
+        """What the run reported at its end; None if it has not ended."""
+        text = self._checked(lambda: self._own["summary"][()].tobytes())
+        return json.loads(text) if text else None
+
+    @cached_property
+    def scalars(self) -> dict[str, FloatArray]:
+        """(F,) one number of each frame, by name; units in ``layout.SCALAR_UNITS``."""
+        return self._checked(lambda: {name: data[: self.frame_count] for name, data in self._own["scalars"].items()})
+
+    def frame(self, index: int) -> Frame:
+        """Frame ``index``, read now; -1 is the last one."""
+        i = index + self.frame_count if index < 0 else index
+        if not 0 <= i < self.frame_count:
+            raise InputError(
+                f"frame {index} does not exist: {self.path} holds {self.frame_count} frames"
+                + (f" (0 to {self.frame_count - 1})." if self.frame_count else ". Record at least one.")
+            )
+        points = slice(int(self._first_point[i]), int(self._first_point[i + 1]))
+        rows = slice(int(self._first_contact[i]), int(self._first_contact[i + 1]))
+        contacts = self._checked(lambda: {f.name: self._own["contacts"][f.name][rows] for f in fields(FrameContacts)})
+        data = self._checked(lambda: {c.name: self._vtk["PointData"][c.name][points] for c in layout.POINT_DATA})
+        position = self._checked(lambda: self._vtk["Points"][points])
+        return Frame(
+            time=float(self.times[i]), step=int(self.steps[i]), position=position,
+            contacts=FrameContacts(**contacts), **data,
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return self.frame_count
+
+    def close(self) -> None:
+        """Close the file; frames read before stay valid."""
+        self._file.close()
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _checked(self, read: Any) -> Any:
+        try:
+            return read()
+        except _DAMAGE as error:
+            if not self._file:
+                raise InputError(f"recording {self.path} has been closed; open it again to read more of it.") from error
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: Exception) -> InputError:
+        return damaged(self.path, "recording", error, "Copy it again from where it was written, or repeat the run.")
+
+
+def damaged(path: Path, kind: str, error: object, way_out: str) -> InputError:
+    """The refusal of a file whose content cannot be trusted."""
+    return InputError(f"{kind} {path} is damaged or cut short ({error}). {way_out}")
+
+
+def open_checked(path: Path, kind: str, group: str, file_format: str, version: int, way_out: str) -> h5py.File:
+    """``path`` open for reading if it is a file of that format and no newer version, else a refusal in words."""
+    if not path.is_file():
+        raise InputError(f"{kind} {path} does not exist." if not path.exists() else f"{kind} {path} is not a file.")
+    try:
+        # A reader in SWMR mode reads again what it catches while the writer changes it.
+        file = _open(path)
+    except PermissionError as error:
+        raise InputError(f"{kind} {path} may not be read ({error.strerror}). Change its permissions.") from error
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES):
+            raise InputError(f"{kind} {path} is open for writing in another program. Close it there first.") from error
+        if not _starts_like_hdf5(path):
+            raise InputError(f"{path} is not a {kind} of granum: it is not an HDF5 file. Give a file that granum wrote.") from error
+        raise damaged(path, kind, error, way_out) from error
+    try:
+        attributes = dict(file[group].attrs) if group in file else {}
+        found = attributes.get("format")
+        if found != file_format:
+            what = f"it is a {found}" if isinstance(found, str) else "another program wrote it"
+            raise InputError(f"{path} is not a {kind} of granum: {what}. Give a file of format {file_format!r}.")
+        if not int(attributes["version"]) <= version:
+            raise InputError(
+                f"{kind} {path} has format version {attributes['version']}, written by {attributes.get('created_by')!r}; "
+                f"this is {layout.CREATED_BY}, which reads versions up to {version}. Update granum."
+            )
+    except InputError:
+        file.close()
+        raise
+    except _DAMAGE as error:
+        file.close()
+        raise damaged(path, kind, error, way_out) from error
+    return file
+
+
+def _open(path: Path) -> h5py.File:
+    try:
+        return h5py.File(path, "r", swmr=True)
+    except OSError:  # files of other programs may be too old for it
+        return h5py.File(path, "r")
+
+
+def _starts_like_hdf5(path: Path) -> bool:
+    with open(path, "rb") as file:
+        return file.read(8) == b"\x89HDF\r\n\x1a\n"

@@ -1,0 +1,180 @@
+"""Assembly: materials, overlaps and velocities into the numbers of the contact problem (physics 2-3).
+
+In physical impulses (p_n = s lambda_n) the Hertz factor s disappears from all rows but for the softness C_n = Sigma_n / s^2:
+the target is b = (4/h) Ups delta / e_H + Ups n.u, and a contact at rest carries p_n = h k delta^(2 e_H - 1), whatever h is.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._jit import FloatArray, IntArray, device, kernel
+from .blocks import (
+    ARM, BODY, INV_DN, INV_DR, INV_DT, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, PN, RX, SOFTNESS, TARGET,
+)  # fmt: skip
+from .rows import arms, relative_velocity, row_weight, tangents, turn_weight
+
+
+@device
+def separation_speed(body, a, b, normal, c, q, lever):
+    """n.u of contact c [m/s], > 0 when the two part; q >= 0: its lever arms are listed."""
+    nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
+    p, o = a * BODY, b * BODY
+    if q < 0:
+        return (body[o] - body[p]) * nx + (body[o + 1] - body[p + 1]) * ny + (body[o + 2] - body[p + 2]) * nz
+    ax, ay, az, bx, by, bz = arms(body, a, b, nx, ny, nz, 1.0, q, lever)
+    ux, uy, uz, _, _, _ = relative_velocity(body, a, b, ax, ay, az, bx, by, bz)
+    return ux * nx + uy * ny + uz * nz
+
+
+@device
+def listed(place, serial_start, full):
+    """Number of a contact in the list of lever arms; -1 for spheres."""
+    q = np.int64(place) - serial_start
+    return q if q >= 0 and (full[q, 0] >= 0 or full[q, 1] >= 0) else np.int64(-1)
+
+
+@kernel
+def place_walls(
+    # contacts with walls, and what they touch
+    a: IntArray, b: IntArray, normal: FloatArray, pairs: int, place: IntArray, slot_b: IntArray, serial_start: int,
+    first_full: int, first_wall_slot: int, wall_body: IntArray, surface_velocity: FloatArray,
+    # state
+    position: FloatArray, velocity: FloatArray, spin: FloatArray, radius: FloatArray, first: int,
+    # out
+    body: FloatArray, lever: FloatArray, full: IntArray,
+) -> None:  # fmt: skip
+    """Motion of the wall at every wall contact: in the contact's own slot, or as lever arms on a dynamic body.
+
+    ``surface_velocity`` (W, 3) [m/s] in world axes; only its part along the surface counts.
+    """
+    for c in range(pairs, len(a)):
+        wall, i = -1 - b[c], a[c]
+        w, g, r = wall_body[wall], first + i, radius[i]
+        nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
+        # from the wall body's centre to the contact point
+        dx = position[g, 0] + r * nx - position[w, 0]
+        dy = position[g, 1] + r * ny - position[w, 1]
+        dz = position[g, 2] + r * nz - position[w, 2]
+        slot = np.int64(slot_b[c])
+        if slot < first_wall_slot:
+            q = np.int64(place[c]) - serial_start
+            full[q, 0], full[q, 1] = -1, slot - first_full
+            lever[q, 0], lever[q, 1], lever[q, 2] = r * nx, r * ny, r * nz
+            lever[q, 3], lever[q, 4], lever[q, 5] = dx, dy, dz
+            continue
+        wx, wy, wz = spin[w, 0], spin[w, 1], spin[w, 2]
+        sx, sy, sz = surface_velocity[wall, 0], surface_velocity[wall, 1], surface_velocity[wall, 2]
+        along = sx * nx + sy * ny + sz * nz
+        o = slot * BODY
+        # The sweep subtracts (Omega_a + Omega_b) x n; the last terms give the wall's part of it back.
+        body[o] = velocity[w, 0] + wy * dz - wz * dy + sx - along * nx + wy * nz - wz * ny
+        body[o + 1] = velocity[w, 1] + wz * dx - wx * dz + sy - along * ny + wz * nx - wx * nz
+        body[o + 2] = velocity[w, 2] + wx * dy - wy * dx + sz - along * nz + wx * ny - wy * nx
+        body[o + 3], body[o + 4], body[o + 5] = wx, wy, wz
+        body[o + 6], body[o + 7] = 0.0, 1.0
+
+
+@kernel
+def assemble_rows(
+    a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
+    material: IntArray, wall_material: IntArray, pair_stiffness: FloatArray, friction: FloatArray,
+    rolling_friction: FloatArray, exponent: float, fields: int, serial_start: int, lever: FloatArray, full: IntArray,
+    inverse_inertia: FloatArray, soft: float, impact_velocity: float, body: FloatArray,
+    # out
+    data: FloatArray, stiffness: FloatArray, radius_eff: FloatArray, weight: FloatArray, gap_rate: FloatArray,
+) -> int:  # fmt: skip
+    """Everything of the rows that velocities do not change; returns how many contacts approach faster than ``impact_velocity``.
+
+    Also per contact: k [N m^(1 - 2 e_H)], R* [m], G M^-1 G^T of the normal row [1/kg] and separation speed [m/s].
+    """
+    impacts = 0
+    rolling = fields > RX
+    for c in range(len(a)):
+        p, o = np.int64(slot_a[c]), np.int64(slot_b[c])
+        d = place[c] // LANES * fields * LANES + place[c] % LANES
+        nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
+        ima, imb = body[p * BODY + INV_MASS], body[o * BODY + INV_MASS]
+        ira, irb = body[p * BODY + INV_RADIUS], body[o * BODY + INV_RADIUS]
+        kind_a = material[a[c]]
+        if b[c] >= 0:
+            kind_b = material[b[c]]
+            reduced, kappa = 1.0 / (ira + irb), 1.0 - overlap[c] * ira * irb / (ira + irb)
+        else:
+            kind_b = wall_material[-1 - b[c]]
+            reduced, kappa = 1.0 / ira, 1.0
+        k = pair_stiffness[kind_a, kind_b]
+        if exponent > 1.0:
+            k *= math.sqrt(reduced)
+        q = listed(place[c], serial_start, full)
+        wn = ima + imb
+        wt, wr = wn * (1.0 + 2.5 * kappa * kappa), 2.5 * (ima * ira * ira + imb * irb * irb)
+        if q >= 0:
+            fa, fb = np.int64(full[q, 0]), np.int64(full[q, 1])
+            ax, ay, az, bx, by, bz = arms(body, p, o, nx, ny, nz, kappa, q, lever)
+            sx, sy, sz, tx, ty, tz = tangents(nx, ny, nz)
+            wn = row_weight(body, p, fa, inverse_inertia, ax, ay, az, nx, ny, nz)
+            wn += row_weight(body, o, fb, inverse_inertia, bx, by, bz, nx, ny, nz)
+            # The trace bounds the coupled rows from above, so that one number is safe for all of them.
+            wt = row_weight(body, p, fa, inverse_inertia, ax, ay, az, sx, sy, sz)
+            wt += row_weight(body, p, fa, inverse_inertia, ax, ay, az, tx, ty, tz)
+            wt += row_weight(body, o, fb, inverse_inertia, bx, by, bz, sx, sy, sz)
+            wt += row_weight(body, o, fb, inverse_inertia, bx, by, bz, tx, ty, tz)
+            wr = turn_weight(body, p, fa, inverse_inertia, sx, sy, sz) + turn_weight(body, o, fb, inverse_inertia, sx, sy, sz)
+            wr += turn_weight(body, p, fa, inverse_inertia, tx, ty, tz) + turn_weight(body, o, fb, inverse_inertia, tx, ty, tz)
+            wr += turn_weight(body, p, fa, inverse_inertia, nx, ny, nz) + turn_weight(body, o, fb, inverse_inertia, nx, ny, nz)
+        data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES] = nx, ny, nz
+        data[d + ARM * LANES] = kappa
+        data[d + INV_DT * LANES] = 1.0 / (wt + soft)
+        data[d + MU * LANES] = friction[kind_a, kind_b]
+        if rolling:
+            data[d + INV_DR * LANES] = 1.0 / (wr + soft)
+            data[d + MU_R * LANES] = rolling_friction[kind_a, kind_b] * reduced
+        stiffness[c], radius_eff[c], weight[c] = k, reduced, wn
+        gap_rate[c] = separation_speed(body, p, o, normal, c, q, lever)
+        if gap_rate[c] < -impact_velocity:
+            impacts += 1
+    return impacts
+
+
+@kernel
+def aim_at_rest(
+    overlap: FloatArray, normal: FloatArray, rebound: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
+    stiffness: FloatArray, weight: FloatArray, gap_rate: FloatArray, remeasure: bool, body: FloatArray, lever: FloatArray,
+    full: IntArray, serial_start: int, fields: int, exponent: float, dissipation: float, damping_steps: float, h: float,
+    data: FloatArray,
+) -> None:  # fmt: skip
+    """Targets of the continuous stage: the SPOOK constraint with the contact law's own softness.
+
+    A contact that still rebounds from an impact only must not approach: the stabilisation's push would spoil its restitution.
+    """
+    tau = max(damping_steps * h, dissipation / exponent)
+    upsilon = 1.0 / (1.0 + 4.0 * tau / h)
+    for c in range(len(place)):
+        if remeasure:
+            q = listed(place[c], serial_start, full)
+            gap_rate[c] = separation_speed(body, np.int64(slot_a[c]), np.int64(slot_b[c]), normal, c, q, lever)
+        delta = overlap[c]
+        square = exponent * exponent * (math.sqrt(delta) if exponent > 1.0 else 1.0)  # s^2
+        softness = 4.0 / (h * h) * upsilon * exponent / (stiffness[c] * square)
+        d = place[c] // LANES * fields * LANES + place[c] % LANES
+        target = upsilon * (4.0 / h * delta / exponent + gap_rate[c])
+        if rebound[c] > 0.0:
+            target, softness = 0.0, 0.0
+        data[d + TARGET * LANES] = target
+        data[d + SOFTNESS * LANES] = softness
+        data[d + INV_DN * LANES] = 1.0 / (weight[c] + softness)
+
+
+@kernel
+def clear_impulses(place: IntArray, fields: int, data: FloatArray) -> None:
+    """All impulses of the blocks to zero."""
+    for c in range(len(place)):
+        d = place[c] // LANES * fields * LANES + place[c] % LANES
+        for f in range(4):
+            data[d + (PN + f) * LANES] = 0.0
+        if fields > RX:
+            for f in range(3):
+                data[d + (RX + f) * LANES] = 0.0

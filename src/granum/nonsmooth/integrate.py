@@ -1,0 +1,85 @@
+"""External impulses before the solve, and positions after it (physics 3)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import FloatArray, IntArray, kernel
+from ..state.bodies import DYNAMIC, KINEMATIC, Bodies
+from ..state.rotation import matrix, turn
+from .blocks import BODY, INV_MASS, LANES, PN, RX
+
+
+@kernel
+def add_external_impulse(body: FloatArray, grains: int, gx: float, gy: float, gz: float, h: float) -> None:
+    """v += h g for every packed grain that yields."""
+    for k in range(grains):
+        o = k * BODY
+        if body[o + INV_MASS] > 0.0:
+            body[o] += h * gx
+            body[o + 1] += h * gy
+            body[o + 2] += h * gz
+
+
+@kernel
+def move_grains(
+    first: int, count: int, h: float, inverse_mass: FloatArray, velocity: FloatArray, spin: FloatArray, position: FloatArray,
+    orientation: FloatArray,
+) -> None:  # fmt: skip
+    """x += h v, and the exact turn of a steady spin, for grains that yield."""
+    for k in range(first, first + count):
+        if inverse_mass[k] > 0.0:
+            for f in range(3):
+                position[k, f] += h * velocity[k, f]
+            turn(orientation, k, spin[k, 0], spin[k, 1], spin[k, 2], h)
+
+
+@kernel
+def turn_body(orientation: FloatArray, k: int, wx: float, wy: float, wz: float, h: float) -> None:
+    """Turn one body."""
+    turn(orientation, k, wx, wy, wz, h)
+
+
+def move_bodies(bodies: Bodies, h: float) -> None:
+    """Positions and orientations of all bodies that move; a free dynamic wall keeps its angular momentum exactly."""
+    for w in np.flatnonzero(bodies.kind != 0):
+        bodies.position[w] += h * bodies.velocity[w]
+        before = matrix(bodies.orientation[w])
+        turn_body(bodies.orientation, w, *bodies.spin[w], h)
+        if bodies.kind[w] == DYNAMIC:
+            momentum = before @ (bodies.inertia[w] * (before.T @ bodies.spin[w]))
+            after = matrix(bodies.orientation[w])
+            bodies.spin[w] = after @ ((after.T @ momentum) / bodies.inertia[w])
+    move_grains(
+        bodies.wall_body_count, bodies.grain_count, h, bodies.inverse_mass, bodies.velocity, bodies.spin, bodies.position,
+        bodies.orientation,
+    )  # fmt: skip
+
+
+def moves(bodies: Bodies) -> bool:
+    """Whether any wall is driven."""
+    return bool((bodies.kind == KINEMATIC).any())
+
+
+@kernel
+def wall_work(
+    pairs: int, first_wall_slot: int, slot_b: IntArray, place: IntArray, normal: FloatArray, fields: int, data: FloatArray,
+    body: FloatArray,
+) -> float:  # fmt: skip
+    """Work [J] that driven walls and belts do on grains through the impulses in the blocks."""
+    work = 0.0
+    for c in range(pairs, len(place)):
+        o = np.int64(slot_b[c]) * BODY
+        if slot_b[c] < first_wall_slot:
+            continue
+        d = place[c] // LANES * fields * LANES + place[c] % LANES
+        nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
+        wx, wy, wz = body[o + 3], body[o + 4], body[o + 5]
+        ux, uy, uz = body[o] - (wy * nz - wz * ny), body[o + 1] - (wz * nx - wx * nz), body[o + 2] - (wx * ny - wy * nx)
+        pn = data[d + PN * LANES]
+        work -= (pn * nx + data[d + (PN + 1) * LANES]) * ux
+        work -= (pn * ny + data[d + (PN + 2) * LANES]) * uy
+        work -= (pn * nz + data[d + (PN + 3) * LANES]) * uz
+        if fields > RX:
+            work -= data[d + RX * LANES] * wx + data[d + (RX + 1) * LANES] * wy + data[d + (RX + 2) * LANES] * wz
+    return work

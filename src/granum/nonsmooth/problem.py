@@ -1,0 +1,180 @@
+"""The contact problem of one step: bodies packed and contacts laid out in coloured blocks, ready for any solver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._jit import FloatArray, IntArray, kernel
+from ..detection.walls import WallTable
+from ..state.bodies import DYNAMIC, Bodies
+from ..state.contacts import Contacts
+from ..state.rotation import matrix
+from .blocks import BODY, COLOURS, FIELDS_3_ROWS, FIELDS_6_ROWS, LANES, PN, RX, colour_contacts, lay_out
+from .residual import projected_residual
+
+
+@kernel
+def assign_slots(
+    a: IntArray, b: IntArray, rank: IntArray, wall_body: IntArray, full_slot: IntArray, first_wall_slot: int, pairs: int,
+    slot_a: IntArray, slot_b: IntArray,
+) -> None:  # fmt: skip
+    """Body slots of every contact: grains by rank, dynamic walls by their own slot, all other wall contacts one each."""
+    for c in range(len(a)):
+        slot_a[c] = rank[a[c]]
+        if b[c] >= 0:
+            slot_b[c] = rank[b[c]]
+        else:
+            own = full_slot[wall_body[-1 - b[c]]]
+            slot_b[c] = own if own >= 0 else first_wall_slot + c - pairs
+
+
+@kernel
+def pack_grains(
+    order: IntArray, first: int, velocity: FloatArray, spin: FloatArray, inverse_mass: FloatArray, radius: FloatArray,
+    body: FloatArray,
+) -> None:  # fmt: skip
+    """Grains into packed bodies, in Morton order."""
+    for k in range(len(order)):
+        i = order[k]
+        g, o, r = first + i, k * BODY, radius[i]
+        for f in range(3):
+            body[o + f] = velocity[g, f]
+            body[o + 3 + f] = r * spin[g, f]
+        body[o + 6] = inverse_mass[g]
+        body[o + 7] = 1.0 / r
+
+
+@kernel
+def unpack_grains(order: IntArray, first: int, body: FloatArray, velocity: FloatArray, spin: FloatArray) -> None:
+    """Packed bodies back into grains; grains that do not yield keep their bits."""
+    for k in range(len(order)):
+        g, o = first + order[k], k * BODY
+        if body[o + 6] > 0.0:
+            for f in range(3):
+                velocity[g, f] = body[o + f]
+                spin[g, f] = body[o + 3 + f] * body[o + 7]
+
+
+@kernel
+def read_impulses(place: IntArray, fields: int, data: FloatArray, impulse: FloatArray) -> None:
+    """Impulses out of the blocks into (C, 7) rows."""
+    for c in range(len(place)):
+        d = place[c] // LANES * fields * LANES + place[c] % LANES
+        for f in range(4):
+            impulse[c, f] = data[d + (PN + f) * LANES]
+        for f in range(3):
+            impulse[c, 4 + f] = data[d + (RX + f) * LANES] if fields > RX else 0.0
+
+
+class Problem:
+    """M v+ = M v + G^T lambda, G v+ + Sigma lambda = q with bounds (physics 3), in physical impulses and packed blocks.
+
+    ``body`` and ``data`` hold velocities and impulses: the start of a solve, and then its result.
+    """
+
+    def __init__(self, rolling: bool) -> None:
+        self.fields = FIELDS_6_ROWS if rolling else FIELDS_3_ROWS
+        self.contact_count = 0
+        self.pair_count = 0
+        self.colour_blocks = 0
+        self.colours = 0
+        self.serial = 0
+        self.soft_t = 0.0
+        self.yielding = 0
+        self.first_wall_slot = 0
+        self.body = np.zeros(0)
+        self.body_before = np.zeros(0)
+        self.data = np.zeros(0)
+        self.before = np.zeros(0)
+        self.lane_a = self.lane_b = np.zeros(0, np.int32)
+        self.colour_block = np.zeros(COLOURS + 1, np.int32)
+        self.slot_a = self.slot_b = self.place = np.zeros(0, np.int32)
+        self.stiffness = self.radius_eff = self.weight = self.gap_rate = np.zeros(0)
+        self.lever = np.zeros((0, 6))
+        self.full = np.zeros((0, 2), np.int32)
+        self.inverse_inertia = np.zeros((0, 3, 3))
+
+    @property
+    def rows(self) -> int:
+        """Rows per contact: 3, or 6 with rolling resistance."""
+        return 6 if self.fields > RX else 3
+
+    def pack(self, bodies: Bodies, contacts: Contacts, walls: WallTable, order: IntArray, rank: IntArray, same: bool) -> None:
+        """Bodies into slots; contacts into coloured blocks unless they are the ``same`` as before in the same order."""
+        grains = bodies.grain_count
+        dynamic = np.flatnonzero(bodies.kind == DYNAMIC)
+        self.yielding = grains + len(dynamic)
+        self.first_wall_slot = self.yielding
+        walls_touched = contacts.contact_count - contacts.pair_count
+        slots = self.yielding + walls_touched + 1
+        if len(self.body) < slots * BODY:
+            self.body = np.zeros(slots * BODY * 5 // 4)
+            self.body_before = np.zeros(slots * 6 * 5 // 4)
+        pack_grains(
+            order, bodies.wall_body_count, bodies.velocity, bodies.spin, bodies.inverse_mass, bodies.radius, self.body
+        )
+        self._pack_full(bodies, dynamic, grains)
+        if same and self.contact_count == contacts.contact_count:
+            return
+        self.contact_count, self.pair_count = contacts.contact_count, contacts.pair_count
+        self._make_room(self.contact_count)
+        full_slot = np.full(bodies.wall_body_count, -1, np.int32)
+        full_slot[dynamic] = grains + np.arange(len(dynamic), dtype=np.int32)
+        assign_slots(
+            contacts.a, contacts.b, rank, walls.body, full_slot, self.first_wall_slot, self.pair_count, self.slot_a, self.slot_b
+        )
+        yields = np.zeros(slots)
+        yields[: self.yielding] = self.body[6 : self.yielding * BODY : BODY]
+        self.colour_blocks, blocks, self.colours = colour_contacts(
+            self.slot_a, self.slot_b, yields, grains, self.place, self.colour_block
+        )
+        self.serial = int(np.count_nonzero(self.place >= self.colour_blocks * LANES)) if blocks > self.colour_blocks else 0
+        if len(self.lane_a) < blocks * LANES:
+            lanes = blocks * LANES * 5 // 4
+            self.lane_a, self.lane_b = np.zeros(lanes, np.int32), np.zeros(lanes, np.int32)
+            self.data = np.zeros(lanes * self.fields)
+            self.before = np.zeros(lanes * (self.rows + 1))
+        nobody = slots - 1
+        self.body[nobody * BODY : (nobody + 1) * BODY] = (0, 0, 0, 0, 0, 0, 0, 1)
+        self.data[: blocks * self.fields * LANES] = 0.0
+        lay_out(self.slot_a, self.slot_b, self.place, nobody, self.lane_a[: blocks * LANES], self.lane_b[: blocks * LANES])
+        self.lever, self.full = np.zeros((self.serial, 6)), np.full((self.serial, 2), -1, np.int32)
+
+    def _pack_full(self, bodies: Bodies, dynamic: IntArray, grains: int) -> None:
+        """Dynamic wall bodies: spin as it is (radius 1), inverse inertia in world axes."""
+        if len(dynamic) != len(self.inverse_inertia):
+            self.inverse_inertia = np.zeros((len(dynamic), 3, 3))
+        for k, w in enumerate(dynamic):
+            turned = matrix(bodies.orientation[w])
+            self.inverse_inertia[k] = turned @ np.diag(1.0 / bodies.inertia[w]) @ turned.T
+            o = (grains + k) * BODY
+            self.body[o : o + BODY] = (*bodies.velocity[w], *bodies.spin[w], bodies.inverse_mass[w], 1.0)
+
+    def _make_room(self, contacts: int) -> None:
+        if len(self.slot_a) != contacts:
+            self.slot_a, self.slot_b, self.place = (np.zeros(contacts, np.int32) for _ in range(3))
+            self.stiffness, self.radius_eff, self.weight, self.gap_rate = (np.zeros(contacts) for _ in range(4))
+
+    def for_sweeps(self) -> tuple[Any, ...]:
+        """The fixed part of the problem in the order of the sweep kernels."""
+        return (
+            self.lane_a, self.lane_b, self.place, self.fields, self.colour_blocks, self.serial, self.lever, self.full,
+            self.inverse_inertia, self.radius_eff, self.soft_t, self.soft_t, self.yielding,
+        )  # fmt: skip
+
+    def unpack(self, bodies: Bodies, contacts: Contacts, order: IntArray) -> None:
+        """Velocities and impulses back to where users look."""
+        unpack_grains(order, bodies.wall_body_count, self.body, bodies.velocity, bodies.spin)
+        for k, w in enumerate(np.flatnonzero(bodies.kind == DYNAMIC)):
+            o = (bodies.grain_count + k) * BODY
+            bodies.velocity[w], bodies.spin[w] = self.body[o : o + 3], self.body[o + 3 : o + 6]
+        read_impulses(self.place, self.fields, self.data, contacts.impulse)
+
+    def residual(self, box: bool = False) -> FloatArray:
+        """(C, 3) projected residual of every contact: normal, friction, rolling [m/s]."""
+        return projected_residual(
+            self.body, self.lane_a, self.lane_b, self.data, self.fields, self.place, self.colour_blocks * LANES, self.lever,
+            self.full, self.soft_t, self.soft_t, box, self.radius_eff,
+        )  # fmt: skip

@@ -1,0 +1,30 @@
+"""What one step cost and did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+STAGES = ("detection", "assembly", "impact", "solve", "integrate", "output")
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """The frozen record of one step."""
+
+    step: int
+    time: float
+    """At the end of the step [s]."""
+    contacts: int
+    impacts: int
+    """Contacts that approached faster than v_imp."""
+    iterations: int
+    residual: float
+    """[m/s]"""
+    max_overlap: float
+    """Found at the start of the step [m]."""
+    kinetic_energy: float = 0.0
+    """At the end of the step [J]."""
+    energy: float = 0.0
+    """Kinetic and gravitational, at the end of the step [J]."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Wall time by stage."""

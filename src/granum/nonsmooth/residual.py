@@ -1,0 +1,88 @@
+"""The one residual that measures every solver: what the bounds leave of q - G v - Sigma lambda (physics 4).
+
+For each contact it is D times the change that a projected update would make, in m/s (rolling: times R*), zero at the solution.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._jit import FloatArray, IntArray, device, kernel
+from .blocks import (
+    ARM, INV_DN, INV_DR, INV_DT, LANES, MU, MU_R, NX, NY, NZ, PN, PX, RX, SOFTNESS, TARGET,
+)  # fmt: skip
+from .rows import arms, bounded, relative_velocity
+
+
+@device
+def contact_residual(
+    body, lane_a, lane_b, data, fields, place, serial_start, lever, full, soft_t, soft_r, box,
+):  # fmt: skip
+    """Normal, friction and rolling residual of one contact [m/s, m/s, rad/s]."""
+    block, lane = place // LANES, place % LANES
+    d = block * fields * LANES + lane
+    a, b = np.int64(lane_a[place]), np.int64(lane_b[place])
+    nx, ny, nz = data[d + NX * LANES], data[d + NY * LANES], data[d + NZ * LANES]
+    q = place - serial_start
+    if q >= 0 and full[q, 0] < 0 and full[q, 1] < 0:
+        q = -1
+    ax, ay, az, bx, by, bz = arms(body, a, b, nx, ny, nz, data[d + ARM * LANES], max(q, -1), lever)
+    ux, uy, uz, wx, wy, wz = relative_velocity(body, a, b, ax, ay, az, bx, by, bz)
+    gap_rate = ux * nx + uy * ny + uz * nz
+    x, inverse = data[d + PN * LANES], data[d + INV_DN * LANES]
+    moved = max(0.0, x + (data[d + TARGET * LANES] - data[d + SOFTNESS * LANES] * x - gap_rate) * inverse)
+    normal = abs(moved - x) / inverse
+
+    p, inverse = d + PX * LANES, data[d + INV_DT * LANES]
+    xx, xy, xz = data[p], data[p + LANES], data[p + 2 * LANES]
+    zx = xx - (ux - gap_rate * nx + soft_t * xx) * inverse
+    zy = xy - (uy - gap_rate * ny + soft_t * xy) * inverse
+    zz = xz - (uz - gap_rate * nz + soft_t * xz) * inverse
+    zx, zy, zz = bounded(zx, zy, zz, nx, ny, nz, data[d + MU * LANES] * x, box, False)
+    friction = math.sqrt((zx - xx) ** 2 + (zy - xy) ** 2 + (zz - xz) ** 2) / inverse
+
+    rolling = 0.0
+    if fields > RX:
+        p, inverse = d + RX * LANES, data[d + INV_DR * LANES]
+        xx, xy, xz = data[p], data[p + LANES], data[p + 2 * LANES]
+        zx = xx - (wx + soft_r * xx) * inverse
+        zy = xy - (wy + soft_r * xy) * inverse
+        zz = xz - (wz + soft_r * xz) * inverse
+        zx, zy, zz = bounded(zx, zy, zz, nx, ny, nz, data[d + MU_R * LANES] * x, box, True)
+        rolling = math.sqrt((zx - xx) ** 2 + (zy - xy) ** 2 + (zz - xz) ** 2) / inverse
+    return normal, friction, rolling
+
+
+@device
+def mean_residual(
+    body, lane_a, lane_b, data, fields, place, serial_start, lever, full, soft_t, soft_r, box, radius_eff, out
+):  # fmt: skip
+    """Root mean square over contacts of the whole residual [m/s]; by row kind in ``out`` (3,)."""
+    sn, st, sr = 0.0, 0.0, 0.0
+    for c in range(len(place)):
+        n, t, r = contact_residual(
+            body, lane_a, lane_b, data, fields, np.int64(place[c]), serial_start, lever, full, soft_t, soft_r, box
+        )
+        sn += n * n
+        st += t * t
+        sr += r * r * radius_eff[c] * radius_eff[c]
+    count = max(1, len(place))
+    out[0], out[1], out[2] = math.sqrt(sn / count), math.sqrt(st / count), math.sqrt(sr / count)
+    return math.sqrt((sn + st + sr) / count)
+
+
+@kernel
+def projected_residual(
+    body: FloatArray, lane_a: IntArray, lane_b: IntArray, data: FloatArray, fields: int, place: IntArray, serial_start: int,
+    lever: FloatArray, full: IntArray, soft_t: float, soft_r: float, box: bool, radius_eff: FloatArray,
+) -> FloatArray:  # fmt: skip
+    """(C, 3) residual of every contact by row kind: normal, friction, rolling (times R*) [m/s]."""
+    out = np.empty((len(place), 3))
+    for c in range(len(place)):
+        n, t, r = contact_residual(
+            body, lane_a, lane_b, data, fields, np.int64(place[c]), serial_start, lever, full, soft_t, soft_r, box
+        )
+        out[c, 0], out[c, 1], out[c, 2] = n, t, r * radius_eff[c]
+    return out

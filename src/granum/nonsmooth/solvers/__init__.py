@@ -1,0 +1,15 @@
+"""Contact solvers: one file per method, one signature, ``solve(problem) -> SolveReport``."""
+
+from ...checks import known_name
+from .pgs import PGS
+from .report import SolveReport
+
+SOLVERS = {"pgs": PGS}
+
+
+def make_solver(name: str, **settings: object) -> PGS:
+    """A solver by name: ``make_solver("pgs", iterations=200)``."""
+    return SOLVERS[known_name("solver", name, SOLVERS)](**settings)  # type: ignore[arg-type]
+
+
+__all__ = ["PGS", "SOLVERS", "SolveReport", "make_solver"]

@@ -1,0 +1,24 @@
+"""What a solver did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..._jit import FloatArray
+
+
+@dataclass(frozen=True)
+class SolveReport:
+    """Not converged is a fact that stands here and in the recording; it is never an exception."""
+
+    iterations: int
+    residual: float
+    """Root mean square over the contacts [m/s]; -1 if it was not measured."""
+    converged: bool
+    """Below the tolerance; False if none was set."""
+    residual_by_kind: tuple[float, ...] = (0.0, 0.0, 0.0)
+    """Of the normal, friction and rolling rows [m/s]."""
+    history: FloatArray = field(default_factory=lambda: np.zeros((0, 4)))
+    """(sweeps, 4) residual and its three kinds after every sweep, on request."""

@@ -1,0 +1,197 @@
+"""The nonsmooth step: big steps, rigid contacts with friction, solved as one complementarity problem (WS Algorithm 1)."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from .._jit import FloatArray
+from ..contact.model import NonNegative, Positive, Record
+from ..detection.detector import Detector
+from ..detection.walls import WallTable
+from ..scene.scene import Scene
+from ..state.bodies import DYNAMIC, Bodies
+from ..state.rotation import matrix
+from .assemble import aim_at_rest, assemble_rows, clear_impulses, place_walls
+from .blocks import BODY, LANES
+from .impact import aim_at_impacts, part_rebounding
+from .integrate import add_external_impulse, move_bodies, wall_work
+from .problem import Problem
+from .report import StepReport
+from .solvers import PGS, SolveReport
+from .warm_start import HistoryStart, ModelStart, WarmStart, history_impulses, model_impulses, start_from
+
+
+class Nonsmooth(Record):
+    """Settings of the nonsmooth stepper."""
+
+    name: Literal["nonsmooth"] = "nonsmooth"
+    solver: PGS = PGS()
+    warm_start: WarmStart = HistoryStart()
+    impact_velocity: NonNegative = 0.05
+    """v_imp [m/s]: faster approaches rebound with restitution."""
+    impact_iterations: int = Field(default=50, ge=1)
+    """Most sweeps of an impact stage."""
+    impact_tolerance: NonNegative = 1e-4
+    """The impact stage is solved when its residual is below this [m/s]."""
+    damping_steps: Positive = 2.0
+    """n_s: overlaps relax over at least this many steps."""
+    regularisation: Positive = 1e-6
+    """gamma_t = gamma_r (physics 2)."""
+
+
+class NonsmoothStepper:
+    """Advances bodies by one step at a time; every line of ``step`` is a stage with its own module and timer."""
+
+    def __init__(self, scene: Scene, bodies: Bodies, settings: Nonsmooth) -> None:
+        self.scene, self.bodies, self.settings = scene, bodies, settings
+        self.pairs = scene.pair_table()
+        self.walls = WallTable.build(scene.all_bodies, scene.material_index, scene.size_range[1] / 2)
+        self.detector = Detector(self.walls)
+        self.problem = Problem(rolling=bool((self.pairs.rolling_friction > 0).any()))
+        self.impact_solver = PGS(
+            iterations=settings.impact_iterations, tolerance=settings.impact_tolerance, momentum=False,
+            friction=settings.solver.friction,
+        )  # fmt: skip
+        self.driven = bool((bodies.kind == 1).any() or self.walls.surface_velocity.any())
+        self.work = 0.0
+        self.history = False
+        self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
+
+    @property
+    def contacts(self) -> Any:
+        """Contacts of the last step, with its impulses."""
+        return self.detector.contacts
+
+    def step(self, number: int, time: float, h: float, gravity: FloatArray) -> StepReport:
+        """Advance from ``time`` by ``h`` [s] under ``gravity`` [m/s^2]."""
+        clock = [perf_counter()]
+        tick = lambda: clock.append(perf_counter())  # noqa: E731
+        contacts = self.detector.detect(self.bodies, h)
+        tick()
+        impacts = self._assemble(h)
+        tick()
+        if impacts:
+            self._impact(number)
+        tick()
+        self._aim_at_rest(h, remeasure=impacts > 0)
+        self._add_external_impulse(h, gravity)
+        self._warm_start(h)
+        tick()
+        self.solve_report = self.settings.solver.solve(self.problem, step=number, history=self.history)
+        tick()
+        self._count_work()
+        self.problem.unpack(self.bodies, contacts, self.detector.order)
+        contacts.time_step = h
+        move_bodies(self.bodies, h)
+        self._part_rebounding(h)
+        tick()
+        detection, assembly, impact, aim, solve, integrate = np.diff(clock)
+        return StepReport(
+            step=number, time=time + h, contacts=contacts.contact_count, impacts=impacts,
+            iterations=self.solve_report.iterations, residual=self.solve_report.residual,
+            max_overlap=float(contacts.overlap.max(initial=0.0)), seconds={
+                "detection": detection, "assembly": assembly + aim, "impact": impact, "solve": solve, "integrate": integrate,
+            },
+        )  # fmt: skip
+
+    def _assemble(self, h: float) -> int:
+        d, p, b, c = self.detector, self.problem, self.bodies, self.detector.contacts
+        p.soft_t = self.settings.regularisation / h
+        p.pack(b, c, self.walls, d.order, d.rank, d.same)
+        serial_start = p.colour_blocks * LANES
+        if c.contact_count > c.pair_count:
+            place_walls(
+                c.a, c.b, c.normal, c.pair_count, p.place, p.slot_b, serial_start, b.grain_count, p.first_wall_slot,
+                self.walls.body, self._surface_velocity(), b.position, b.velocity, b.spin, b.radius, b.wall_body_count,
+                p.body, p.lever, p.full,
+            )  # fmt: skip
+        t = self.pairs
+        return assemble_rows(
+            c.a, c.b, c.normal, c.overlap, p.slot_a, p.slot_b, p.place, b.material, self.walls.material, t.stiffness, t.friction,
+            t.rolling_friction, t.exponent, p.fields, serial_start, p.lever, p.full, p.inverse_inertia, p.soft_t,
+            self.settings.impact_velocity, p.body, p.data, p.stiffness, p.radius_eff, p.weight, p.gap_rate,
+        )  # fmt: skip
+
+    def _surface_velocity(self) -> FloatArray:
+        """(W, 3) of belts in world axes [m/s]."""
+        own = self.walls.surface_velocity
+        if not own.any():
+            return own
+        turned = [matrix(self.bodies.orientation[w]) @ v for w, v in zip(self.walls.body, own, strict=True)]
+        return np.array(turned)
+
+    def _impact(self, number: int) -> None:
+        p, c = self.problem, self.detector.contacts
+        aim_at_impacts(
+            c.a, c.b, p.place, p.weight, p.gap_rate, self.bodies.material, self.walls.material, self.pairs.restitution,
+            self.settings.impact_velocity, p.fields, c.rebound, p.data,
+        )  # fmt: skip
+        clear_impulses(p.place, p.fields, p.data)
+        soft, p.soft_t = p.soft_t, 0.0
+        self.impact_solver.solve(p, step=number, measure=False)
+        p.soft_t = soft
+        self._count_work()
+
+    def _aim_at_rest(self, h: float, remeasure: bool) -> None:
+        p, c = self.problem, self.detector.contacts
+        aim_at_rest(
+            c.overlap, c.normal, c.rebound, p.slot_a, p.slot_b, p.place, p.stiffness, p.weight, p.gap_rate, remeasure, p.body,
+            p.lever, p.full, p.colour_blocks * LANES, p.fields, self.pairs.exponent, self.pairs.dissipation,
+            self.settings.damping_steps, h, p.data,
+        )  # fmt: skip
+
+    def _add_external_impulse(self, h: float, gravity: FloatArray) -> None:
+        p, b = self.problem, self.bodies
+        add_external_impulse(p.body, b.grain_count, gravity[0], gravity[1], gravity[2], h)
+        for k, w in enumerate(np.flatnonzero(b.kind == DYNAMIC)):
+            o = (b.grain_count + k) * BODY
+            force = np.asarray(self.scene.all_bodies[w].force)
+            p.body[o : o + 3] += h * (gravity + b.inverse_mass[w] * force)
+
+    def _warm_start(self, h: float) -> None:
+        p, c, start = self.problem, self.detector.contacts, self.settings.warm_start
+        serial_start = p.colour_blocks * LANES
+        if isinstance(start, HistoryStart):
+            history_impulses(c.impulse, start.beta, start.normals_only)
+        elif isinstance(start, ModelStart):
+            model_impulses(
+                c.overlap, p.stiffness, p.slot_a, p.slot_b, p.place, p.fields, serial_start, p.lever, p.full, p.body, p.data,
+                self.pairs.exponent, p.soft_t, h, start.normals_only, c.impulse,
+            )  # fmt: skip
+        else:
+            clear_impulses(p.place, p.fields, p.data)
+            return
+        start_from(
+            c.impulse, p.slot_a, p.slot_b, p.place, p.fields, serial_start, p.lever, p.full, p.inverse_inertia,
+            start.update_velocity, p.body, p.data,
+        )  # fmt: skip
+
+    def _count_work(self) -> None:
+        """Work of driven walls, for the energy guard."""
+        p, c = self.problem, self.detector.contacts
+        if self.driven and c.contact_count > c.pair_count:
+            self.work += wall_work(c.pair_count, p.first_wall_slot, p.slot_b, p.place, c.normal, p.fields, p.data, p.body)
+
+    def _part_rebounding(self, h: float) -> None:
+        c, b, e = self.detector.contacts, self.bodies, self.pairs.exponent
+        if not c.rebound.any():
+            return
+        tau = max(self.settings.damping_steps * h, self.pairs.dissipation / e)
+        rate = 4.0 / (1.0 + 4.0 * tau / h) / e
+        part_rebounding(
+            c.a, c.b, c.normal, c.overlap, c.impulse, self.problem.stiffness, self.walls.body, e, rate, h, b.wall_body_count,
+            b.inverse_mass, b.velocity, c.rebound, b.position,
+        )  # fmt: skip
+
+    def checkpoint(self) -> dict[str, Any]:
+        """All that the next step depends on besides the bodies."""
+        return {"detector": self.detector.checkpoint(), "work": self.work}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Continue from a checkpoint."""
+        self.detector.restore(self.bodies, saved["detector"])
+        self.work = saved["work"]

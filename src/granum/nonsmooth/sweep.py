@@ -1,0 +1,205 @@
+"""One projected Gauss-Seidel sweep over coloured blocks of sphere contacts, in physical impulses (physics 4).
+
+For spheres the tangential velocity does not change with the normal impulse, so both parts use velocities loaded once; the rolling part
+uses the spins that the friction has just changed. With momentum the sweep starts from the extrapolated impulses
+``y = p + beta (p - p_before)``; the velocities are extrapolated alike before the sweep, which keeps both consistent.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._jit import device
+from .blocks import (
+    ARM, BODY, INV_DN, INV_DR, INV_DT, LANES, MU, MU_R, NX, NY, NZ, PN, PX, PY, PZ, RX, RY, RZ, SOFTNESS, TARGET,
+)  # fmt: skip
+
+U = np.uint64  # unsigned indices need no check for negative ones, which would keep the loops from being vectorised
+W, B = U(LANES), U(BODY)
+S = tuple(U(f * LANES) for f in range(25))  # scratch: bodies a 0-7 and b 8-15, impulses at the start 16-22, momentum sums 23, 24
+SCRATCH = 25 * LANES
+AT_NX = U(NX * LANES)
+AT_NY = U(NY * LANES)
+AT_NZ = U(NZ * LANES)
+AT_ARM = U(ARM * LANES)
+AT_TARGET = U(TARGET * LANES)
+AT_SOFTNESS = U(SOFTNESS * LANES)
+AT_INV_DN = U(INV_DN * LANES)
+AT_INV_DT = U(INV_DT * LANES)
+AT_MU = U(MU * LANES)
+AT_PN = U(PN * LANES)
+AT_PX = U(PX * LANES)
+AT_PY = U(PY * LANES)
+AT_PZ = U(PZ * LANES)
+AT_INV_DR = U(INV_DR * LANES)
+AT_MU_R = U(MU_R * LANES)
+AT_RX = U(RX * LANES)
+AT_RY = U(RY * LANES)
+AT_RZ = U(RZ * LANES)
+
+
+@device
+def load_bodies(body, lane_a, lane_b, first, s):
+    """Transpose the 2 x 8 numbers of the bodies of one block into scratch: a in fields 0-7, b in fields 8-15."""
+    for l in range(W):
+        a, b = U(lane_a[first + l]) * B, U(lane_b[first + l]) * B
+        for f in range(B):
+            s[W * f + l] = body[a + f]
+        for f in range(B):
+            s[W * (f + B) + l] = body[b + f]
+
+
+@device
+def store_bodies(body, lane_a, lane_b, first, s):
+    """Write the velocities of one block's bodies back."""
+    for l in range(W):
+        a, b = U(lane_a[first + l]) * B, U(lane_b[first + l]) * B
+        for f in range(U(6)):
+            body[a + f] = s[W * f + l]
+        for f in range(U(6)):
+            body[b + f] = s[W * (f + B) + l]
+
+
+@device
+def add_step_sums(data, before, d, o, s):
+    """Add one block's normal and tangential rows to the momentum sums, lane by lane (scratch 23 and 24), weighted by D."""
+    for l in range(W):
+        mass = s[S[6] + l] + s[S[14] + l]
+        arm = data[d + AT_ARM + l]
+        pn, px, py, pz = (
+            data[d + AT_PN + l], data[d + AT_PX + l], data[d + AT_PY + l], data[d + AT_PZ + l],
+        )  # fmt: skip
+        sn, sx, sy, sz = pn - before[o + l], px - before[o + W + l], py - before[o + S[2] + l], pz - before[o + S[3] + l]
+        dn, dt = mass + data[d + AT_SOFTNESS + l], mass * (1.0 + 2.5 * arm * arm)
+        s[S[23] + l] += dn * sn * (pn - s[S[16] + l]) + dt * (
+            sx * (px - s[S[17] + l]) + sy * (py - s[S[18] + l]) + sz * (pz - s[S[19] + l])
+        )
+        s[S[24] + l] += dn * sn * sn + dt * (sx * sx + sy * sy + sz * sz)
+
+
+@device
+def add_rolling_step_sums(data, before, d, o, s):
+    """The same for the rolling rows."""
+    for l in range(W):
+        ira, irb = s[S[7] + l], s[S[15] + l]
+        dr = 2.5 * (s[S[6] + l] * ira * ira + s[S[14] + l] * irb * irb)
+        rx, ry, rz = data[d + AT_RX + l], data[d + AT_RY + l], data[d + AT_RZ + l]
+        sx, sy, sz = rx - before[o + S[4] + l], ry - before[o + S[5] + l], rz - before[o + S[6] + l]
+        s[S[23] + l] += dr * (sx * (rx - s[S[20] + l]) + sy * (ry - s[S[21] + l]) + sz * (rz - s[S[22] + l]))
+        s[S[24] + l] += dr * (sx * sx + sy * sy + sz * sz)
+
+
+@device
+def sweep_blocks(body, lane_a, lane_b, data, before, fields, blocks, beta, momentum, soft_t, soft_r, s):
+    """Sweep all coloured blocks once; returns the two momentum sums (0 without momentum).
+
+    ``s`` is scratch of ``SCRATCH`` numbers. The sums are ``(x - y) D (x - x_before)`` and ``(x - x_before) D (x - x_before)``.
+    """
+    rolling = fields > RX
+    kept = 7 if rolling else 4
+    ahead, square = 0.0, 0.0
+    for l in range(S[2]):
+        s[S[23] + l] = 0.0
+    for k in range(blocks):
+        d = U(k * fields) * W
+        load_bodies(body, lane_a, lane_b, U(k) * W, s)
+        for l in range(W):  # the impulses this sweep starts from, in scratch 16-22
+            s[S[16] + l] = data[d + AT_PN + l]
+            s[S[17] + l] = data[d + AT_PX + l]
+            s[S[18] + l] = data[d + AT_PY + l]
+            s[S[19] + l] = data[d + AT_PZ + l]
+        if rolling:
+            for l in range(W):
+                s[S[20] + l] = data[d + AT_RX + l]
+                s[S[21] + l] = data[d + AT_RY + l]
+                s[S[22] + l] = data[d + AT_RZ + l]
+        if momentum:
+            o = U(k * kept) * W
+            for l in range(U(kept) * W):
+                p = s[S[16] + l]
+                y = p + beta * (p - before[o + l])
+                before[o + l] = p
+                s[S[16] + l] = y
+        for l in range(W):
+            nx, ny, nz = data[d + AT_NX + l], data[d + AT_NY + l], data[d + AT_NZ + l]
+            arm = data[d + AT_ARM + l]
+            ima, imb = s[S[6] + l], s[S[14] + l]
+            px, py, pz = s[S[17] + l], s[S[18] + l], s[S[19] + l]
+            pn = s[S[16] + l]
+            ux, uy, uz = s[S[8] + l] - s[l], s[S[9] + l] - s[S[1] + l], s[S[10] + l] - s[S[2] + l]
+            un = ux * nx + uy * ny + uz * nz
+            # normal row
+            new = pn + (data[d + AT_TARGET + l] - data[d + AT_SOFTNESS + l] * pn - un) * data[d + AT_INV_DN + l]
+            new = new if new > 0.0 else 0.0
+            # tangential velocity at the contact point, u - n (n.u) - kappa (Omega_a + Omega_b) x n
+            ax, ay, az = (
+                arm * (s[S[3] + l] + s[S[11] + l]), arm * (s[S[4] + l] + s[S[12] + l]),
+                arm * (s[S[5] + l] + s[S[13] + l]),
+            )  # fmt: skip
+            tx = ux - un * nx - (ay * nz - az * ny)
+            ty = uy - un * ny - (az * nx - ax * nz)
+            tz = uz - un * nz - (ax * ny - ay * nx)
+            it = data[d + AT_INV_DT + l]
+            qx, qy, qz = px - (tx + soft_t * px) * it, py - (ty + soft_t * py) * it, pz - (tz + soft_t * pz) * it
+            bound = data[d + AT_MU + l] * new
+            length = qx * qx + qy * qy + qz * qz
+            part = bound * bound / (length + 1e-300)
+            part = math.sqrt(part if part < 1.0 else 1.0)
+            qx, qy, qz = qx * part, qy * part, qz * part
+            data[d + AT_PN + l] = new
+            data[d + AT_PX + l] = qx
+            data[d + AT_PY + l] = qy
+            data[d + AT_PZ + l] = qz
+            # velocities
+            cn = new - pn
+            cx, cy, cz = qx - px, qy - py, qz - pz
+            ix, iy, iz = cn * nx + cx, cn * ny + cy, cn * nz + cz
+            s[l] -= ima * ix
+            s[S[1] + l] -= ima * iy
+            s[S[2] + l] -= ima * iz
+            s[S[8] + l] += imb * ix
+            s[S[9] + l] += imb * iy
+            s[S[10] + l] += imb * iz
+            wx, wy, wz = 2.5 * arm * (ny * cz - nz * cy), 2.5 * arm * (nz * cx - nx * cz), 2.5 * arm * (nx * cy - ny * cx)
+            s[S[3] + l] -= ima * wx
+            s[S[4] + l] -= ima * wy
+            s[S[5] + l] -= ima * wz
+            s[S[11] + l] -= imb * wx
+            s[S[12] + l] -= imb * wy
+            s[S[13] + l] -= imb * wz
+        if rolling:
+            for l in range(W):
+                ima, imb, ira, irb = s[S[6] + l], s[S[14] + l], s[S[7] + l], s[S[15] + l]
+                px, py, pz = s[S[20] + l], s[S[21] + l], s[S[22] + l]
+                ir = data[d + AT_INV_DR + l]
+                qx = px - (s[S[11] + l] * irb - s[S[3] + l] * ira + soft_r * px) * ir
+                qy = py - (s[S[12] + l] * irb - s[S[4] + l] * ira + soft_r * py) * ir
+                qz = pz - (s[S[13] + l] * irb - s[S[5] + l] * ira + soft_r * pz) * ir
+                bound = data[d + AT_MU_R + l] * data[d + AT_PN + l]
+                length = qx * qx + qy * qy + qz * qz
+                part = bound * bound / (length + 1e-300)
+                part = math.sqrt(part if part < 1.0 else 1.0)
+                qx, qy, qz = qx * part, qy * part, qz * part
+                data[d + AT_RX + l] = qx
+                data[d + AT_RY + l] = qy
+                data[d + AT_RZ + l] = qz
+                ta, tb = 2.5 * ima * ira, 2.5 * imb * irb
+                s[S[3] + l] -= ta * (qx - px)
+                s[S[4] + l] -= ta * (qy - py)
+                s[S[5] + l] -= ta * (qz - pz)
+                s[S[11] + l] += tb * (qx - px)
+                s[S[12] + l] += tb * (qy - py)
+                s[S[13] + l] += tb * (qz - pz)
+        store_bodies(body, lane_a, lane_b, U(k) * W, s)
+        if momentum:
+            o = U(k * kept) * W
+            add_step_sums(data, before, d, o, s)
+            if rolling:
+                add_rolling_step_sums(data, before, d, o, s)
+    if momentum:
+        for l in range(W):
+            ahead += s[S[23] + l]
+            square += s[S[24] + l]
+    return ahead, square

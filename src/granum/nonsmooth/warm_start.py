@@ -1,0 +1,121 @@
+"""Warm starting: where a solve begins (WS section 3, physics 5)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from .._jit import FloatArray, IntArray, kernel
+from ..contact.model import Fraction, Record
+from .assemble import listed
+from .blocks import ARM, LANES, MU, MU_R, NX, PN, RX
+from .rows import arms, into_cone, relative_velocity, strike, turn_against
+
+
+class ColdStart(Record):
+    """Every solve begins with zero impulses."""
+
+    name: Literal["none"] = "none"
+
+
+class HistoryStart(Record):
+    """A part of the last step's impulses, for contacts that persist (WS (7))."""
+
+    name: Literal["history"] = "history"
+    beta: Fraction = 0.85
+    """The part that is reused."""
+    guard: bool = True
+    """Take a smaller part while the warm start feeds energy into the grains."""
+    normals_only: bool = False
+    """Start friction and rolling from zero (a variant of WS section 4.2)."""
+    update_velocity: bool = True
+    """Apply the starting impulses to the velocities, as (8) asks; without it the result is worse than a cold start."""
+
+
+class ModelStart(Record):
+    """Normal impulses from the overlaps and the contact law, friction and rolling from the velocities (WS (9)-(11))."""
+
+    name: Literal["model"] = "model"
+    normals_only: bool = False
+    update_velocity: bool = True
+
+
+WarmStart = Annotated[ColdStart | HistoryStart | ModelStart, Field(discriminator="name")]
+WARM_STARTS = {"none": ColdStart, "history": HistoryStart, "model": ModelStart}
+
+
+@kernel
+def history_impulses(impulse: FloatArray, beta: float, normals_only: bool) -> None:
+    """Scale the last step's impulses (C, 7) to the part that is reused."""
+    for c in range(len(impulse)):
+        impulse[c, 0] *= beta
+        for f in range(1, 7):
+            impulse[c, f] = 0.0 if normals_only else impulse[c, f] * beta
+
+
+@kernel
+def model_impulses(
+    overlap: FloatArray, stiffness: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray, fields: int,
+    serial_start: int, lever: FloatArray, full: IntArray, body: FloatArray, data: FloatArray, exponent: float, soft: float,
+    h: float, normals_only: bool, impulse: FloatArray,
+) -> None:  # fmt: skip
+    """Impulses (C, 7) that the contact law gives: p_n = h k delta^(2 e_H - 1), p_t = -u_t / Sigma_t inside the cone, rolling alike."""
+    for c in range(len(place)):
+        d = place[c] // LANES * fields * LANES + place[c] % LANES
+        pn = h * stiffness[c] * overlap[c] ** (2.0 * exponent - 1.0)
+        for f in range(7):
+            impulse[c, f] = 0.0
+        impulse[c, 0] = pn
+        if normals_only:
+            continue
+        a, b = np.int64(slot_a[c]), np.int64(slot_b[c])
+        nx, ny, nz = data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES]
+        q = listed(place[c], serial_start, full)
+        ax, ay, az, bx, by, bz = arms(body, a, b, nx, ny, nz, data[d + ARM * LANES], q, lever)
+        ux, uy, uz, wx, wy, wz = relative_velocity(body, a, b, ax, ay, az, bx, by, bz)
+        gap_rate = ux * nx + uy * ny + uz * nz
+        bound = data[d + MU * LANES] * pn
+        impulse[c, 1], impulse[c, 2], impulse[c, 3] = into_cone(
+            -(ux - gap_rate * nx) / soft, -(uy - gap_rate * ny) / soft, -(uz - gap_rate * nz) / soft, bound
+        )
+        if fields > RX:
+            bound = data[d + MU_R * LANES] * pn
+            impulse[c, 4], impulse[c, 5], impulse[c, 6] = into_cone(-wx / soft, -wy / soft, -wz / soft, bound)
+
+
+@kernel
+def start_from(
+    impulse: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray, fields: int, serial_start: int, lever: FloatArray,
+    full: IntArray, inverse_inertia: FloatArray, update_velocity: bool, body: FloatArray, data: FloatArray,
+) -> None:  # fmt: skip
+    """Write starting impulses (C, 7) into the blocks, and apply them to the velocities (WS (8))."""
+    for c in range(len(place)):
+        d = place[c] // LANES * fields * LANES + place[c] % LANES
+        for f in range(4):
+            data[d + (PN + f) * LANES] = impulse[c, f]
+        if fields > RX:
+            for f in range(3):
+                data[d + (RX + f) * LANES] = impulse[c, 4 + f]
+        if not update_velocity:
+            continue
+        square = 0.0
+        for f in range(7):
+            square += impulse[c, f] * impulse[c, f]
+        if square == 0.0:
+            continue
+        a, b = np.int64(slot_a[c]), np.int64(slot_b[c])
+        nx, ny, nz = data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES]
+        q = listed(place[c], serial_start, full)
+        fa, fb = np.int64(-1), np.int64(-1)
+        if q >= 0:
+            fa, fb = np.int64(full[q, 0]), np.int64(full[q, 1])
+        ax, ay, az, bx, by, bz = arms(body, a, b, nx, ny, nz, data[d + ARM * LANES], q, lever)
+        pn = impulse[c, 0]
+        strike(
+            body, a, b, fa, fb, inverse_inertia, ax, ay, az, bx, by, bz, pn * nx + impulse[c, 1], pn * ny + impulse[c, 2],
+            pn * nz + impulse[c, 3],
+        )  # fmt: skip
+        if fields > RX:
+            turn_against(body, a, b, fa, fb, inverse_inertia, impulse[c, 4], impulse[c, 5], impulse[c, 6])

@@ -1,0 +1,72 @@
+"""Wall bodies: what owns walls, and how it moves: not at all, as prescribed, or as pushed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import model_validator
+
+from .._jit import FloatArray
+from ..contact.model import Finite, NonNegative, Positive, Record, Vector
+from .shapes import Shape
+
+ZERO: Vector = (0.0, 0.0, 0.0)
+
+
+class Motion(Record):
+    """A prescribed motion: steady, oscillating, or both, between ``start`` and ``stop`` [s]."""
+
+    velocity: Vector = ZERO
+    """[m/s]"""
+    spin: Vector = ZERO
+    """[rad/s] about the body's position, world axes."""
+    amplitude: Vector = ZERO
+    """[m] of an oscillation x = amplitude sin(2 pi frequency t)."""
+    frequency: NonNegative = 0.0
+    """[Hz]"""
+    start: Finite = 0.0
+    stop: Finite | None = None
+    """none: for ever."""
+
+    def at(self, time: float) -> tuple[FloatArray, FloatArray]:
+        """Velocity [m/s] and spin [rad/s] at ``time`` [s]."""
+        if time < self.start or (self.stop is not None and time >= self.stop):
+            return np.zeros(3), np.zeros(3)
+        phase = 2 * np.pi * self.frequency
+        swing = np.asarray(self.amplitude) * phase * np.cos(phase * (time - self.start))
+        return np.asarray(self.velocity) + swing, np.asarray(self.spin, float)
+
+
+class Body(Record):
+    """A wall body and its walls."""
+
+    name: str
+    kind: Literal["static", "kinematic", "dynamic"] = "static"
+    position: Vector = ZERO
+    """[m] of the body's frame; the centre of mass of a dynamic body."""
+    orientation: tuple[Finite, Finite, Finite, Finite] = (1.0, 0.0, 0.0, 0.0)
+    """Unit quaternion, w first, from the body's frame to the world."""
+    motion: Motion = Motion()
+    """Of a kinematic body."""
+    mass: Positive | None = None
+    """[kg] of a dynamic body."""
+    inertia: tuple[Positive, Positive, Positive] | None = None
+    """Principal moments [kg m^2] about the axes of the body's frame, of a dynamic body."""
+    velocity: Vector = ZERO
+    """Initial velocity [m/s] of a dynamic body."""
+    spin: Vector = ZERO
+    """Initial spin [rad/s] of a dynamic body."""
+    force: Vector = ZERO
+    """Constant external force [N] on a dynamic body, besides gravity."""
+    walls: tuple[Shape, ...] = ()
+
+    @model_validator(mode="after")
+    def _complete(self) -> Body:
+        if self.kind == "dynamic" and (self.mass is None or self.inertia is None):
+            raise ValueError(f"dynamic body {self.name!r} needs mass [kg] and inertia [kg m^2, three moments]")
+        if self.kind != "kinematic" and self.motion != Motion():
+            raise ValueError(f"body {self.name!r} is {self.kind}; only a kinematic body has a motion")
+        if not np.linalg.norm(self.orientation) > 0:
+            raise ValueError(f"orientation of body {self.name!r} must not be zero")
+        return self

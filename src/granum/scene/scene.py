@@ -1,0 +1,101 @@
+"""The scene: all that is fixed before a run starts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from .._jit import FloatArray
+from ..checks import known_name
+from ..contact import HertzContact, Law, Material, MaterialPair, PairTable
+from ..contact.model import NonNegative, Record, Vector
+from .bodies import Body
+from .emitter import Emitter
+from .grains import GrainBlock
+from .shapes import Shape
+
+
+class Gravity(Record):
+    """Gravity, grown linearly from ``initial`` during the first ``ramp`` seconds."""
+
+    acceleration: Vector = (0.0, 0.0, -9.81)
+    """[m/s^2]"""
+    initial: Vector = (0.0, 0.0, 0.0)
+    """[m/s^2] at the start of the ramp."""
+    ramp: NonNegative = 0.0
+    """[s]; 0: no ramp."""
+
+    def at(self, time: float) -> FloatArray:
+        """(3,) [m/s^2] at ``time`` [s]."""
+        part = min(1.0, time / self.ramp) if self.ramp > 0 else 1.0
+        return (1 - part) * np.asarray(self.initial) + part * np.asarray(self.acceleration)
+
+
+class Scene(Record):
+    """Materials, grains, walls, emitters and gravity, with the run settings that suit them.
+
+    >>> scene = Scene(
+    ...     materials=[Material(name="glass", density=2500)],
+    ...     grains=[Grains(material="glass", position=[[0, 0, 0.01]], diameter=0.01)],
+    ...     walls=[Plane(material="glass")],
+    ... )
+    """
+
+    name: str = "scene"
+    materials: tuple[Material, ...] = Field(min_length=1)
+    pairs: tuple[MaterialPair, ...] = ()
+    law: Law = HertzContact()
+    gravity: Gravity = Gravity()
+    grains: tuple[GrainBlock, ...] = ()
+    walls: tuple[Shape, ...] = ()
+    """Walls that stand still; moving ones belong to ``bodies``."""
+    bodies: tuple[Body, ...] = ()
+    emitters: tuple[Emitter, ...] = ()
+    world: tuple[Vector, Vector] | None = None
+    """Lower and upper corner [m] of the space that no grain may leave; none: ten times the scene's own box."""
+    run: dict[str, Any] = Field(default_factory=dict)
+    """Run settings that suit this scene; the command line overrides them."""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    """What a library scene was made with; results are measured with it."""
+
+    @model_validator(mode="after")
+    def _names_known(self) -> Scene:
+        names = [m.name for m in self.materials]
+        if len(set(names)) < len(names):
+            raise ValueError(f"material names must differ, has {names}")
+        for wall in self.all_walls:
+            known_name("material", wall.material, names)
+        for block in (*self.grains, *self.emitters):
+            known_name("material", block.material, names)
+        for pair in self.pairs:
+            for name in pair.materials:
+                known_name("material", name, names)
+        if self.world is not None and not all(lo < hi for lo, hi in zip(*self.world, strict=True)):
+            raise ValueError(f"world: lower must be below upper in every direction, has {self.world}")
+        return self
+
+    @property
+    def all_bodies(self) -> tuple[Body, ...]:
+        """The wall bodies in the order of their numbers; the first is the ground, which owns the static walls."""
+        return (Body(name="ground", walls=self.walls), *self.bodies)
+
+    @property
+    def all_walls(self) -> tuple[Shape, ...]:
+        """All walls in the order of their numbers."""
+        return tuple(wall for body in self.all_bodies for wall in body.walls)
+
+    @property
+    def material_index(self) -> dict[str, int]:
+        return {m.name: i for i, m in enumerate(self.materials)}
+
+    @property
+    def size_range(self) -> tuple[float, float]:
+        """Smallest and largest diameter [m] that can occur; (inf, 0) without grains."""
+        ranges = [g.size_range for g in self.grains] + [e.sizes.range for e in self.emitters]
+        return min((r[0] for r in ranges), default=np.inf), max((r[1] for r in ranges), default=0.0)
+
+    def pair_table(self) -> PairTable:
+        """What every two materials do to each other."""
+        return PairTable.build(self.materials, self.pairs, self.law)

@@ -1,0 +1,159 @@
+"""Walls: planes, boxes, cylinders and triangle meshes, each owned by a body and given in that body's frame."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, PlainSerializer, PlainValidator, field_validator, model_validator
+
+from .._jit import FloatArray, IntArray
+from ..checks import InputError
+from ..contact.model import Positive, Record, Vector
+
+
+def _array(dtype: type, columns: int | None) -> Any:
+    def read(value: Any) -> Any:
+        array = np.ascontiguousarray(value, dtype=dtype)
+        if columns is not None and array.size == 0:
+            array = array.reshape(0, columns)
+        if columns is not None and (array.ndim != 2 or array.shape[1] != columns):
+            raise ValueError(f"must have shape (n, {columns}), has {array.shape}")
+        if not np.isfinite(array).all():
+            raise ValueError("must be finite")
+        return array
+
+    return read
+
+
+Points = Annotated[FloatArray, PlainValidator(_array(float, 3)), PlainSerializer(lambda a: a.tolist())]
+Numbers = Annotated[FloatArray, PlainValidator(_array(float, None)), PlainSerializer(lambda a: a.tolist())]
+Triples = Annotated[IntArray, PlainValidator(_array(np.int32, 3)), PlainSerializer(lambda a: a.tolist())]
+
+
+class Wall(Record):
+    """What all walls share."""
+
+    material: str
+    surface_velocity: Vector = (0.0, 0.0, 0.0)
+    """[m/s], in the body's frame: a belt that runs while its body stands. Only its tangential part drags grains."""
+
+
+def _unit(value: Vector) -> Vector:
+    length = float(np.linalg.norm(value))
+    if not length > 0:
+        raise ValueError("must not be a zero vector")
+    x, y, z = np.asarray(value) / length
+    return float(x), float(y), float(z)
+
+
+class Plane(Wall):
+    """A half-space: grains live on the side that ``normal`` points to."""
+
+    shape: Literal["plane"] = "plane"
+    point: Vector = (0.0, 0.0, 0.0)
+    normal: Vector = (0.0, 0.0, 1.0)
+
+    _normal = field_validator("normal")(_unit)
+
+
+Face = Literal["-x", "+x", "-y", "+y", "-z", "+z"]
+
+
+class Box(Wall):
+    """A box with axes along those of its body: a container (``inside``) or an obstacle (``outside``).
+
+    The sides of a container are infinite planes; ``open`` leaves some out.
+    """
+
+    shape: Literal["box"] = "box"
+    lower: Vector
+    upper: Vector
+    side: Literal["inside", "outside"] = "inside"
+    """Where the grains are."""
+    open: tuple[Face, ...] = ()
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Box:
+        if not all(lo < hi for lo, hi in zip(self.lower, self.upper, strict=True)):
+            raise ValueError(f"lower must be below upper in every direction, has {self.lower} and {self.upper}")
+        if self.open and self.side == "outside":
+            raise ValueError("only a container (side = 'inside') can have open faces")
+        return self
+
+
+class Cylinder(Wall):
+    """A hollow cylinder with grains inside; ``length`` none: endless."""
+
+    shape: Literal["cylinder"] = "cylinder"
+    centre: Vector = (0.0, 0.0, 0.0)
+    axis: Vector = (0.0, 0.0, 1.0)
+    radius: Positive
+    length: Positive | None = None
+    caps: bool = True
+    """Close both ends of a cylinder of finite length."""
+
+    _axis = field_validator("axis")(_unit)
+
+
+class Mesh(Wall):
+    """A triangle mesh, from a file (STL, OBJ; needs granum[mesh]) or from arrays; both sides of it collide."""
+
+    shape: Literal["mesh"] = "mesh"
+    vertices: Points = Field(default_factory=lambda: np.zeros((0, 3)))
+    triangles: Triples = Field(default_factory=lambda: np.zeros((0, 3), np.int32))
+    file: str | None = None
+    scale: Positive = 1.0
+    """Multiplies the coordinates of the file: 0.001 for millimetres."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_file(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("file") and "vertices" not in data:
+            vertices, triangles = read_mesh(Path(data["file"]))
+            data = {**data, "vertices": vertices * data.get("scale", 1.0), "triangles": triangles}
+        return data
+
+    @model_validator(mode="after")
+    def _sound(self) -> Mesh:
+        check_mesh(self.vertices, self.triangles, self.file or "mesh")
+        return self
+
+
+def read_mesh(path: Path) -> tuple[FloatArray, IntArray]:
+    """Vertices [m] and triangles of an STL or OBJ file."""
+    try:
+        import trimesh
+    except ImportError:
+        raise InputError(f"reading {path} needs trimesh: install granum[mesh], or give vertices and triangles.") from None
+    if not path.is_file():
+        raise InputError(f"mesh file {str(path)!r} does not exist.")
+    try:
+        mesh = trimesh.load_mesh(path)
+        vertices = np.asarray(mesh.vertices, float).reshape(-1, 3)
+        triangles = np.asarray(mesh.faces, np.int32).reshape(-1, 3)
+    except InputError:
+        raise
+    except Exception as error:  # the reader raises many kinds
+        raise InputError(f"mesh file {str(path)!r} could not be read as STL or OBJ: {error}") from None
+    return vertices, triangles
+
+
+def check_mesh(vertices: FloatArray, triangles: IntArray, name: str) -> None:
+    """Refuse a mesh that is empty, points outside its vertices, or has triangles without area."""
+    if len(triangles) == 0:
+        raise ValueError(f"{name} is empty: it has {len(vertices)} vertices and no triangles")
+    if triangles.min() < 0 or triangles.max() >= len(vertices):
+        raise ValueError(
+            f"{name} names vertex {int(triangles.max())} but has {len(vertices)} vertices (numbered from 0)"
+        )
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    twice_area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    longest = np.maximum(np.maximum(np.sum((b - a) ** 2, 1), np.sum((c - b) ** 2, 1)), np.sum((a - c) ** 2, 1))
+    flat = np.flatnonzero(twice_area <= 1e-12 * longest)
+    if len(flat):
+        raise ValueError(f"{name} has {len(flat)} degenerate triangle(s) without area, the first is number {flat[0]}")
+
+
+Shape = Annotated[Plane | Box | Cylinder | Mesh, Field(discriminator="shape")]

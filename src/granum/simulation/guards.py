@@ -1,0 +1,168 @@
+"""Guards: a run that went wrong stops with words, or warns once, by setting."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..checks import RunError
+from ..scene.bodies import Body
+from ..scene.scene import Scene
+from ..scene.shapes import Box, Cylinder, Mesh
+from .settings import Action, Guards
+
+if TYPE_CHECKING:
+    from .simulation import Simulation
+
+
+class Guard:
+    """Looks at every step: finite state, world, walls, overlap, energy."""
+
+    def __init__(self, settings: Guards, scene: Scene) -> None:
+        self.settings, self.scene = settings, scene
+        self.world: tuple[np.ndarray, np.ndarray] | None = (
+            (np.asarray(scene.world[0]), np.asarray(scene.world[1])) if scene.world is not None else None
+        )
+        self.allowed = 0.0    # energy [J] that emitters brought in
+        self.lowest = np.inf  # of the energy that nothing explains [J]
+        self.largest_kinetic = 0.0
+        self._warned: set[str] = set()
+
+    def allow(self, joules: float) -> None:
+        """Energy that came with new grains."""
+        self.allowed += joules
+
+    def look(self, sim: Simulation, fastest: float) -> None:
+        """Check the state after a step; ``fastest`` is the largest grain speed [m/s]."""
+        if not (np.isfinite(sim.report.energy) and np.isfinite(fastest)):
+            self._not_finite(sim)
+        self._look_at_world(sim)
+        self._look_at_walls(sim)
+        self._look_at_overlap(sim)
+        self._look_at_energy(sim)
+
+    def _not_finite(self, sim: Simulation) -> None:
+        state = np.concatenate([sim.position, sim.velocity, sim.spin], axis=1)
+        bad = np.flatnonzero(~np.isfinite(state).all(axis=1))
+        grain = int(bad[0]) if len(bad) else -1
+        touching = np.flatnonzero((sim.contacts.a == grain) | (sim.contacts.b == grain))
+        contact = f", contact {touching[0]} of {sim.contacts.contact_count}" if len(touching) else ""
+        self._act("stop", sim, "finite", f"the state is not finite any more: {len(bad)} grain(s), first grain {grain}{contact}")
+
+    def _look_at_world(self, sim: Simulation) -> None:
+        if self.settings.on_lost == "off":
+            return
+        if self.world is None:
+            self.world = default_world(sim)
+        low, high = self.world
+        x = sim.position
+        if len(x) and ((x.min(axis=0) < low).any() or (x.max(axis=0) > high).any()):
+            grain = int(np.flatnonzero(((x < low) | (x > high)).any(axis=1))[0])
+            corners = f"({', '.join(f'{v:.4g}' for v in low)}) to ({', '.join(f'{v:.4g}' for v in high)}) m"
+            self._act(self.settings.on_lost, sim, "world", f"grain {grain} left the world, {corners}, at {_place(x[grain])}")
+
+    def _look_at_walls(self, sim: Simulation) -> None:
+        c = sim.stepper.detector.through
+        if c >= 0:
+            grain, wall = int(sim.contacts.a[c]), -1 - int(sim.contacts.b[c])
+            self._act(
+                self.settings.on_lost, sim, "wall",
+                f"grain {grain} went through wall {wall} (contact {c}) at {_place(sim.position[grain])}: it moves "
+                f"{np.linalg.norm(sim.velocity[grain]) * sim.time_step / sim.radius[grain]:.2g} radii per step",
+            )  # fmt: skip
+
+    def _look_at_overlap(self, sim: Simulation) -> None:
+        smallest = self.scene.size_range[0]
+        if sim.report.max_overlap <= self.settings.overlap * smallest or self.settings.on_overlap == "off":
+            return
+        c = sim.contacts
+        radius = sim.radius[c.a]
+        pair = c.b >= 0
+        radius[pair] = np.minimum(radius[pair], sim.radius[c.b[pair]])
+        part = c.overlap / (2 * radius)
+        worst = int(part.argmax())
+        if part[worst] > self.settings.overlap:
+            b = int(c.b[worst])
+            other = f"grain {b}" if b >= 0 else f"wall {-1 - b}"
+            self._act(
+                self.settings.on_overlap, sim, "overlap",
+                f"contact {worst}, grain {int(c.a[worst])} with {other}, overlaps by {part[worst]:.2f} d at "
+                f"{_place(sim.position[c.a[worst]])} (limit {self.settings.overlap:g} d). A smaller time_step helps: grains move up to "
+                f"{np.sqrt((sim.velocity**2).sum(axis=1).max()) * sim.time_step / smallest:.2g} d per step",
+            )  # fmt: skip
+
+    def _look_at_energy(self, sim: Simulation) -> None:
+        gravity = self.scene.gravity
+        if self.settings.on_energy == "off" or sim.time < gravity.ramp:
+            return
+        self.largest_kinetic = max(self.largest_kinetic, sim.report.kinetic_energy)
+        unexplained = sim.report.energy - self.allowed - sim.stepper.work
+        self.lowest = min(self.lowest, unexplained)
+        created = unexplained - self.lowest
+        inverse = sim.bodies.inverse_mass[sim.bodies.grains]
+        yields = inverse > 0
+        lift = np.linalg.norm(gravity.acceleration) * float(np.sum(2 * sim.radius[yields] / inverse[yields]))
+        limit = self.settings.energy * (self.largest_kinetic + lift)
+        if created > limit and limit > 0:
+            fast = int(np.argmax((sim.velocity**2).sum(axis=1)))
+            self.lowest = unexplained
+            self._act(
+                self.settings.on_energy, sim, "energy",
+                f"energy came from nothing: {created:.3g} J, more than {self.settings.energy:.0%} of kinetic energy and m g d; the fastest "
+                f"grain is {fast} at {_place(sim.position[fast])}. More iterations, a smaller warm start or a smaller time_step helps",
+            )  # fmt: skip
+
+    def _act(self, action: Action, sim: Simulation, kind: str, what: str) -> None:
+        if action == "off" or (action == "warn" and kind in self._warned):
+            return
+        message = f"t = {sim.time:.6g} s (step {sim.step_count}): {what}."
+        if action == "warn":
+            self._warned.add(kind)
+            warnings.warn(message, RuntimeWarning, stacklevel=4)
+            return
+        raise RunError(f"{message} Last checkpoint: {sim.last_checkpoint or 'none'}.")
+
+    def checkpoint(self) -> dict[str, Any]:
+        world = self.world if self.world is not None else (np.zeros(0), np.zeros(0))
+        return {
+            "allowed": self.allowed, "lowest": float(self.lowest), "largest_kinetic": self.largest_kinetic,
+            "low": world[0], "high": world[1],
+        }  # fmt: skip
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self.allowed, self.lowest = saved["allowed"], saved["lowest"]
+        self.largest_kinetic = saved["largest_kinetic"]
+        self.world = (saved["low"], saved["high"]) if len(saved["low"]) else None
+
+
+def _place(x: np.ndarray) -> str:
+    return f"({', '.join(f'{v:.4g}' for v in x)}) m"
+
+
+def default_world(sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
+    """Ten times the box that holds all finite walls, sources and grains, and a hundred diameters at least."""
+    points = [sim.position.min(axis=0, initial=np.inf), sim.position.max(axis=0, initial=-np.inf)] if sim.grain_count else []
+    for owner in sim.scene.all_bodies:
+        points += [np.asarray(owner.position) + p for p in _corners(owner)]
+    rng = np.random.default_rng(0)
+    for emitter in sim.scene.emitters:
+        points += list(emitter.source.points(rng, 64))
+    low, high = np.min(points, axis=0), np.max(points, axis=0)
+    half = np.maximum(10 * np.max(high - low), 100 * sim.scene.size_range[1]) / 2
+    middle = (low + high) / 2
+    return middle - half, middle + half
+
+
+def _corners(owner: Body) -> list[np.ndarray]:
+    """Outermost points of a body's finite walls, whichever way it is turned."""
+    reach = 0.0
+    for wall in owner.walls:
+        if isinstance(wall, Box):
+            reach = max(reach, float(np.linalg.norm(np.maximum(np.abs(wall.lower), np.abs(wall.upper)))))
+        elif isinstance(wall, Cylinder):
+            reach = max(reach, float(np.linalg.norm(wall.centre)) + np.hypot(wall.radius, (wall.length or 0) / 2))
+        elif isinstance(wall, Mesh):
+            reach = max(reach, float(np.linalg.norm(wall.vertices, axis=1).max()))
+    return [np.full(3, -reach), np.full(3, reach)]

@@ -1,0 +1,79 @@
+"""Settings of a run; scene files, command line, recording and docs are made from these fields."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from ..checks import InputError, explain
+from ..contact.model import NonNegative, Positive, Record
+from ..nonsmooth import Nonsmooth
+from ..scene.scene import Scene
+
+Action = Literal["stop", "warn", "off"]
+
+
+class Guards(Record):
+    """What stops a run that went wrong; each may also only warn."""
+
+    overlap: Positive = 1.0
+    """Largest overlap, in diameters of the smaller grain (of the grain, at a wall)."""
+    on_overlap: Action = "stop"
+    on_lost: Action = "stop"
+    """A grain that left the world or went through a wall."""
+    energy: NonNegative = 0.1
+    """Most energy that may come from nothing, as a part of the largest kinetic energy so far plus m g d of all grains."""
+    on_energy: Action = "stop"
+
+
+class Settings(Record):
+    """How a scene is run."""
+
+    stepper: Nonsmooth = Nonsmooth()
+    time_step: Positive | None = None
+    """h [s]; none: sqrt(2 eps d / g) with eps = 1 % and d the smallest diameter (physics 9)."""
+    duration: Positive = 1.0
+    """[s]"""
+    every: Positive | None = None
+    """Time between recorded frames [s]; none: a hundredth of the duration."""
+    checkpoint_every: Positive = 10.0
+    """Wall time between checkpoints [s]."""
+    relax: bool = False
+    """Push overlapping initial grains apart instead of refusing them."""
+    threads: int = Field(default=1, ge=1)
+    guards: Guards = Guards()
+
+    def step_for(self, scene: Scene) -> float:
+        """The time step [s]: as set, or as gravity and size suggest."""
+        if self.time_step is not None:
+            return self.time_step
+        g = math.sqrt(sum(x * x for x in scene.gravity.acceleration))
+        smallest = scene.size_range[0]
+        if g == 0 or not math.isfinite(smallest):
+            raise InputError("time_step must be given: without gravity or grains there is nothing to derive it from.")
+        return math.sqrt(2 * 0.01 * smallest / g)
+
+
+def make_settings(*layers: dict[str, Any]) -> Settings:
+    """Settings from nested dictionaries, later ones over earlier ones."""
+    merged: dict[str, Any] = {}
+    for layer in layers:
+        _merge(merged, layer)
+    try:
+        return Settings.model_validate(merged)
+    except ValidationError as error:
+        raise explain(error, "run settings") from None
+
+
+def _merge(base: dict[str, Any], over: dict[str, Any]) -> None:
+    for key, value in over.items():
+        old = base.get(key)
+        # A record that is named anew (another warm start, another solver) replaces the old one with all its fields.
+        renamed = isinstance(value, dict) and isinstance(old, dict) and value.get("name", old.get("name")) != old.get("name")
+        if isinstance(value, dict) and isinstance(old, dict) and not renamed:
+            base[key] = {**old}
+            _merge(base[key], value)
+        else:
+            base[key] = value

@@ -1,0 +1,208 @@
+"""A simulation: a scene, its state in time, and the stages that carry it forward."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from .._jit import FloatArray
+from ..checks import InputError, finite_positive
+from ..nonsmooth import NonsmoothStepper, StepReport
+from ..scene.scene import Scene
+from ..state.bodies import DYNAMIC, KINEMATIC, STATIC, Bodies
+from ..state.contacts import Contacts
+from ..state.energy import energy
+from .emission import Emission
+from .guards import Guard
+from .placement import check_placement
+from .settings import Settings, make_settings
+
+KINDS = {"static": STATIC, "kinematic": KINEMATIC, "dynamic": DYNAMIC}
+
+
+def make_bodies(scene: Scene) -> Bodies:
+    """Wall bodies and initial grains of a scene."""
+    owners = scene.all_bodies
+    bodies = Bodies(
+        np.array([KINDS[o.kind] for o in owners]), np.array([o.inertia if o.inertia else (1.0, 1.0, 1.0) for o in owners])
+    )
+    for w, owner in enumerate(owners):
+        bodies.position[w] = owner.position
+        bodies.orientation[w] = np.asarray(owner.orientation) / np.linalg.norm(owner.orientation)
+        if owner.kind == "dynamic" and owner.mass is not None:
+            bodies.velocity[w], bodies.spin[w], bodies.inverse_mass[w] = owner.velocity, owner.spin, 1 / owner.mass
+    for block in scene.grains:
+        position, diameter, velocity, spin = block.place()
+        material = scene.material_index[block.material]
+        mass = scene.materials[material].density * math.pi / 6 * np.asarray(diameter) ** 3
+        inverse = np.zeros(len(position)) if block.static else 1 / mass
+        bodies.append_grains(position, np.asarray(diameter) / 2, np.full(len(position), material), inverse, velocity, spin)
+    return bodies
+
+
+class Simulation:
+    """A run that can be stepped, watched and changed from Python.
+
+    ``position``, ``velocity``, ``spin`` (N, 3), ``orientation`` (N, 4) and ``radius`` (N,) are writable views of the grains' state; take them anew after
+    grains were emitted. ``callbacks`` are called with the simulation after every step; ``observers`` start, observe and finish.
+    """
+
+    def __init__(self, scene: Scene, settings: Settings | None = None, *, check: bool = True) -> None:
+        self.scene = scene
+        self.settings = settings if settings is not None else make_settings(scene.run)
+        self.time_step = finite_positive("time_step", self.settings.step_for(scene), "s")
+        self.bodies = make_bodies(scene)
+        if self.bodies.grain_count == 0 and not scene.emitters:
+            raise InputError("the scene has no grains and no emitter: add grains, a lattice or an emitter.")
+        self.stepper = NonsmoothStepper(scene, self.bodies, self.settings.stepper)
+        self.emissions = [
+            Emission(e, scene.materials[scene.material_index[e.material]].density, scene.material_index[e.material])
+            for e in scene.emitters
+        ]
+        self.step_count = 0
+        self.callbacks: list[Callable[[Simulation], None]] = []
+        self.observers: list[Any] = []
+        self.guard = Guard(self.settings.guards, scene)
+        self.report = StepReport(step=0, time=0.0, contacts=0, impacts=0, iterations=0, residual=0.0, max_overlap=0.0)
+        self.stage_seconds: dict[str, float] = {}
+        self.last_checkpoint: str | None = None
+        if check:
+            check_placement(self.bodies, self.stepper.detector, self.settings.relax)
+
+    @property
+    def time(self) -> float:
+        """[s]"""
+        return self.step_count * self.time_step
+
+    @property
+    def grain_count(self) -> int:
+        return self.bodies.grain_count
+
+    @property
+    def position(self) -> FloatArray:
+        return self.bodies.position[self.bodies.grains]
+
+    @property
+    def velocity(self) -> FloatArray:
+        return self.bodies.velocity[self.bodies.grains]
+
+    @property
+    def spin(self) -> FloatArray:
+        return self.bodies.spin[self.bodies.grains]
+
+    @property
+    def orientation(self) -> FloatArray:
+        return self.bodies.orientation[self.bodies.grains]
+
+    @property
+    def radius(self) -> FloatArray:
+        return self.bodies.radius
+
+    @property
+    def contacts(self) -> Contacts:
+        """Contacts of the last step with the forces it found."""
+        return self.stepper.contacts
+
+    def step(self) -> StepReport:
+        """One time step: emit, drive the walls, detect, impact, solve, move; then the guards look."""
+        h, time = self.time_step, self.time
+        for emission in self.emissions:
+            count = emission.emit(self.bodies, time)
+            if count:
+                self.guard.allow(self._energy_of_newest(count, self.scene.gravity.at(time)))
+        self._drive_walls(time + h / 2)
+        gravity = self.scene.gravity.at(time)
+        report = self.stepper.step(self.step_count, time, h, gravity)
+        self.step_count += 1
+        kinetic, potential, fastest = energy(self.bodies, gravity)
+        self.report = dataclasses.replace(report, kinetic_energy=kinetic, energy=kinetic + potential)
+        for stage, seconds in report.seconds.items():
+            self.stage_seconds[stage] = self.stage_seconds.get(stage, 0.0) + seconds
+        self.guard.look(self, fastest)
+        for callback in self.callbacks:
+            callback(self)
+        return self.report
+
+    def run(self, duration: float) -> Simulation:
+        """Step on for ``duration`` [s] (to the nearest whole step), with the observers looking."""
+        steps = round(finite_positive("duration", duration, "s") / self.time_step)
+        return self.run_until(self.step_count + max(steps, 1))
+
+    def run_until(self, last_step: int) -> Simulation:
+        """Step on until that many steps are done."""
+        for observer in self.observers:
+            observer.start(self)
+        try:
+            while self.step_count < last_step:
+                self.step()
+                before = perf_counter()
+                for observer in self.observers:
+                    observer.observe(self)
+                self.stage_seconds["output"] = self.stage_seconds.get("output", 0.0) + perf_counter() - before
+        finally:
+            for observer in self.observers:
+                observer.finish(self)
+        return self
+
+    def _drive_walls(self, time: float) -> None:
+        for w, owner in enumerate(self.scene.all_bodies):
+            if owner.kind == "kinematic":
+                self.bodies.velocity[w], self.bodies.spin[w] = owner.motion.at(time)
+
+    def _energy_of_newest(self, count: int, gravity: FloatArray) -> float:
+        """Kinetic and gravitational energy [J] of the grains emitted last."""
+        new = slice(self.bodies.body_count - count, self.bodies.body_count)
+        mass, v = 1 / self.bodies.inverse_mass[new], self.bodies.velocity[new]
+        return float(np.sum(0.5 * mass * np.sum(v * v, axis=1) - mass * (self.bodies.position[new] @ gravity)))
+
+    def checkpoint(self) -> dict[str, Any]:
+        """Everything the rest of the run depends on."""
+        names = ("position", "orientation", "velocity", "spin", "inverse_mass", "radius", "material")
+        return {
+            "step_count": self.step_count,
+            "bodies": {name: getattr(self.bodies, name) for name in names},
+            "stepper": self.stepper.checkpoint(),
+            "emissions": {str(k): e.checkpoint() for k, e in enumerate(self.emissions)},
+            "guard": self.guard.checkpoint(),
+        }
+
+    @classmethod
+    def restore(cls, scene: Scene, settings: Settings, saved: dict[str, Any]) -> Simulation:
+        """A simulation that goes on from a checkpoint as if it had never stopped."""
+        empty = scene.model_copy(update={"grains": ()})
+        sim = cls(empty if scene.emitters else scene, settings, check=False)
+        sim.scene = scene
+        state = saved["bodies"]
+        sim.bodies = make_bodies(empty)
+        walls = sim.bodies.wall_body_count
+        sim.bodies.append_grains(
+            state["position"][walls:], state["radius"], state["material"], state["inverse_mass"][walls:]
+        )
+        for name in ("position", "orientation", "velocity", "spin", "inverse_mass"):
+            getattr(sim.bodies, name)[:] = state[name]
+        sim.stepper = NonsmoothStepper(scene, sim.bodies, settings.stepper)
+        sim.stepper.restore(saved["stepper"])
+        for k, emission in enumerate(sim.emissions):
+            emission.restore(saved["emissions"][str(k)])
+        sim.guard.restore(saved["guard"])
+        sim.step_count = saved["step_count"]
+        return sim
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{k}</th><td>{v}</td></tr>" for k, v in self._facts().items())
+        return f"<table>{rows}</table>"
+
+    def __repr__(self) -> str:
+        return "Simulation(" + ", ".join(f"{k}={v}" for k, v in self._facts().items()) + ")"
+
+    def _facts(self) -> dict[str, str]:
+        return {
+            "scene": self.scene.name, "grains": str(self.grain_count), "contacts": str(self.report.contacts),
+            "time": f"{self.time:.6g} s", "time step": f"{self.time_step:.4g} s",
+            "kinetic energy": f"{self.report.kinetic_energy:.4g} J", "residual": f"{self.report.residual:.3g} m/s",
+        }  # fmt: skip

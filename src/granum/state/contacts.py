@@ -1,0 +1,73 @@
+"""Contacts: found anew each step, with impulses that persist while the two bodies keep touching.
+
+Contacts of grain pairs come first, contacts with walls after them; within each part they stand in the order of their owner.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import FloatArray, IntArray
+
+_FIELDS: dict[str, tuple[tuple[int, ...], type]] = {
+    "a": ((), np.int32), "b": ((), np.int32), "feature": ((), np.int32),
+    "normal": ((3,), np.float64), "overlap": ((), np.float64), "impulse": ((7,), np.float64), "rebound": ((), np.float64),
+}  # fmt: skip
+
+
+class Contacts:
+    """Contacts with room to grow; the views show the used part.
+
+    ``a`` (C,) owning grain; ``b`` (C,) other grain, or ``-1 - wall`` for a wall; ``feature`` (C,) part of the wall touched;
+    ``normal`` (C, 3) unit, from a towards b; ``overlap`` (C,) [m] > 0; ``impulse`` (C, 7) on b: normal (>= 0), tangential in world
+    axes [N s], rolling and twisting in world axes [N m s]; ``rebound`` (C,) approach speed [m/s] of an impact from which the two have
+    not yet come apart, else 0. ``pair_count`` of the contacts are between grains.
+    """
+
+    a: IntArray
+    b: IntArray
+    feature: IntArray
+    normal: FloatArray
+    overlap: FloatArray
+    impulse: FloatArray
+    rebound: FloatArray
+
+    def __init__(self, room: int = 64) -> None:
+        self.contact_count = 0
+        self.pair_count = 0
+        self.time_step = 1.0  # [s] that turns impulses into forces
+        self.room = 0
+        self._room: dict[str, np.ndarray] = {}
+        self.reserve(room)
+
+    def reserve(self, room: int) -> None:
+        """Make room for that many contacts; what the arrays held is lost."""
+        if room > self.room:
+            self.room = max(room, self.room + self.room // 2)
+            self._room = {name: np.zeros((self.room, *shape), dtype) for name, (shape, dtype) in _FIELDS.items()}
+        self.resize(0, 0)
+
+    def resize(self, pair_count: int, contact_count: int) -> None:
+        """Show that many contacts."""
+        self.pair_count, self.contact_count = pair_count, contact_count
+        for name in _FIELDS:
+            setattr(self, name, self._room[name][:contact_count])
+
+    def whole(self, name: str) -> np.ndarray:
+        """The whole array behind a view, for kernels that fill it."""
+        return self._room[name]
+
+    @property
+    def normal_force(self) -> FloatArray:
+        """(C,) [N], >= 0."""
+        return self.impulse[:, 0] / self.time_step
+
+    @property
+    def tangential_force(self) -> FloatArray:
+        """(C, 3) on b [N]."""
+        return self.impulse[:, 1:4] / self.time_step
+
+    @property
+    def rolling_torque(self) -> FloatArray:
+        """(C, 3) on b [N m]."""
+        return self.impulse[:, 4:7] / self.time_step

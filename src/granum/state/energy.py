@@ -1,0 +1,42 @@
+"""Kinetic and gravitational energy of the bodies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import FloatArray, kernel
+from .bodies import DYNAMIC, Bodies
+from .rotation import matrix
+
+
+@kernel
+def grain_energy(
+    first: int, inverse_mass: FloatArray, radius: FloatArray, velocity: FloatArray, spin: FloatArray, position: FloatArray,
+    gx: float, gy: float, gz: float,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Kinetic energy [J], energy in the field of gravity [J] (zero at the origin) and largest speed [m/s] of the grains."""
+    kinetic, potential, fastest = 0.0, 0.0, 0.0
+    for i in range(len(radius)):
+        k = first + i
+        if inverse_mass[k] > 0.0:
+            mass = 1.0 / inverse_mass[k]
+            square = velocity[k, 0] ** 2 + velocity[k, 1] ** 2 + velocity[k, 2] ** 2
+            spins = spin[k, 0] ** 2 + spin[k, 1] ** 2 + spin[k, 2] ** 2
+            kinetic += 0.5 * mass * (square + 0.4 * radius[i] * radius[i] * spins)
+            potential -= mass * (gx * position[k, 0] + gy * position[k, 1] + gz * position[k, 2])
+            fastest = max(fastest, square)
+    return kinetic, potential, np.sqrt(fastest)
+
+
+def energy(bodies: Bodies, gravity: FloatArray) -> tuple[float, float, float]:
+    """Kinetic [J], gravitational [J] and largest grain speed [m/s], dynamic walls included in the energies."""
+    kinetic, potential, fastest = grain_energy(
+        bodies.wall_body_count, bodies.inverse_mass, bodies.radius, bodies.velocity, bodies.spin, bodies.position,
+        gravity[0], gravity[1], gravity[2],
+    )  # fmt: skip
+    for w in np.flatnonzero(bodies.kind == DYNAMIC):
+        mass = 1.0 / bodies.inverse_mass[w]
+        own = matrix(bodies.orientation[w]).T @ bodies.spin[w]
+        kinetic += 0.5 * mass * float(bodies.velocity[w] @ bodies.velocity[w]) + 0.5 * float(bodies.inertia[w] @ own**2)
+        potential -= mass * float(gravity @ bodies.position[w])
+    return kinetic, potential, fastest

@@ -42,7 +42,7 @@ def touch_mesh(
     # out
     found,                # (candidate_room, CANDIDATE_COLUMNS)
 ):  # fmt: skip
-    """Contacts of a sphere with the triangles near its cell, ordered by triangle; returns how many rows of ``found``."""
+    """Contacts of a sphere with the triangles near its cell, ordered by triangle; returns how many were found."""
     slack = SLACK * radius
     count = 0
     for entry in range(begin, end):
@@ -56,8 +56,8 @@ def touch_mesh(
         if inside < 0.0 and height * height + inside * inside >= radius * radius:
             continue
         if inside >= -slack:
-            side = -1.0 if height >= 0.0 else 1.0
-            add(found, count, side, triangle[t, 0], triangle[t, 1], triangle[t, 2], radius - abs(height), region[t], FACE)
+            dx, dy, dz = triangle[t, 0], triangle[t, 1], triangle[t, 2]
+            add(found, count, -1.0 if height >= 0.0 else 1.0, dx, dy, dz, radius - abs(height), region[t], FACE)
             count += 1
         if inside > slack:
             continue  # then no side or corner of this triangle is nearer than its face

@@ -29,7 +29,7 @@ class MeshTable(NamedTuple):
     An edge or vertex belongs to the first triangle that has it, so that each is looked at once.
     """
 
-    triangle: FloatArray         # (T, 16) unit normal and its offset [m], then inward unit normal and offset of each side
+    triangle: FloatArray         # (T, 16) unit normal and its offset [m], then the same of each side, facing inwards
     region: IntArray             # (T,) smooth region
     own: IntArray                # (T, 6) edges 0..2 and vertices 3..5 that belong to the triangle, else -1
     edge: FloatArray             # (E, 7) start [m], unit direction, length [m]
@@ -91,18 +91,11 @@ def build_mesh(vertices: FloatArray, triangles: IntArray, largest_radius: float)
     direction = along / length
     spoke, vertex_first = _grouped(ends.T.ravel(), len(vertices))
 
-    own = np.full((len(triangles), 6), -1, np.int32)
-    for columns, part, count in ((slice(0, 3), edge_of_side, len(ends)), (slice(3, 6), triangles.ravel(), len(vertices))):
-        _, first = np.unique(part, return_index=True)
-        flat = np.full(part.size, -1, np.int32)
-        flat[first] = np.arange(count)
-        own[:, columns] = flat.reshape(-1, 3)
-
     grid, cell_first, cell_triangle = _build_grid(vertices[triangles], planes, largest_radius * (1 + REACH_SLACK))
     table = MeshTable(
         triangle=planes.reshape(-1, 16),
         region=_regions(planes, edge_side, edge_first),
-        own=own,
+        own=np.hstack([_first_owner(edge_of_side), _first_owner(triangles.ravel())]),
         edge=np.hstack([vertices[ends[:, 0]], direction, length]),
         edge_first=edge_first,
         edge_side=edge_side,
@@ -134,6 +127,14 @@ def weld(vertices: FloatArray, triangles: IntArray) -> tuple[FloatArray, IntArra
     return points[used], index.reshape(-1, 3).astype(np.int32)
 
 
+def _first_owner(part: IntArray) -> IntArray:
+    """(T, 3): parts (edges or vertices, three to each triangle) where they are named first, -1 where again."""
+    names, first = np.unique(part, return_index=True)
+    owned = np.full(part.size, -1, np.int32)
+    owned[first] = names
+    return owned.reshape(-1, 3)
+
+
 def _planes(corner: FloatArray) -> FloatArray:
     """(T, 4, 4): the plane of each triangle, and the planes through its sides that stand on it, facing inwards."""
     side = np.roll(corner, -1, axis=1) - corner
@@ -149,7 +150,7 @@ def _planes(corner: FloatArray) -> FloatArray:
 
 
 def _regions(planes: FloatArray, edge_side: IntArray, edge_first: IntArray) -> IntArray:
-    """(T,) number of the smooth region: triangles connected over edges where the surface turns by less than 30 degrees."""
+    """(T,) number of the smooth region: triangles connected over edges where the surface turns by little."""
     inward = planes[:, 1:, :3].reshape(-1, 3)
     sharing = np.diff(edge_first)
     pairs = []

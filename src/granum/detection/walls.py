@@ -119,8 +119,11 @@ def find_wall_contacts(
         frame, kind, wall_of, part, yields, row,
     )  # fmt: skip
     parameter = walls.parameter
-    triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, cell_first, near, room = walls.mesh
-    found = np.empty((room, CANDIDATE_COLUMNS))
+    (
+        triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, cell_first, near,
+        candidate_room,
+    ) = walls.mesh  # fmt: skip
+    found = np.empty((candidate_room, CANDIDATE_COLUMNS))
     room = a.shape[0]
     total = pair_count
     for visit in range(order.shape[0]):
@@ -171,7 +174,7 @@ def find_wall_contacts(
 def place_surfaces(
     wall_kind, wall_body, parameter, position, orientation, inverse_mass, frame, kind, wall_of, part, yields, row
 ):
-    """Put all surfaces into world axes; returns their count. Kind, wall, feature and row of each, and if its body yields."""
+    """Put all surfaces into world axes: kind, wall, feature, whether the body yields, and row; returns their count."""
     s = 0
     for k in range(wall_kind.shape[0]):
         first, p, body = s, parameter[k], wall_body[k]
@@ -280,7 +283,7 @@ def touch_lateral(x, y, z, ux, uy, uz, radius, half_length, r):
 
 @device
 def touch_obstacle(row, s, parameter, wall, x, y, z, r):
-    """Normal and overlap [m] (<= 0: apart) with the outside of a box: its closest point, or the nearest way out of it."""
+    """Normal and overlap [m] (<= 0: apart) with the outside of a box: closest point, or nearest way out of it."""
     x, y, z = to_body(row, s, x, y, z)
     dx = max(parameter[wall, 0], min(x, parameter[wall, 3])) - x  # to the closest point of the solid box
     dy = max(parameter[wall, 1], min(y, parameter[wall, 4])) - y

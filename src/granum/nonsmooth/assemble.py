@@ -178,3 +178,13 @@ def clear_impulses(place: IntArray, fields: int, data: FloatArray) -> None:
         if fields > RX:
             for f in range(3):
                 data[d + (RX + f) * LANES] = 0.0
+
+
+@kernel
+def elastic_energy(overlap: FloatArray, stiffness: FloatArray, exponent: float) -> float:
+    """Energy [J] that the contact law stores in the overlaps: k delta^(2 e_H) / (2 e_H)."""
+    total = 0.0
+    for c in range(len(overlap)):
+        square = stiffness[c] * overlap[c] * overlap[c]
+        total += 0.4 * square * math.sqrt(overlap[c]) if exponent > 1.0 else 0.5 * square
+    return total

@@ -10,10 +10,13 @@ meanwhile the excess overlap is removed from the positions alone, at the rate of
 
 from __future__ import annotations
 
+import numpy as np
+
 from .._jit import FloatArray, IntArray, kernel
 from .blocks import INV_DN, LANES, SOFTNESS, TARGET
 
 SETTLED = 0.005  # of the impact speed: when the stabilisation would push slower than this, it takes over again
+PARTING_SWEEPS = 10
 
 
 @kernel
@@ -42,23 +45,39 @@ def part_rebounding(
     wall_body: IntArray, exponent: float, rate: float, h: float, first: int, inverse_mass: FloatArray, velocity: FloatArray,
     rebound: FloatArray, position: FloatArray,
 ) -> None:  # fmt: skip
-    """Move contacts that still rebound towards the overlap of their force: ``rate`` of what their own speed leaves over."""
-    for c in range(len(a)):
-        if rebound[c] <= 0.0:
-            continue
-        i = first + a[c]
-        j = first + b[c] if b[c] >= 0 else wall_body[-1 - b[c]]
-        nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
-        parting = (velocity[j, 0] - velocity[i, 0]) * nx
-        parting += (velocity[j, 1] - velocity[i, 1]) * ny + (velocity[j, 2] - velocity[i, 2]) * nz
-        at_rest = (impulse[c, 0] / (h * stiffness[c])) ** (1.0 / (2.0 * exponent - 1.0))
-        excess = overlap[c] - at_rest - max(0.0, parting) * h
-        if rate * excess < SETTLED * rebound[c] * h:
-            if parting < SETTLED * rebound[c]:
-                rebound[c] = 0.0
-            continue
-        weight = inverse_mass[i] + inverse_mass[j]
-        move = rate * excess / weight
+    """Move contacts that still rebound towards the overlap of their force: ``rate`` of what their own speed leaves over.
+
+    A few Gauss-Seidel sweeps on displacements, pushing only; contacts that are back at their law, or nearly, are let go.
+    """
+    some = np.flatnonzero(rebound > 0.0)
+    body = np.empty((len(some), 2), np.int64)
+    wanted = np.empty(len(some))
+    pushed = np.zeros(len(some))
+    shift = np.zeros((len(position), 3))
+    for k in range(len(some)):
+        c = some[k]
+        i, j = first + a[c], first + b[c] if b[c] >= 0 else wall_body[-1 - b[c]]
+        body[k, 0], body[k, 1] = i, j
+        parting = 0.0
         for f in range(3):
-            position[i, f] -= inverse_mass[i] * move * normal[c, f]
-            position[j, f] += inverse_mass[j] * move * normal[c, f]
+            parting += (velocity[j, f] - velocity[i, f]) * normal[c, f]
+        at_rest = (impulse[c, 0] / (h * stiffness[c])) ** (1.0 / (2.0 * exponent - 1.0))
+        wanted[k] = rate * (overlap[c] - at_rest - max(0.0, parting) * h)
+        if wanted[k] < SETTLED * rebound[c] * h and parting < SETTLED * rebound[c]:
+            rebound[c] = 0.0
+    for _ in range(PARTING_SWEEPS):
+        for k in range(len(some)):
+            i, j, c = body[k, 0], body[k, 1], some[k]
+            apart = 0.0
+            for f in range(3):
+                apart += (shift[j, f] - shift[i, f]) * normal[c, f]
+            new = max(0.0, pushed[k] + (wanted[k] - apart) / (inverse_mass[i] + inverse_mass[j]))
+            for f in range(3):
+                shift[i, f] -= inverse_mass[i] * (new - pushed[k]) * normal[c, f]
+                shift[j, f] += inverse_mass[j] * (new - pushed[k]) * normal[c, f]
+            pushed[k] = new
+    for k in range(len(some)):
+        for i in body[k]:
+            for f in range(3):
+                position[i, f] += shift[i, f]
+                shift[i, f] = 0.0

@@ -22,6 +22,8 @@ class StepReport:
     """[m/s]"""
     max_overlap: float
     """Found at the start of the step [m]."""
+    elastic_energy: float = 0.0
+    """That the contact law stores in the overlaps found at the start of the step [J]."""
     kinetic_energy: float = 0.0
     """At the end of the step [J]."""
     energy: float = 0.0

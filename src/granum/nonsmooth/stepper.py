@@ -15,7 +15,7 @@ from ..detection.walls import WallTable
 from ..scene.scene import Scene
 from ..state.bodies import DYNAMIC, Bodies
 from ..state.rotation import matrix
-from .assemble import aim_at_rest, assemble_rows, clear_impulses, place_walls
+from .assemble import aim_at_rest, assemble_rows, clear_impulses, elastic_energy, place_walls
 from .blocks import BODY, LANES
 from .impact import aim_at_impacts, part_rebounding
 from .integrate import add_external_impulse, move_bodies, wall_work
@@ -93,7 +93,8 @@ class NonsmoothStepper:
         return StepReport(
             step=number, time=time + h, contacts=contacts.contact_count, impacts=impacts,
             iterations=self.solve_report.iterations, residual=self.solve_report.residual,
-            max_overlap=float(contacts.overlap.max(initial=0.0)), seconds={
+            max_overlap=float(contacts.overlap.max(initial=0.0)),
+            elastic_energy=elastic_energy(contacts.overlap, self.problem.stiffness, self.pairs.exponent), seconds={
                 "detection": detection, "assembly": assembly + aim, "impact": impact, "solve": solve, "integrate": integrate,
             },
         )  # fmt: skip

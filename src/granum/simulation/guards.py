@@ -27,6 +27,7 @@ class Guard:
         )
         self.allowed = 0.0    # energy [J] that emitters brought in
         self.lowest = np.inf  # of the energy that nothing explains [J]
+        self.stored = 0.0     # most elastic energy since then [J]
         self.largest_kinetic = 0.0
         self._warned: set[str] = set()
 
@@ -99,15 +100,17 @@ class Guard:
             return
         self.largest_kinetic = max(self.largest_kinetic, sim.report.kinetic_energy)
         unexplained = sim.report.energy - self.allowed - sim.stepper.work
-        self.lowest = min(self.lowest, unexplained)
-        created = unexplained - self.lowest
+        if unexplained < self.lowest:
+            self.lowest, self.stored = unexplained, 0.0
+        self.stored = max(self.stored, sim.report.elastic_energy)  # overlaps may give this much back
+        created = unexplained - self.lowest - self.stored
         inverse = sim.bodies.inverse_mass[sim.bodies.grains]
         yields = inverse > 0
         lift = np.linalg.norm(gravity.acceleration) * float(np.sum(2 * sim.radius[yields] / inverse[yields]))
         limit = self.settings.energy * (self.largest_kinetic + lift)
         if created > limit and limit > 0:
             fast = int(np.argmax((sim.velocity**2).sum(axis=1)))
-            self.lowest = unexplained
+            self.lowest, self.stored = unexplained, sim.report.elastic_energy
             self._act(
                 self.settings.on_energy, sim, "energy",
                 f"energy came from nothing: {created:.3g} J, more than {self.settings.energy:.0%} of kinetic energy and m g d; the fastest "
@@ -127,13 +130,13 @@ class Guard:
     def checkpoint(self) -> dict[str, Any]:
         world = self.world if self.world is not None else (np.zeros(0), np.zeros(0))
         return {
-            "allowed": self.allowed, "lowest": float(self.lowest), "largest_kinetic": self.largest_kinetic,
+            "allowed": self.allowed, "lowest": float(self.lowest), "stored": self.stored, "largest_kinetic": self.largest_kinetic,
             "low": world[0], "high": world[1],
         }  # fmt: skip
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.allowed, self.lowest = saved["allowed"], saved["lowest"]
-        self.largest_kinetic = saved["largest_kinetic"]
+        self.stored, self.largest_kinetic = saved["stored"], saved["largest_kinetic"]
         self.world = (saved["low"], saved["high"]) if len(saved["low"]) else None
 
 

@@ -6,8 +6,9 @@ other; triangles, edges, vertices and cells are numbered through all of them, re
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -16,11 +17,13 @@ from scipy.spatial import cKDTree
 
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
 
-SMOOTH_EDGE = np.cos(np.radians(30.0))  # two triangles that turn by less than this angle lie in one smooth region
+SMOOTH_EDGE = math.cos(math.radians(30.0))  # two triangles that turn by less than this angle lie in one smooth region
 WELD_REACH = 1e-6  # [-] of the mesh's diagonal: STL keeps 7 digits
 REACH_SLACK = 1e-6  # [-] of the reach: a centre on the border of a cell finds what it touches in either cell
 CELLS_AT_LEAST, ENTRIES_AT_LEAST, PER_TRIANGLE = 1 << 17, 1 << 20, 64  # memory of a grid: tens of bytes per triangle
 CELL_TESTS = 100_000_000  # of triangle against cell while a grid is built: about a second
+
+_WIDTH = {"triangle": 16, "own": 6, "edge": 7, "vertex": 3, "spoke": 3}  # columns of the arrays that have columns
 
 
 class MeshTable(NamedTuple):
@@ -45,24 +48,24 @@ class MeshTable(NamedTuple):
     @classmethod
     def join(cls, meshes: Sequence[MeshTable]) -> MeshTable:
         """One table of several."""
-        columns = {name: [getattr(mesh, name) for mesh in meshes] for name in cls._fields[:-1]}
+        columns: dict[str, list[Any]] = {name: [getattr(mesh, name) for mesh in meshes] for name in cls._fields[:-1]}
         triangles, edges, vertices = (_starts(columns[name]) for name in ("triangle", "edge", "vertex"))
         for n, mesh in enumerate(meshes):
-            shift = np.repeat([edges[n], vertices[n]], 3)
-            columns["own"][n] = np.where(mesh.own >= 0, mesh.own + shift, -1)
+            owned = mesh.own + np.repeat([edges[n], vertices[n]], 3)
+            owned[mesh.own < 0] = -1
+            columns["own"][n] = owned
             columns["edge_side"][n] = mesh.edge_side + 3 * triangles[n]
             columns["cell_triangle"][n] = mesh.cell_triangle + triangles[n]
         for first, of in (("edge_first", "edge_side"), ("vertex_first", "spoke"), ("cell_first", "cell_triangle")):
             starts = _starts(columns[of])
             columns[first] = [own[:-1] + start for own, start in zip(columns[first], starts, strict=True)]
-            columns[first].append(np.array([sum(map(len, columns[of]))]))
-        empty = {"triangle": (0, 16), "own": (0, 6), "edge": (0, 7), "vertex": (0, 3), "spoke": (0, 3)}
-        joined = []
+            columns[first].append([sum(map(len, columns[of]))])
+        joined: dict[str, Any] = {}
         for name, parts in columns.items():
+            empty = np.zeros((0, _WIDTH[name]) if name in _WIDTH else 0)  # gives the shape if there is no mesh
             dtype = np.float64 if name in ("triangle", "edge", "vertex", "spoke") else np.int32
-            parts = [np.zeros(empty.get(name, (0,))), *parts]
-            joined.append(np.ascontiguousarray(np.concatenate(parts), dtype))
-        return cls(*joined, candidate_room=max((mesh.candidate_room for mesh in meshes), default=0))
+            joined[name] = np.ascontiguousarray(np.concatenate([empty, *parts]), dtype)
+        return cls(**joined, candidate_room=max((mesh.candidate_room for mesh in meshes), default=0))
 
 
 class Grid(NamedTuple):
@@ -71,10 +74,6 @@ class Grid(NamedTuple):
     lower: FloatArray  # (3,) [m]
     size: float        # edge of a cell [m]
     shape: LongArray   # (3,) cells along each axis
-
-    @property
-    def upper(self) -> FloatArray:
-        return self.lower + self.size * self.shape
 
 
 def build_mesh(vertices: FloatArray, triangles: IntArray, largest_radius: float) -> tuple[MeshTable, Grid]:

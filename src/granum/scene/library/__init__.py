@@ -1,0 +1,49 @@
+"""Scenes by name, each with parameters: ``granum scenes`` lists them."""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...checks import InputError, known_name
+from ..scene import Scene
+from .box import box
+from .column import column
+from .pile import pile
+
+LIBRARY: dict[str, Callable[..., Scene]] = {"box": box, "column": column, "pile": pile}
+
+
+def parameters(name: str) -> dict[str, inspect.Parameter]:
+    """The parameters of a library scene, with defaults."""
+    return dict(inspect.signature(LIBRARY[known_name("scene", name, LIBRARY)]).parameters)
+
+
+def make_scene(name: str, values: Mapping[str, Any] | None = None) -> Scene:
+    """A library scene; text values (from a command line) are read as the type of the parameter."""
+    known = parameters(name)
+    given = {}
+    for key, value in (values or {}).items():
+        known_name(f"parameter of scene {name!r}", key, known)
+        given[key] = _read(name, key, value, known[key])
+    return LIBRARY[name](**given)
+
+
+def _read(scene: str, key: str, value: Any, parameter: inspect.Parameter) -> Any:
+    if not isinstance(value, str):
+        return value
+    kind = typing.get_type_hints(LIBRARY[scene])[key]
+    if isinstance(kind, types.UnionType):
+        kind = next(k for k in typing.get_args(kind) if k is not type(None))
+    try:
+        if kind is bool:
+            return {"true": True, "false": False}[value.lower()]
+        return kind(value)
+    except (ValueError, KeyError):
+        raise InputError(f"{key} of scene {scene!r} must be {kind.__name__} (got {value!r}).") from None
+
+
+__all__ = ["LIBRARY", "box", "column", "make_scene", "parameters", "pile"]

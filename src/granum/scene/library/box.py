@@ -1,0 +1,59 @@
+"""Grains that settle in a box."""
+
+from __future__ import annotations
+
+import math
+
+from ...checks import InputError, finite_positive
+from ..bodies import Body
+from ..grains import Lattice
+from ..scene import Gravity, Scene
+from ..shapes import Box
+from ..sizes import Discrete, Uniform
+from .column import GRAVITY
+from .materials import pellet
+
+
+def box(
+    count: int = 1000,
+    diameter: float = 0.013,
+    size_ratio: float = 1.0,
+    width: float | None = None,
+    youngs_modulus: float = 6e6,
+    friction: float = 0.91,
+    rolling_friction: float = 0.32,
+    restitution: float = 0.18,
+    tilt: float = 0.0,
+    time_step: float = 0.005,
+    duration: float = 1.0,
+    seed: int = 0,
+) -> Scene:
+    """``count`` grains fall from a shaken lattice into an open square box; ``width`` [m], none: about as high as wide.
+
+    Diameters spread evenly from ``diameter`` / ``size_ratio`` to ``diameter`` [m]; ``tilt`` leans gravity [degrees].
+    """
+    if count < 1:
+        raise InputError(f"count of scene 'box' must be 1 or more (got {count}).")
+    if not size_ratio >= 1:
+        raise InputError(f"size_ratio of scene 'box' must be 1 or more (got {size_ratio}).")
+    finite_positive("diameter", diameter, "m")
+    spacing = diameter * 1.001 / 0.9
+    side = width if width is not None else max(2, round((0.9 * count) ** (1 / 3))) * spacing
+    per_layer = max(1, math.floor(side / spacing + 1e-9)) ** 2
+    height = (math.ceil(count / per_layer) + 1) * spacing
+    sizes = Uniform(lower=diameter / size_ratio, upper=diameter) if size_ratio > 1 else Discrete(diameters=(diameter,))
+    material = pellet(
+        youngs_modulus=youngs_modulus, friction=friction, rolling_friction=rolling_friction, restitution=restitution
+    )
+    lean = math.radians(tilt)
+    return Scene(
+        name="box", materials=(material,),
+        gravity=Gravity(acceleration=(GRAVITY * math.sin(lean), 0.0, -GRAVITY * math.cos(lean))),
+        grains=(Lattice(
+            material="pellet", lower=(-side / 2, -side / 2, 0), upper=(side / 2, side / 2, height), count=count, sizes=sizes, seed=seed,
+        ),),
+        bodies=(Body(name="box", walls=(
+            Box(material="pellet", lower=(-side / 2, -side / 2, 0), upper=(side / 2, side / 2, height), open=("+z",)),
+        )),),
+        run={"time_step": time_step, "duration": duration}, parameters={"count": count, "diameter": diameter, "width": side},
+    )  # fmt: skip

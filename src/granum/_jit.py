@@ -78,4 +78,4 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 def device(function: Callable[..., Any]) -> Any:
     """Compile a function that is called from kernels."""
-    return numba.njit(**OPTIONS)(function)
+    return numba.njit(_nrt=False, **OPTIONS)(function)

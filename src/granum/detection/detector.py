@@ -11,7 +11,7 @@ from ..state.bodies import Bodies
 from ..state.contacts import Contacts
 from .cells import Cells, file_in_cells
 from .narrow import find_pair_contacts, gather_sorted
-from .pairs import find_candidates, who_searches
+from .pairs import append_candidates, find_candidates, who_searches
 from .persistence import carry_over
 from .walls import WallTable, find_wall_contacts
 
@@ -39,24 +39,53 @@ class Detector:
         self.same = False
         self.through = -1
         self.rebuilds = 0
+        self.listed = 0  # grains of the last whole list; later ones were appended
 
     def detect(self, bodies: Bodies, h: float) -> Contacts:
         """Contacts of the bodies where they are now; ``h`` [s] is the step they are about to take."""
-        rebuilt = len(self.order) != bodies.grain_count or not self._gather(bodies)
-        if rebuilt:
-            speed = np.sqrt(np.einsum("ij,ij->i", *[bodies.velocity[bodies.grains]] * 2))
-            self._rebuild(bodies, bodies.position[bodies.grains].copy(), SKIN * bodies.radius + STEPS_AHEAD * h * speed)
+        new = bodies.grain_count - len(self.order)
+        if new:
+            self._list_new(bodies, *self._reference_of(bodies, h, new))
+        rebuilt = not self._gather(bodies)
+        if rebuilt or (len(self.order) > self.listed * 3 // 2):
+            self._rebuild(bodies, *self._reference_of(bodies, h, bodies.grain_count))
             self._gather(bodies)
         self.contacts, self._last = self._last, self.contacts
         self._where, self._last_where = self._last_where, self._where
         self._find(bodies)
-        new, old = self.contacts, self._last
+        c, old = self.contacts, self._last
         same, self.through = carry_over(
-            new.a, new.b, new.feature, new.normal, old.b, old.feature, old.normal, old.impulse, old.rebound,
-            self._last_where[0], self._last_where[1], new.impulse, new.rebound,
+            c.a, c.b, c.feature, c.normal, old.b, old.feature, old.normal, old.impulse, old.rebound, self._last_where[0],
+            self._last_where[1], c.impulse, c.rebound,
         )  # fmt: skip
-        self.same = same and not rebuilt
-        return new
+        self.same = same and not rebuilt and not new
+        return c
+
+    def _reference_of(self, bodies: Bodies, h: float, newest: int) -> tuple[FloatArray, FloatArray]:
+        """Places and skins [m] of the ``newest`` grains: a grain's skin lasts some steps at its speed."""
+        own = slice(bodies.body_count - newest, bodies.body_count)
+        v = bodies.velocity[own]
+        skin = SKIN * bodies.radius[bodies.grain_count - newest :] + STEPS_AHEAD * h * np.sqrt(np.einsum("ij,ij->i", v, v))
+        return bodies.position[own].copy(), skin
+
+    def _list_new(self, bodies: Bodies, reference: FloatArray, skin: FloatArray) -> None:
+        """Append new grains at the end of the order, each with all earlier grains in its reach: no new list is needed."""
+        old = len(self.order)
+        count = old + len(reference)
+        self.reference, self.skin = np.concatenate([self.reference, reference]), np.concatenate([self.skin, skin])
+        new = np.arange(old, count, dtype=np.int32)
+        self.order, self.rank = np.concatenate([self.order, new]), np.concatenate([self.rank, new])
+        self._sphere = np.zeros((count, 4))
+        first = np.zeros(count + 1, np.int32)
+        first[: old + 1] = self._candidate_first
+        self._candidate_first = first
+        while True:
+            found = append_candidates(
+                self.reference, bodies.radius[:count] + self.skin, self.order, old, self._candidate_first, self._candidate
+            )
+            if found <= len(self._candidate):
+                return
+            self._candidate = np.concatenate([self._candidate[: first[old]], np.zeros(found, np.int32)])
 
     def _gather(self, bodies: Bodies) -> bool:
         return gather_sorted(
@@ -66,7 +95,7 @@ class Detector:
     def _rebuild(self, bodies: Bodies, reference: FloatArray, skin: FloatArray) -> None:
         """A new list, a function of the positions and skins alone, so that a restart can make the same one."""
         self.reference, self.skin = reference, skin
-        count = len(reference)
+        count = self.listed = len(reference)
         self._sphere = np.zeros((count, 4))
         self._candidate_first = np.zeros(count + 1, np.int32)
         self.rebuilds += 1
@@ -116,13 +145,16 @@ class Detector:
         """All that the next step depends on."""
         c = self.contacts
         return {
-            "reference": self.reference, "skin": self.skin, "where": self._where, "pairs": c.pair_count, "same": self.same,
+            "reference": self.reference, "skin": self.skin, "listed": self.listed, "where": self._where, "pairs": c.pair_count, "same": self.same,
             **{name: getattr(c, name) for name in ("a", "b", "feature", "normal", "overlap", "impulse", "rebound")},
         }  # fmt: skip
 
     def restore(self, bodies: Bodies, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
-        self._rebuild(bodies, saved["reference"], saved["skin"])
+        listed = saved["listed"]
+        self._rebuild(bodies, saved["reference"][:listed], saved["skin"][:listed])
+        if len(saved["skin"]) > listed:
+            self._list_new(bodies, saved["reference"][listed:], saved["skin"][listed:])
         self._where = saved["where"]
         self.contacts.reserve(len(saved["a"]))
         self.contacts.resize(saved["pairs"], len(saved["a"]))

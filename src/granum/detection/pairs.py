@@ -69,3 +69,24 @@ def find_candidates(
                                 found += 1
     candidate_first[count] = found
     return found
+
+
+@kernel
+def append_candidates(
+    position: FloatArray, reach: FloatArray, order: IntArray, known: int, candidate_first: IntArray, candidate: IntArray
+) -> int:
+    """Candidates of the ranks from ``known`` on, each among all ranks before it; returns how many there are in all."""
+    found, room = candidate_first[known], len(candidate)
+    for k in range(known, len(order)):
+        candidate_first[k] = found
+        i = order[k]
+        for m in range(k):
+            j = order[m]
+            dx, dy, dz = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
+            near = reach[i] + reach[j]
+            if dx * dx + dy * dy + dz * dz < near * near:
+                if found < room:
+                    candidate[found] = m
+                found += 1
+    candidate_first[len(order)] = found
+    return found

@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
-from .blocks import INV_DN, LANES, SOFTNESS, TARGET
+from .blocks import BODY, INV_DN, LANES, SOFTNESS, TARGET
+from .rows import sweep_contact
 
 SETTLED = 0.005  # of the impact speed: when the stabilisation would push slower than this, it takes over again
 PARTING_SWEEPS = 10
@@ -37,6 +38,39 @@ def aim_at_impacts(
         data[d + TARGET * LANES] = target
         data[d + SOFTNESS * LANES] = 0.0
         data[d + INV_DN * LANES] = 1.0 / weight[c]
+
+
+@kernel
+def solve_impacts(
+    gap_rate: FloatArray, impact_velocity: float, weight: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
+    lane_a: IntArray, lane_b: IntArray, fields: int, serial_start: int, lever: FloatArray, full: IntArray,
+    inverse_inertia: FloatArray, box: bool, most_sweeps: int, tolerance: float, body: FloatArray, data: FloatArray,
+) -> int:  # fmt: skip
+    """Sweep the contacts that impacts reach, until no velocity changes by more than ``tolerance`` [m/s]; returns the sweeps.
+
+    An impact is local: a contact is visited only if one of its bodies has changed since its last visit, so a grain that lands on
+    a large bed costs as much as on a small one.
+    """
+    changed = np.full(len(body) // BODY, -2, np.int32)  # the sweep in which a body last changed
+    for c in range(len(place)):
+        if gap_rate[c] < -impact_velocity:
+            changed[slot_a[c]] = changed[slot_b[c]] = -1
+    for sweep in range(most_sweeps):
+        quiet = True
+        for c in range(len(place)):
+            a, b = slot_a[c], slot_b[c]
+            if changed[a] < sweep - 1 and changed[b] < sweep - 1:
+                continue
+            _, square = sweep_contact(
+                body, lane_a, lane_b, data, data, fields, np.int64(place[c]), serial_start, lever, full, inverse_inertia, 0.0, False,
+                0.0, 0.0, box,
+            )  # fmt: skip
+            if square * weight[c] > tolerance * tolerance:  # D dp^2 D: the square of a change of velocity
+                changed[a] = changed[b] = sweep
+                quiet = False
+        if quiet:
+            return sweep + 1
+    return most_sweeps
 
 
 @kernel

@@ -6,6 +6,8 @@ import math
 
 from .._jit import FloatArray, IntArray, kernel
 
+ROUNDING = 1e-12  # grains that touch but for rounding are in contact
+
 
 @kernel
 def gather_sorted(
@@ -43,13 +45,13 @@ def find_pair_contacts(
             dx, dy, dz = sphere[m, 0] - xk, sphere[m, 1] - yk, sphere[m, 2] - zk
             near = rk + sphere[m, 3]
             square = dx * dx + dy * dy + dz * dz
-            if square < near * near:
+            if square < near * near * (1.0 + ROUNDING):
                 j = order[m]
                 if movable[first + i] + movable[first + j] > 0.0:
                     if found < room:
                         distance = math.sqrt(square)
                         a[found], b[found], feature[found] = i, j, 0
-                        overlap[found] = near - distance
+                        overlap[found] = max(0.0, near - distance)
                         if distance > 0.0:
                             f = 1.0 / distance
                             normal[found, 0], normal[found, 1], normal[found, 2] = dx * f, dy * f, dz * f

@@ -16,6 +16,9 @@ from .blocks import (
 )  # fmt: skip
 from .rows import arms, relative_velocity, row_weight, tangents, turn_weight
 
+TOUCH = 1e-5     # of R*: the overlap at which a contact counts as closed
+SETTLED = 0.005  # of the speed of an impact: the stabilisation's push that its restitution can bear
+
 
 @device
 def separation_speed(body, a, b, normal, c, q, lever):
@@ -82,13 +85,14 @@ def assemble_rows(
     a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
     material: IntArray, wall_material: IntArray, pair_stiffness: FloatArray, friction: FloatArray,
     rolling_friction: FloatArray, exponent: float, fields: int, serial_start: int, lever: FloatArray, full: IntArray,
-    inverse_inertia: FloatArray, soft: float, impact_velocity: float, body: FloatArray,
+    inverse_inertia: FloatArray, soft: float, impulse: FloatArray, impact_velocity: float, left_over: float, body: FloatArray,
     # out
-    data: FloatArray, stiffness: FloatArray, radius_eff: FloatArray, weight: FloatArray, gap_rate: FloatArray,
+    data: FloatArray, stiffness: FloatArray, radius_eff: FloatArray, weight: FloatArray, gap_rate: FloatArray, threshold: FloatArray,
 ) -> int:  # fmt: skip
-    """Everything of the rows that velocities do not change; returns how many contacts approach faster than ``impact_velocity``.
+    """Everything of the rows that velocities do not change; returns how many contacts impact.
 
-    Also per contact: k [N m^(1 - 2 e_H)], R* [m], G M^-1 G^T of the normal row [1/kg] and separation speed [m/s].
+    A contact impacts if it approaches faster than ``impact_velocity``; one that carried a load in the last step must be faster by
+    ``left_over`` [m/s], what the last solve did not finish. ``threshold`` (C,) [m/s] says which; also per contact: k [N m^(1 - 2 e_H)], R* [m], G M^-1 G^T of the normal row [1/kg] and separation speed [m/s].
     """
     impacts = 0
     rolling = fields > RX
@@ -134,21 +138,24 @@ def assemble_rows(
             data[d + MU_R * LANES] = rolling_friction[kind_a, kind_b] * reduced
         stiffness[c], radius_eff[c], weight[c] = k, reduced, wn
         gap_rate[c] = separation_speed(body, p, o, normal, c, q, lever)
-        if gap_rate[c] < -impact_velocity:
+        threshold[c] = impact_velocity + (left_over if impulse[c, 0] > 0.0 else 0.0)
+        if gap_rate[c] < -threshold[c]:
             impacts += 1
     return impacts
 
 
 @kernel
 def aim_at_rest(
-    overlap: FloatArray, normal: FloatArray, rebound: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
-    stiffness: FloatArray, weight: FloatArray, gap_rate: FloatArray, remeasure: bool, body: FloatArray, lever: FloatArray,
-    full: IntArray, serial_start: int, fields: int, exponent: float, dissipation: float, damping_steps: float, h: float,
-    data: FloatArray,
+    overlap: FloatArray, normal: FloatArray, rebound: FloatArray, impulse: FloatArray, slot_a: IntArray, slot_b: IntArray,
+    place: IntArray, stiffness: FloatArray, radius_eff: FloatArray, weight: FloatArray, gap_rate: FloatArray, remeasure: bool,
+    body: FloatArray, lever: FloatArray, full: IntArray, serial_start: int, fields: int, exponent: float, dissipation: float,
+    damping_steps: float, h: float, data: FloatArray,
 ) -> None:  # fmt: skip
     """Targets of the continuous stage: the SPOOK constraint with the contact law's own softness.
 
-    A contact that still rebounds from an impact only must not approach: the stabilisation's push would spoil its restitution.
+    A Hertz contact has no stiffness at zero overlap; its softness is taken at ``TOUCH`` R* at least, and the target such that the force at
+    rest is the law's all the same. A contact that still rebounds from an impact presses as at the overlap of its last force: the
+    stabilisation would push its excess overlap out with a speed that spoils the restitution.
     """
     tau = max(damping_steps * h, dissipation / exponent)
     upsilon = 1.0 / (1.0 + 4.0 * tau / h)
@@ -157,13 +164,16 @@ def aim_at_rest(
             q = listed(place[c], serial_start, full)
             gap_rate[c] = separation_speed(body, np.int64(slot_a[c]), np.int64(slot_b[c]), normal, c, q, lever)
         delta = overlap[c]
-        square = exponent * exponent * (math.sqrt(delta) if exponent > 1.0 else 1.0)  # s^2
-        softness = 4.0 / (h * h) * upsilon * exponent / (stiffness[c] * square)
-        d = place[c] // LANES * fields * LANES + place[c] % LANES
-        target = upsilon * (4.0 / h * delta / exponent + gap_rate[c])
         if rebound[c] > 0.0:
-            target, softness = 0.0, 0.0
-        data[d + TARGET * LANES] = target
+            at_rest = (impulse[c, 0] / (h * stiffness[c])) ** (1.0 / (2.0 * exponent - 1.0))
+            delta = min(delta, at_rest + SETTLED * rebound[c] * h * exponent / (4.0 * upsilon))
+        law = h * stiffness[c] * delta  # the impulse of the law at rest
+        softness = 4.0 * upsilon / (h * h * exponent * stiffness[c])
+        if exponent > 1.0:
+            law *= math.sqrt(delta)
+            softness /= math.sqrt(max(delta, TOUCH * radius_eff[c]))
+        d = place[c] // LANES * fields * LANES + place[c] % LANES
+        data[d + TARGET * LANES] = softness * law + upsilon * gap_rate[c]
         data[d + SOFTNESS * LANES] = softness
         data[d + INV_DN * LANES] = 1.0 / (weight[c] + softness)
 

@@ -13,17 +13,18 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
+from .assemble import SETTLED
 from .blocks import BODY, INV_DN, LANES, SOFTNESS, TARGET
 from .rows import sweep_contact
 
-SETTLED = 0.005  # of the impact speed: when the stabilisation would push slower than this, it takes over again
 PARTING_SWEEPS = 10
+FORGET = 0.7  # per step: the part of an impact's speed that a pressed contact still remembers
 
 
 @kernel
 def aim_at_impacts(
     a: IntArray, b: IntArray, place: IntArray, weight: FloatArray, gap_rate: FloatArray, material: IntArray,
-    wall_material: IntArray, restitution: FloatArray, impact_velocity: float, fields: int,
+    wall_material: IntArray, restitution: FloatArray, threshold: FloatArray, fields: int,
     rebound: FloatArray, data: FloatArray,
 ) -> None:  # fmt: skip
     """Targets of the impact stage, from the separation speeds before it; remembers who rebounds."""
@@ -31,7 +32,7 @@ def aim_at_impacts(
         d = place[c] // LANES * fields * LANES + place[c] % LANES
         approach = -gap_rate[c]
         target = 0.0
-        if approach > impact_velocity:
+        if approach > threshold[c]:
             kind_b = material[b[c]] if b[c] >= 0 else wall_material[-1 - b[c]]
             target = restitution[material[a[c]], kind_b] * approach
             rebound[c] = approach
@@ -42,7 +43,7 @@ def aim_at_impacts(
 
 @kernel
 def solve_impacts(
-    gap_rate: FloatArray, impact_velocity: float, weight: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
+    gap_rate: FloatArray, threshold: FloatArray, weight: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
     lane_a: IntArray, lane_b: IntArray, fields: int, serial_start: int, lever: FloatArray, full: IntArray,
     inverse_inertia: FloatArray, box: bool, most_sweeps: int, tolerance: float, body: FloatArray, data: FloatArray,
 ) -> int:  # fmt: skip
@@ -53,7 +54,7 @@ def solve_impacts(
     """
     changed = np.full(len(body) // BODY, -2, np.int32)  # the sweep in which a body last changed
     for c in range(len(place)):
-        if gap_rate[c] < -impact_velocity:
+        if gap_rate[c] < -threshold[c]:
             changed[slot_a[c]] = changed[slot_b[c]] = -1
     for sweep in range(most_sweeps):
         quiet = True
@@ -76,12 +77,13 @@ def solve_impacts(
 @kernel
 def part_rebounding(
     a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, impulse: FloatArray, stiffness: FloatArray,
-    wall_body: IntArray, exponent: float, rate: float, h: float, first: int, inverse_mass: FloatArray, velocity: FloatArray,
+    wall_body: IntArray, exponent: float, rate: float, h: float, forgotten: float, first: int, inverse_mass: FloatArray, velocity: FloatArray,
     rebound: FloatArray, position: FloatArray,
 ) -> None:  # fmt: skip
     """Move contacts that still rebound towards the overlap of their force: ``rate`` of what their own speed leaves over.
 
-    A few Gauss-Seidel sweeps on displacements, pushing only; contacts that are back at their law, or nearly, are let go.
+    A few Gauss-Seidel sweeps on displacements, pushing only; contacts that are back at their law, or pressed for
+    long, are let go: below ``forgotten`` [m/s] an impact is forgotten.
     """
     some = np.flatnonzero(rebound > 0.0)
     body = np.empty((len(some), 2), np.int64)
@@ -97,8 +99,11 @@ def part_rebounding(
             parting += (velocity[j, f] - velocity[i, f]) * normal[c, f]
         at_rest = (impulse[c, 0] / (h * stiffness[c])) ** (1.0 / (2.0 * exponent - 1.0))
         wanted[k] = rate * (overlap[c] - at_rest - max(0.0, parting) * h)
-        if wanted[k] < SETTLED * rebound[c] * h and parting < SETTLED * rebound[c]:
-            rebound[c] = 0.0
+        if parting < SETTLED * rebound[c]:
+            # It rests, or is pressed: forget the impact at once when the law is reached, else within some steps.
+            rebound[c] *= FORGET if wanted[k] > SETTLED * rebound[c] * h else 0.0
+            if rebound[c] < forgotten:
+                rebound[c] = 0.0
     for _ in range(PARTING_SWEEPS):
         for k in range(len(some)):
             i, j, c = body[k, 0], body[k, 1], some[k]

@@ -91,7 +91,7 @@ class Problem:
         self.lane_a = self.lane_b = np.zeros(0, np.int32)
         self.colour_block = np.zeros(COLOURS + 1, np.int32)
         self.slot_a = self.slot_b = self.place = np.zeros(0, np.int32)
-        self.stiffness = self.radius_eff = self.weight = self.gap_rate = np.zeros(0)
+        self.stiffness = self.radius_eff = self.weight = self.gap_rate = self.threshold = np.zeros(0)
         self.lever = np.zeros((0, 6))
         self.full = np.zeros((0, 2), np.int32)
         self.inverse_inertia = np.zeros((0, 3, 3))
@@ -155,7 +155,8 @@ class Problem:
     def _make_room(self, contacts: int) -> None:
         if len(self.slot_a) != contacts:
             self.slot_a, self.slot_b, self.place = (np.zeros(contacts, np.int32) for _ in range(3))
-            self.stiffness, self.radius_eff, self.weight, self.gap_rate = (np.zeros(contacts) for _ in range(4))
+            self.stiffness, self.radius_eff, self.weight = (np.zeros(contacts) for _ in range(3))
+            self.gap_rate, self.threshold = np.zeros(contacts), np.zeros(contacts)
 
     def for_sweeps(self) -> tuple[Any, ...]:
         """The fixed part of the problem in the order of the sweep kernels."""

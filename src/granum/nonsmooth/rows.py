@@ -173,7 +173,7 @@ def sweep_contact(
     data[d + PN * LANES] = pn
     strike(body, a, b, fa, fb, inverse_inertia, ax, ay, az, bx, by, bz, (pn - y) * nx, (pn - y) * ny, (pn - y) * nz)
     ahead += (pn - x) * (pn - y) / data[d + INV_DN * LANES]
-    square += (pn - x) * (pn - x) / data[d + INV_DN * LANES]
+    square += (pn - y) * (pn - y) / data[d + INV_DN * LANES]
 
     # friction: both tangential rows at once; a sphere's two have the same D, a full body's the larger one
     p = d + PX * LANES
@@ -194,7 +194,7 @@ def sweep_contact(
     data[p], data[p + LANES], data[p + 2 * LANES] = zx, zy, zz
     strike(body, a, b, fa, fb, inverse_inertia, ax, ay, az, bx, by, bz, zx - yx, zy - yy, zz - yz)
     ahead += ((zx - xx) * (zx - yx) + (zy - xy) * (zy - yy) + (zz - xz) * (zz - yz)) / it
-    square += ((zx - xx) ** 2 + (zy - xy) ** 2 + (zz - xz) ** 2) / it
+    square += ((zx - yx) ** 2 + (zy - yy) ** 2 + (zz - yz) ** 2) / it
 
     if rolling:
         p = d + RX * LANES
@@ -212,5 +212,5 @@ def sweep_contact(
         data[p], data[p + LANES], data[p + 2 * LANES] = zx, zy, zz
         turn_against(body, a, b, fa, fb, inverse_inertia, zx - yx, zy - yy, zz - yz)
         ahead += ((zx - xx) * (zx - yx) + (zy - xy) * (zy - yy) + (zz - xz) * (zz - yz)) / ir
-        square += ((zx - xx) ** 2 + (zy - xy) ** 2 + (zz - xz) ** 2) / ir
+        square += ((zx - yx) ** 2 + (zy - yy) ** 2 + (zz - yz) ** 2) / ir
     return ahead, square

@@ -54,6 +54,7 @@ class NonsmoothStepper:
         self.problem = Problem(rolling=bool((self.pairs.rolling_friction > 0).any()))
         self.driven = bool((bodies.kind == 1).any() or self.walls.surface_velocity.any())
         self.work = 0.0
+        self.left_over = 0.0  # residual of the last solve [m/s]
         self.history = False
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
 
@@ -78,6 +79,7 @@ class NonsmoothStepper:
         self._warm_start(h)
         tick()
         self.solve_report = self.settings.solver.solve(self.problem, step=number, history=self.history)
+        self.left_over = self.solve_report.residual
         tick()
         self._count_work()
         self.problem.unpack(self.bodies, contacts, self.detector.order)
@@ -110,7 +112,8 @@ class NonsmoothStepper:
         return assemble_rows(
             c.a, c.b, c.normal, c.overlap, p.slot_a, p.slot_b, p.place, b.material, self.walls.material, t.stiffness, t.friction,
             t.rolling_friction, t.exponent, p.fields, serial_start, p.lever, p.full, p.inverse_inertia, p.soft_t,
-            self.settings.impact_velocity, p.body, p.data, p.stiffness, p.radius_eff, p.weight, p.gap_rate,
+            c.impulse, self.settings.impact_velocity, 2.0 * self.left_over, p.body, p.data, p.stiffness, p.radius_eff, p.weight,
+            p.gap_rate, p.threshold,
         )  # fmt: skip
 
     def _surface_velocity(self) -> FloatArray:
@@ -125,11 +128,11 @@ class NonsmoothStepper:
         p, c = self.problem, self.detector.contacts
         aim_at_impacts(
             c.a, c.b, p.place, p.weight, p.gap_rate, self.bodies.material, self.walls.material, self.pairs.restitution,
-            self.settings.impact_velocity, p.fields, c.rebound, p.data,
+            p.threshold, p.fields, c.rebound, p.data,
         )  # fmt: skip
         clear_impulses(p.place, p.fields, p.data)
         solve_impacts(
-            p.gap_rate, self.settings.impact_velocity, p.weight, p.slot_a, p.slot_b, p.place, p.lane_a, p.lane_b, p.fields,
+            p.gap_rate, p.threshold, p.weight, p.slot_a, p.slot_b, p.place, p.lane_a, p.lane_b, p.fields,
             p.colour_blocks * LANES, p.lever, p.full, p.inverse_inertia, self.settings.solver.friction == "box",
             self.settings.impact_iterations, self.settings.impact_tolerance * self.settings.impact_velocity, p.body, p.data,
         )  # fmt: skip
@@ -138,9 +141,9 @@ class NonsmoothStepper:
     def _aim_at_rest(self, h: float, remeasure: bool) -> None:
         p, c = self.problem, self.detector.contacts
         aim_at_rest(
-            c.overlap, c.normal, c.rebound, p.slot_a, p.slot_b, p.place, p.stiffness, p.weight, p.gap_rate, remeasure, p.body,
-            p.lever, p.full, p.colour_blocks * LANES, p.fields, self.pairs.exponent, self.pairs.dissipation,
-            self.settings.damping_steps, h, p.data,
+            c.overlap, c.normal, c.rebound, c.impulse, p.slot_a, p.slot_b, p.place, p.stiffness, p.radius_eff, p.weight,
+            p.gap_rate, remeasure, p.body, p.lever, p.full, p.colour_blocks * LANES, p.fields, self.pairs.exponent,
+            self.pairs.dissipation, self.settings.damping_steps, h, p.data,
         )  # fmt: skip
 
     def _add_external_impulse(self, h: float, gravity: FloatArray) -> None:
@@ -182,15 +185,15 @@ class NonsmoothStepper:
         tau = max(self.settings.damping_steps * h, self.pairs.dissipation / e)
         rate = 4.0 / (1.0 + 4.0 * tau / h) / e
         part_rebounding(
-            c.a, c.b, c.normal, c.overlap, c.impulse, self.problem.stiffness, self.walls.body, e, rate, h, b.wall_body_count,
-            b.inverse_mass, b.velocity, c.rebound, b.position,
+            c.a, c.b, c.normal, c.overlap, c.impulse, self.problem.stiffness, self.walls.body, e, rate, h,
+            0.02 * self.settings.impact_velocity, b.wall_body_count, b.inverse_mass, b.velocity, c.rebound, b.position,
         )  # fmt: skip
 
     def checkpoint(self) -> dict[str, Any]:
         """All that the next step depends on besides the bodies."""
-        return {"detector": self.detector.checkpoint(), "work": self.work}
+        return {"detector": self.detector.checkpoint(), "work": self.work, "left_over": self.left_over}
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
         self.detector.restore(self.bodies, saved["detector"])
-        self.work = saved["work"]
+        self.work, self.left_over = saved["work"], saved["left_over"]

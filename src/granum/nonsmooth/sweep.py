@@ -72,11 +72,10 @@ def add_step_sums(data, before, d, o, s):
             data[d + AT_PN + l], data[d + AT_PX + l], data[d + AT_PY + l], data[d + AT_PZ + l],
         )  # fmt: skip
         sn, sx, sy, sz = pn - before[o + l], px - before[o + W + l], py - before[o + S[2] + l], pz - before[o + S[3] + l]
+        yn, yx, yy, yz = pn - s[S[16] + l], px - s[S[17] + l], py - s[S[18] + l], pz - s[S[19] + l]
         dn, dt = mass + data[d + AT_SOFTNESS + l], mass * (1.0 + 2.5 * arm * arm)
-        s[S[23] + l] += dn * sn * (pn - s[S[16] + l]) + dt * (
-            sx * (px - s[S[17] + l]) + sy * (py - s[S[18] + l]) + sz * (pz - s[S[19] + l])
-        )
-        s[S[24] + l] += dn * sn * sn + dt * (sx * sx + sy * sy + sz * sz)
+        s[S[23] + l] += dn * sn * yn + dt * (sx * yx + sy * yy + sz * yz)
+        s[S[24] + l] += dn * yn * yn + dt * (yx * yx + yy * yy + yz * yz)
 
 
 @device
@@ -87,15 +86,16 @@ def add_rolling_step_sums(data, before, d, o, s):
         dr = 2.5 * (s[S[6] + l] * ira * ira + s[S[14] + l] * irb * irb)
         rx, ry, rz = data[d + AT_RX + l], data[d + AT_RY + l], data[d + AT_RZ + l]
         sx, sy, sz = rx - before[o + S[4] + l], ry - before[o + S[5] + l], rz - before[o + S[6] + l]
-        s[S[23] + l] += dr * (sx * (rx - s[S[20] + l]) + sy * (ry - s[S[21] + l]) + sz * (rz - s[S[22] + l]))
-        s[S[24] + l] += dr * (sx * sx + sy * sy + sz * sz)
+        yx, yy, yz = rx - s[S[20] + l], ry - s[S[21] + l], rz - s[S[22] + l]
+        s[S[23] + l] += dr * (sx * yx + sy * yy + sz * yz)
+        s[S[24] + l] += dr * (yx * yx + yy * yy + yz * yz)
 
 
 @device
 def sweep_blocks(body, lane_a, lane_b, data, before, fields, blocks, beta, momentum, soft_t, soft_r, s):
     """Sweep all coloured blocks once; returns the two momentum sums (0 without momentum).
 
-    ``s`` is scratch of ``SCRATCH`` numbers. The sums are ``(x - y) D (x - x_before)`` and ``(x - x_before) D (x - x_before)``.
+    ``s`` is scratch of ``SCRATCH`` numbers. The sums are ``(x - y) D (x - x_before)`` and ``(x - y) D (x - y)``.
     """
     rolling = fields > RX
     kept = 7 if rolling else 4

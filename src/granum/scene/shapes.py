@@ -44,6 +44,8 @@ def _unit(value: Vector) -> Vector:
     length = float(np.linalg.norm(value))
     if not length > 0:
         raise ValueError("must not be a zero vector")
+    if abs(length - 1) < 1e-15:  # a scene read back from its recording keeps its bits
+        return value
     x, y, z = np.asarray(value) / length
     return float(x), float(y), float(z)
 

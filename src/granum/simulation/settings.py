@@ -57,8 +57,8 @@ class Settings(Record):
 
 
 def make_settings(*layers: dict[str, Any]) -> Settings:
-    """Settings from nested dictionaries, later ones over earlier ones."""
-    merged: dict[str, Any] = {}
+    """Settings from nested dictionaries, later ones over earlier ones and all over the defaults."""
+    merged: dict[str, Any] = Settings().model_dump()
     for layer in layers:
         _merge(merged, layer)
     try:

@@ -70,7 +70,12 @@ class Simulation:
         self.guard = Guard(self.settings.guards, scene)
         self.report = StepReport(step=0, time=0.0, contacts=0, impacts=0, iterations=0, residual=0.0, max_overlap=0.0)
         self.stage_seconds: dict[str, float] = {}
+        self.wall_seconds = 0.0
         self.last_checkpoint: str | None = None
+        self.last_step = 0  # where the run is to end
+        self.whole = True  # the last step was finished and found sound: it may be saved
+        self.ended_by: BaseException | None = None
+        self.stop_reason: str | None = None
         if check:
             check_placement(self.bodies, self.stepper.detector, self.settings.relax)
 
@@ -111,6 +116,7 @@ class Simulation:
     def step(self) -> StepReport:
         """One time step: emit, drive the walls, detect, impact, solve, move; then the guards look."""
         h, time = self.time_step, self.time
+        self.whole = False
         for emission in self.emissions:
             count = emission.emit(self.bodies, time)
             if count:
@@ -124,6 +130,7 @@ class Simulation:
         for stage, seconds in report.seconds.items():
             self.stage_seconds[stage] = self.stage_seconds.get(stage, 0.0) + seconds
         self.guard.look(self, fastest)
+        self.whole = True
         for callback in self.callbacks:
             callback(self)
         return self.report
@@ -134,20 +141,43 @@ class Simulation:
         return self.run_until(self.step_count + max(steps, 1))
 
     def run_until(self, last_step: int) -> Simulation:
-        """Step on until that many steps are done."""
-        for observer in self.observers:
-            observer.start(self)
+        """Step on until that many steps are done, or an observer says stop."""
+        self.last_step, self.stop_reason, self.ended_by = last_step, None, None
+        began = perf_counter() - self.wall_seconds
+        started: list[Any] = []
         try:
-            while self.step_count < last_step:
+            for observer in self.observers:
+                observer.start(self)
+                started.append(observer)
+            while self.step_count < last_step and self.stop_reason is None:
                 self.step()
                 before = perf_counter()
                 for observer in self.observers:
                     observer.observe(self)
-                self.stage_seconds["output"] = self.stage_seconds.get("output", 0.0) + perf_counter() - before
+                now = perf_counter()
+                self.stage_seconds["output"] = self.stage_seconds.get("output", 0.0) + now - before
+                self.wall_seconds = now - began
+        except BaseException as error:
+            self.ended_by = error
+            raise
         finally:
-            for observer in self.observers:
-                observer.finish(self)
+            self._finish(started)
         return self
+
+    def stop(self, reason: str) -> None:
+        """End the run after this step; observers call it."""
+        self.stop_reason = reason
+
+    def _finish(self, observers: list[Any]) -> None:
+        """Let every observer close its files, whatever happens to the others."""
+        failed: Exception | None = None
+        for observer in observers:
+            try:
+                observer.finish(self)
+            except Exception as error:
+                failed = failed or error
+        if failed is not None and self.ended_by is None:
+            raise failed
 
     def _drive_walls(self, time: float) -> None:
         for w, owner in enumerate(self.scene.all_bodies):

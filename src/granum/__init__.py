@@ -1,0 +1,80 @@
+"""Granular matter: nonsmooth, smooth and quasi-static. Start with :class:`Scene` and :func:`simulate`.
+
+Names are loaded when they are first used, so that ``granum --help`` does not wait for the compiler.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ._version import __version__
+from .checks import InputError, RunError
+
+if TYPE_CHECKING:
+    from .contact import HertzContact, LinearContact, Material, MaterialPair
+    from .io import Recording
+    from .nonsmooth import PGS, ColdStart, HistoryStart, ModelStart, Nonsmooth
+    from .observe import Checkpointer, Energy, Progress, Recorder, StopWhen, seconds, steps
+    from .scene import (
+        Body,
+        Box,
+        BoxSource,
+        Cylinder,
+        Disc,
+        Discrete,
+        Emitter,
+        Grains,
+        Gravity,
+        Lattice,
+        LogNormal,
+        Mesh,
+        Motion,
+        Plane,
+        Rectangle,
+        Scene,
+        Uniform,
+    )
+    from .scene.file import load_scene
+    from .scene.library import make_scene
+    from .simulation import Guards, Settings, Simulation, simulate
+
+_MENU = {
+    # what is simulated
+    "scene": (
+        "Body", "Box", "BoxSource", "Cylinder", "Disc", "Discrete", "Emitter", "Grains", "Gravity", "Lattice", "LogNormal", "Mesh",
+        "Motion", "Plane", "Rectangle", "Scene", "Uniform",
+    ),
+    "scene.library": ("make_scene",),
+    "scene.file": ("load_scene",),
+    # how grains touch
+    "contact": ("HertzContact", "LinearContact", "Material", "MaterialPair"),
+    # how a step is solved
+    "nonsmooth": ("PGS", "ColdStart", "HistoryStart", "ModelStart", "Nonsmooth"),
+    # go
+    "simulation": ("Guards", "Settings", "Simulation", "simulate"),
+    # watch
+    "observe": ("Checkpointer", "Energy", "Progress", "Recorder", "StopWhen", "seconds", "steps"),
+    # read
+    "io": ("Recording",),
+}  # fmt: skip
+_HOME = {name: module for module, names in _MENU.items() for name in names}
+
+__all__ = [
+    "PGS", "Body", "Box", "BoxSource", "Checkpointer", "ColdStart", "Cylinder", "Disc", "Discrete", "Emitter", "Energy", "Grains",
+    "Gravity", "Guards", "HertzContact", "HistoryStart", "InputError", "Lattice", "LinearContact", "LogNormal", "Material",
+    "MaterialPair", "Mesh", "ModelStart", "Motion", "Nonsmooth", "Plane", "Progress", "Recorder", "Recording", "Rectangle", "RunError",
+    "Scene", "Settings", "Simulation", "StopWhen", "Uniform", "__version__", "load_scene", "make_scene", "seconds", "simulate", "steps",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'granum' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

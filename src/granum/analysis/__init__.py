@@ -1,0 +1,6 @@
+"""Numbers from arrays and files; nothing here needs a simulation."""
+
+from .results import exact_column_height, overlap_in_diameters, scene_results, state_hash
+from .surface import PileShape, bulk_packing_fraction
+
+__all__ = ["PileShape", "bulk_packing_fraction", "exact_column_height", "overlap_in_diameters", "scene_results", "state_hash"]

@@ -1,0 +1,73 @@
+"""What a run of a library scene is judged by, from its scene and its last state."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..contact import HertzContact
+from ..scene.scene import Scene
+from .surface import PileShape, bulk_packing_fraction
+
+FloatArray = NDArray[np.float64]
+
+
+def state_hash(*arrays: FloatArray) -> str:
+    """sha256 of the grains' positions, orientations, velocities and spins (C-contiguous float64): equal runs, equal text."""
+    total = hashlib.sha256()
+    for array in arrays:
+        total.update(np.ascontiguousarray(array, np.float64).tobytes())
+    return total.hexdigest()
+
+
+def overlap_in_diameters(overlap: FloatArray, a: NDArray[Any], b: NDArray[Any], radius: FloatArray) -> tuple[float, float]:
+    """Mean and largest overlap of contacts in diameters of the smaller grain; b < 0 is a wall. Zeros without contacts."""
+    if not len(overlap):
+        return 0.0, 0.0
+    smaller = np.where(b >= 0, np.minimum(radius[a], radius[np.maximum(b, 0)]), radius[a])
+    part = overlap / (2 * smaller)
+    return float(part.mean()), float(part.max())
+
+
+def exact_column_height(scene: Scene) -> float:
+    """Height [m] of a column of equal grains at rest on a plane: diameters minus the overlaps of the contact law (physics 8)."""
+    block = scene.grains[0]
+    count, diameter = int(scene.parameters["count"]), block.size_range[1]
+    material, law = scene.materials[0], scene.law
+    gravity = float(np.linalg.norm(scene.gravity.acceleration))
+    weight = gravity * material.density * math.pi / 6 * diameter**3
+    above = weight * np.arange(count, 0, -1)  # [N] carried by each contact, from the plane up
+    stiffness = np.full(count, law.pair_stiffness(material, material))
+    if isinstance(law, HertzContact):
+        radius_eff = np.full(count, diameter / 4)  # R* of two equal spheres
+        radius_eff[0] = diameter / 2               # of a sphere on a plane
+        stiffness *= np.sqrt(radius_eff)
+    return float(count * diameter - np.sum((above / stiffness) ** (1 / (2 * law.exponent - 1))))
+
+
+def scene_results(scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray) -> dict[str, float | None]:
+    """The numbers of this kind of scene: lengths in m, angles in degrees; None where the state has no such number."""
+    top = float((position[:, 2] + radius).max()) if len(position) else math.nan
+    found: dict[str, float] = {"height": top}
+    if scene.name == "column" and "count" in scene.parameters:
+        exact = exact_column_height(scene)
+        found |= {"exact_height": exact, "height_error": (exact - top) / exact}
+    elif scene.name == "pile":
+        resting = _resting(scene, radius, velocity)
+        shape = PileShape().compute(position[resting], radius[resting])
+        found |= {"height": shape.height, "angle": shape.angle}
+    elif scene.name == "box" and "width" in scene.parameters:
+        mean = float(position[:, 2].mean()) if len(position) else math.nan
+        packed = bulk_packing_fraction(position, radius, float(scene.parameters["width"]) ** 2)
+        found |= {"height": mean, "packing_fraction": packed}
+    return {name: value if math.isfinite(value) else None for name, value in found.items()}
+
+
+def _resting(scene: Scene, radius: FloatArray, velocity: FloatArray) -> NDArray[np.bool_]:
+    """Grains that are not on their way down from the source: slower than a fall of a quarter diameter."""
+    gravity = float(np.linalg.norm(scene.gravity.acceleration))
+    return (velocity**2).sum(axis=1) < gravity * radius

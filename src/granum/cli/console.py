@@ -1,0 +1,78 @@
+"""Talk to stderr, results to stdout, and every error in words with its exit code."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import typer
+
+from ..checks import InputError, RunError, explain
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+FAILED, BAD_INPUT = 1, 2
+
+
+@functools.cache
+def stderr() -> Any:
+    """The console that talks."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def talk(message: str, style: str | None = None) -> None:
+    """A line on stderr."""
+    stderr().print(message, style=style, markup=False)
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """One JSON object on stdout; numbers that JSON does not know become null."""
+    sys.stdout.write(json.dumps(finite(content), indent=2) + "\n")
+    sys.stdout.flush()
+
+
+def finite(value: Any) -> Any:
+    """``value`` with NaN and infinities replaced by None."""
+    if isinstance(value, dict):
+        return {key: finite(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def in_words(command: Command) -> Command:
+    """A command whose errors come out as a line on stderr and an exit code instead of a traceback."""
+
+    @functools.wraps(command)
+    def door(*args: Any, **kwargs: Any) -> Any:
+        warnings.showwarning = _show_warning
+        try:
+            return command(*args, **kwargs)
+        except InputError as error:
+            _refuse(str(error), BAD_INPUT)
+        except RunError as error:
+            _refuse(str(error), FAILED)
+        except KeyboardInterrupt as error:
+            talk("stopped.")
+            raise typer.Exit(128 + getattr(error, "number", 2)) from None
+        except ValueError as error:
+            if type(error).__name__ != "ValidationError":
+                raise
+            _refuse(str(explain(error, "input")), BAD_INPUT)  # type: ignore[arg-type]
+
+    return door  # type: ignore[return-value]
+
+
+def _refuse(message: str, code: int) -> None:
+    talk(f"error: {message}", style="red")
+    raise typer.Exit(code) from None
+
+
+def _show_warning(message: Any, category: Any, filename: Any, lineno: Any, file: Any = None, line: Any = None) -> None:
+    talk(f"warning: {message}", style="yellow")

@@ -1,0 +1,149 @@
+"""What ``run`` and ``restart`` share: a simulation with its observers, its files and its end."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..checks import InputError, RunError
+from ..io import Recording, checkpoint_path
+from .console import stderr, talk
+from .summary import summarise
+
+PICTURE_MARK = b"granum"  # stands in the first bytes of our pictures
+
+
+@dataclass
+class Job:
+    """A run and where it goes."""
+
+    sim: Any
+    last_step: int
+    recording: Path
+    about: dict[str, Any]
+    """Kept in the checkpoint: run_id, recording, command, chosen, picture."""
+    resume: bool = False
+    observers: list[Any] = field(default_factory=list)
+
+
+def execute(job: Job) -> dict[str, Any]:
+    """Run to the end (or an interruption); returns the summary, which the recording holds too."""
+    from ..observe import Checkpointer, Interrupt, Interrupted, Progress, Recorder, seconds
+
+    sim, chosen = job.sim, job.about["chosen"]
+    recorder = Recorder(
+        job.recording, seconds(sim.settings.every), description=describe(job), resume=job.resume,
+        summary=lambda sim: summarise(sim, job.recording, chosen),
+    )  # fmt: skip
+    # The order matters: frames before checkpoints, the interrupt last.
+    sim.observers += [
+        *job.observers, recorder, Checkpointer(checkpoint_path(job.recording), sim.settings.checkpoint_every, job.about),
+        Progress(stderr()), Interrupt(talk),
+    ]  # fmt: skip
+    restart = f"granum restart {job.recording}"
+    try:
+        sim.run_until(job.last_step)
+    except Interrupted:
+        talk(f"interrupted at t = {sim.time:.6g} s; the checkpoint {sim.last_checkpoint} is written.\ncontinue with: {restart}")
+        raise
+    except KeyboardInterrupt:
+        talk(f"stopped at once in step {sim.step_count}; the last checkpoint is {sim.last_checkpoint}.\ncontinue with: {restart}")
+        raise
+    except RunError as error:
+        if sim.last_checkpoint is None or "checkpoint" in str(error):
+            raise
+        raise RunError(f"{error} Last good checkpoint: {sim.last_checkpoint}; continue with: {restart}") from error
+    summary = recorder.reported or {}
+    if job.about.get("picture"):
+        summary = summary | {"picture": draw(sim, job.recording.with_suffix(".png"))}
+    return summary
+
+
+def describe(job: Job) -> dict[str, Any]:
+    """All that is needed to repeat the run, and what it was made with."""
+    import h5py
+    import numba
+    import numpy
+
+    from .._version import __version__
+
+    return {
+        "scene": job.sim.scene.model_dump(mode="json"), "settings": job.sim.settings.model_dump(mode="json"),
+        "last_step": job.last_step, **job.about,
+        "versions": {
+            "granum": __version__, "python": platform.python_version(), "numpy": numpy.__version__, "numba": numba.__version__,
+            "h5py": h5py.__version__, "machine": f"{platform.system()} {platform.machine()}",
+        },
+    }  # fmt: skip
+
+
+def draw(sim: Any, path: Path) -> str | None:
+    """The picture of the last state; a run does not fail because of it."""
+    from ..plot import scene_picture
+
+    try:
+        scene_picture(sim.scene, sim.position, sim.radius, sim.velocity, time=sim.time, bodies=wall_frames(sim), path=path)
+    except Exception as error:
+        talk(f"warning: no picture {path}: {type(error).__name__}: {error}", style="yellow")
+        return None
+    return str(path)
+
+
+def wall_frames(sim: Any) -> list[tuple[Any, Any]]:
+    """Position and orientation of every wall body now."""
+    return [(sim.bodies.position[w].copy(), sim.bodies.orientation[w].copy()) for w in range(sim.bodies.wall_body_count)]
+
+
+def command_line() -> str:
+    """As typed."""
+    return " ".join(["granum", *sys.argv[1:]])
+
+
+def default_output(scene_name: str) -> Path:
+    """``<scene>.h5`` in the current folder."""
+    return Path((re.sub(r"[^\w.-]+", "-", scene_name).strip("-.") or "scene") + ".h5")
+
+
+def check_output(path: Path, picture: bool) -> None:
+    """Refuse, before anything is simulated, a place that cannot be written or holds files that are not ours."""
+    if path.suffix == ".png" or ".checkpoint" in path.suffixes:
+        raise InputError(f"output {path} must be the name of a recording, such as {path.stem.removesuffix('.checkpoint')}.h5.")
+    folder = path.parent
+    if not folder.is_dir():
+        raise InputError(f"output {path} cannot be written: the folder {folder} does not exist.")
+    if path.is_dir():
+        raise InputError(f"output {path} cannot be written: it is a folder.")
+    if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        raise InputError(f"output {path} cannot be written: no permission. Choose another place with -o.")
+    if path.exists():
+        try:
+            Recording(path).close()
+        except InputError as error:
+            raise InputError(f"output {path} exists and would be lost: {error} Move it away or choose another name with -o.") from None
+        talk(f"replacing the recording {path} of an earlier run")
+    for other, ours in ((checkpoint_path(path), _is_checkpoint), (path.with_suffix(".png"), _is_picture)):
+        if (picture or ours is _is_checkpoint) and other.exists() and not ours(other):
+            hint = " or leave the picture out with --no-picture" if ours is _is_picture else ""
+            raise InputError(f"{other} exists and is not a file of granum. Move it away, choose another name with -o{hint}.")
+
+
+def _is_checkpoint(path: Path) -> bool:
+    import h5py
+
+    from ..io.layout import CHECKPOINT_FORMAT
+
+    try:
+        with h5py.File(path, "r") as file:
+            return bool(file.attrs.get("format") == CHECKPOINT_FORMAT)
+    except OSError:
+        return False
+
+
+def _is_picture(path: Path) -> bool:
+    with open(path, "rb") as file:
+        return PICTURE_MARK in file.read(1000)

@@ -1,0 +1,60 @@
+"""``granum info``: what made a file, and what is in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .console import in_words
+from .restart import recording_of
+
+
+def register(app: typer.Typer) -> None:
+    app.command("info")(in_words(info))
+
+
+def info(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Recording (or its checkpoint, for the recording beside it).")],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object: the summary of the run, and what made it.")] = False,
+) -> None:
+    """Show what a recording holds and how it was made."""
+    from ..io import Recording
+    from .summary import from_recording, show
+
+    path = recording_of(file)
+    with Recording(path) as recording:
+        made_by = origin(recording)
+    summary = from_recording(path)
+    if as_json:
+        show(summary | {"origin": made_by}, True)
+        return
+    _show_origin(made_by)
+    show(summary, False)
+
+
+def origin(recording: Any) -> dict[str, Any]:
+    """Command, versions, seed and frames of a recording."""
+    description, times = recording.description, recording.times
+    return {
+        "command": description.get("command"), "seed": description.get("seed"), "versions": description.get("versions", {}),
+        "frames": len(recording), "first_time": float(times[0]) if len(times) else None,
+        "last_time": float(times[-1]) if len(times) else None,
+    }  # fmt: skip
+
+
+def _show_origin(made_by: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="made by", show_header=False, title_justify="left")
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row("command", str(made_by["command"]))
+    table.add_row("versions", ", ".join(f"{name} {version}" for name, version in made_by["versions"].items()))
+    if made_by["seed"] is not None:
+        table.add_row("seed", str(made_by["seed"]))
+    span = f", t = {made_by['first_time']:g} to {made_by['last_time']:g} s" if made_by["frames"] else ""
+    table.add_row("frames", f"{made_by['frames']}{span}")
+    Console(highlight=False).print(table)

@@ -1,0 +1,151 @@
+"""``granum run``: simulate a scene, record it, and say how it went."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..checks import InputError, known_name
+from .console import in_words, talk
+
+if TYPE_CHECKING:
+    from ..scene.scene import Scene
+    from ..simulation import Settings
+
+SOLVE, RUN, FILES = "How steps are solved", "How long, and with what", "Files and output"
+
+
+def register(app: typer.Typer) -> None:
+    app.command("run")(in_words(run))
+
+
+def run(
+    scene: Annotated[str, typer.Argument(metavar="SCENE", help="Library scene (see `granum scenes`), .toml file or .py file.")],
+    stepper: Annotated[str | None, typer.Option(help="Stepper: nonsmooth.", rich_help_panel=SOLVE)] = None,
+    solver: Annotated[str | None, typer.Option(help="Contact solver: pgs.", rich_help_panel=SOLVE)] = None,
+    iterations: Annotated[int | None, typer.Option(help="Sweeps per step.", rich_help_panel=SOLVE)] = None,
+    tolerance: Annotated[float | None, typer.Option(help="Stop sweeping below this residual [m/s]; 0: never.", rich_help_panel=SOLVE)] = None,
+    warm_start: Annotated[str | None, typer.Option(help="none, history or model.", rich_help_panel=SOLVE)] = None,
+    beta: Annotated[float | None, typer.Option(help="Part of the last impulses that history reuses.", rich_help_panel=SOLVE)] = None,
+    normals_only: Annotated[bool, typer.Option("--normals-only", help="Warm start normal impulses only.", rich_help_panel=SOLVE)] = False,
+    no_velocity_update: Annotated[
+        bool, typer.Option("--no-velocity-update", help="Warm start without updating velocities.", rich_help_panel=SOLVE)
+    ] = False,
+    momentum: Annotated[bool | None, typer.Option("--momentum/--no-momentum", help="Accelerate the sweeps.", rich_help_panel=SOLVE)] = None,
+    friction: Annotated[str | None, typer.Option(help="cone or box.", rich_help_panel=SOLVE)] = None,
+    order: Annotated[str | None, typer.Option(help="colour, given, symmetric or random.", rich_help_panel=SOLVE)] = None,
+    time_step: Annotated[float | None, typer.Option(help="[s]", rich_help_panel=RUN)] = None,
+    duration: Annotated[float | None, typer.Option(help="Simulated time [s].", rich_help_panel=RUN)] = None,
+    threads: Annotated[int | None, typer.Option(help="This version solves on one.", rich_help_panel=RUN)] = None,
+    seed: Annotated[int | None, typer.Option(help="Of everything random.", rich_help_panel=RUN)] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Scene parameter, or a place in it: materials.0.friction=0.3.", rich_help_panel=RUN),
+    ] = None,
+    relax: Annotated[bool, typer.Option("--relax", help="Push overlapping initial grains apart.", rich_help_panel=RUN)] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Recording; default: SCENE.h5.", rich_help_panel=FILES)] = None,
+    every: Annotated[float | None, typer.Option(help="Simulated time between frames [s].", rich_help_panel=FILES)] = None,
+    checkpoint_every: Annotated[float | None, typer.Option(help="Wall time between checkpoints [s].", rich_help_panel=FILES)] = None,
+    no_picture: Annotated[bool, typer.Option("--no-picture", help="Do not draw the last state.", rich_help_panel=FILES)] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Summary as one JSON object.", rich_help_panel=FILES)] = False,
+) -> None:
+    """Simulate a scene and record it."""
+    method = {
+        "name": solver, "iterations": iterations, "tolerance": tolerance, "momentum": momentum, "friction": friction, "order": order,
+        "seed": seed,
+    }  # fmt: skip
+    start = {
+        "name": warm_start, "beta": beta, "normals_only": normals_only or None, "update_velocity": False if no_velocity_update else None
+    }  # fmt: skip
+    flags = _given({
+        "stepper": {"name": stepper, "solver": method, "warm_start": start}, "time_step": time_step, "duration": duration, "every": every,
+        "checkpoint_every": checkpoint_every, "relax": relax or None, "threads": threads,
+    })  # fmt: skip
+    _start(scene, _pairs(values or []), seed, flags, output, picture=not no_picture, as_json=as_json)
+
+
+def _start(
+    spec: str, values: dict[str, str], seed: int | None, flags: dict[str, Any], output: Path | None, *, picture: bool, as_json: bool
+) -> None:
+    from .._jit import cache_is_warm
+    from ..observe import Compiling
+    from ..scene.file import load_scene
+    from ..simulation import Simulation
+    from .console import stderr
+    from .execute import Job, check_output, command_line, default_output, execute
+    from .summary import show
+
+    scene = load_scene(spec, values, seed)
+    settings = _settings(scene, flags)
+    output = output if output is not None else default_output(scene.name)
+    check_output(output, picture)
+    compiling = Compiling(stderr())
+    if not cache_is_warm():
+        compiling.show()
+    try:
+        sim = Simulation(scene, settings)
+        about = {
+            "run_id": uuid.uuid4().hex, "recording": output.name, "command": command_line(), "seed": seed, "picture": picture,
+            "chosen": _chosen(scene, flags),
+        }  # fmt: skip
+        last_step = max(1, round(settings.duration / sim.time_step))
+        summary = execute(Job(sim, last_step, output, about, observers=[compiling]))
+    finally:
+        compiling.hide()
+    show(summary, as_json)
+
+
+def _settings(scene: Scene, flags: dict[str, Any]) -> Settings:
+    """Of the scene and the command line, with every default that depends on the scene filled in."""
+    from ..nonsmooth.solvers import SOLVERS
+    from ..nonsmooth.warm_start import WARM_STARTS
+    from ..simulation import make_settings
+
+    stepper = flags.get("stepper", {})
+    known_name("stepper", stepper.get("name", "nonsmooth"), ["nonsmooth"])
+    known_name("solver", stepper.get("solver", {}).get("name", "pgs"), SOLVERS)
+    known_name("warm start", stepper.get("warm_start", {}).get("name", "none"), WARM_STARTS)
+    settings = make_settings(scene.run, flags)
+    if settings.threads > 1:
+        talk(f"this version solves on one thread, so the other {settings.threads - 1} would be idle: using 1")
+    time_step = settings.step_for(scene)
+    every = settings.every if settings.every is not None else max(settings.duration / 100, time_step)
+    return settings.model_copy(update={"time_step": time_step, "every": every, "threads": 1})
+
+
+def _chosen(scene: Scene, flags: dict[str, Any]) -> dict[str, str]:
+    """Where the main settings come from: given, scene or default."""
+    places = {
+        "time_step": ("time_step",), "duration": ("duration",), "every": ("every",), "iterations": ("stepper", "solver", "iterations"),
+        "momentum": ("stepper", "solver", "momentum"), "warm_start": ("stepper", "warm_start", "name"),
+    }  # fmt: skip
+    return {
+        name: "given" if _has(flags, place) else "of the scene" if _has(scene.run, place) else "default" for name, place in places.items()
+    }
+
+
+def _has(tree: Any, place: tuple[str, ...]) -> bool:
+    for part in place:
+        if not isinstance(tree, dict) or part not in tree:
+            return False
+        tree = tree[part]
+    return True
+
+
+def _given(tree: dict[str, Any]) -> dict[str, Any]:
+    """Without what was not given."""
+    cleaned = {key: _given(value) if isinstance(value, dict) else value for key, value in tree.items()}
+    return {key: value for key, value in cleaned.items() if value is not None and value != {}}
+
+
+def _pairs(texts: list[str]) -> dict[str, str]:
+    values = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise InputError(f"--set needs key=value (got {text!r}).")
+        values[key.strip()] = value.strip()
+    return values

@@ -1,0 +1,125 @@
+"""The summary of a run: one object for ``run``, ``restart`` and ``info``, as a table or as JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..io import Recording, checkpoint_path
+from .console import print_json
+
+if TYPE_CHECKING:
+    from ..simulation import Simulation
+
+STAGES = ("detection", "assembly", "impact", "solve", "integrate", "output")
+
+
+def summarise(sim: Simulation, recording: Path, chosen: dict[str, str]) -> dict[str, Any]:
+    """Of a simulation at its end."""
+    from ..analysis import overlap_in_diameters, scene_results, state_hash
+
+    c = sim.contacts
+    mean_overlap, max_overlap = overlap_in_diameters(c.overlap, c.a, c.b, sim.radius)
+    return {
+        "scene": sim.scene.name, "complete": sim.ended_by is None, "grains": sim.grain_count, "contacts": c.contact_count,
+        "time": sim.time, "steps": sim.step_count, **method(sim.settings.model_dump(mode="json")), "time_step": sim.time_step,
+        "residual": sim.report.residual, "mean_overlap": mean_overlap, "max_overlap": max_overlap,
+        "kinetic_energy": sim.report.kinetic_energy, "wall_seconds": sim.wall_seconds,
+        "stage_seconds": {stage: sim.stage_seconds.get(stage, 0.0) for stage in STAGES},
+        "state_hash": state_hash(sim.position, sim.orientation, sim.velocity, sim.spin),
+        "recording": str(recording), "checkpoint": str(checkpoint_path(recording)),
+        "results": scene_results(sim.scene, sim.position, sim.radius, sim.velocity), "chosen": chosen,
+        "stopped": sim.stop_reason,
+    }  # fmt: skip
+
+
+def method(settings: dict[str, Any]) -> dict[str, Any]:
+    """How the steps were solved, from the settings of a run."""
+    stepper = settings["stepper"]
+    solver, start = stepper["solver"], stepper["warm_start"]
+    return {
+        "time_step": settings["time_step"], "stepper": stepper["name"], "solver": solver["name"], "iterations": solver["iterations"],
+        "tolerance": solver["tolerance"], "warm_start": start["name"], "beta": start.get("beta"),
+        "momentum": solver["momentum"] and solver["order"] != "symmetric", "friction": solver["friction"], "order": solver["order"],
+        "threads": settings["threads"],
+    }  # fmt: skip
+
+
+def from_recording(path: Path) -> dict[str, Any]:
+    """Of a recording: what the run reported, or what its last frame and description tell if it never came to its end."""
+    with Recording(path) as recording:
+        about = recording.summary or _unfinished(recording)
+        frames = len(recording)
+    checkpoint = checkpoint_path(path)
+    return about | {"recording": str(path), "checkpoint": str(checkpoint) if checkpoint.exists() else None, "frames": frames}
+
+
+def _unfinished(recording: Recording) -> dict[str, Any]:
+    from ..analysis import scene_results, state_hash
+    from ..scene.scene import Scene
+
+    description = recording.description
+    scene = Scene.model_validate(description["scene"])
+    known: dict[str, Any] = {
+        "scene": scene.name, "complete": False, **method(description["settings"]), "state_hash": None, "results": {},
+        "chosen": description.get("chosen", {}), "stopped": None,
+    }  # fmt: skip
+    if not len(recording):
+        return known
+    frame = recording.frame(-1)
+    last = {name: float(values[-1]) for name, values in recording.scalars.items()}
+    smallest = 2 * float(frame.radius.min(initial=float("inf")))
+    stages = {stage: last[f"{stage}_seconds"] for stage in STAGES}
+    return known | {
+        "grains": len(frame.radius), "contacts": len(frame.contacts), "time": frame.time, "steps": frame.step,
+        "residual": last["residual"], "mean_overlap": last["mean_overlap"] / smallest, "max_overlap": last["max_overlap"] / smallest,
+        "kinetic_energy": last["kinetic_energy"], "wall_seconds": sum(stages.values()), "stage_seconds": stages,
+        "state_hash": state_hash(frame.position, frame.orientation, frame.velocity, frame.spin),
+        "results": scene_results(scene, frame.position, frame.radius, frame.velocity),
+    }  # fmt: skip
+
+
+def show(summary: dict[str, Any], as_json: bool) -> None:
+    """On stdout."""
+    if as_json:
+        print_json(summary)
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"granum: {summary['scene']}" + ("" if summary["complete"] else " (not complete)"), show_header=False, title_justify="left")
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in _rows(summary):
+        table.add_row(name, value)
+    Console(highlight=False).print(table)
+
+
+def _rows(s: dict[str, Any]) -> list[tuple[str, str]]:
+    def given(key: str) -> str:
+        return f" [dim]({s['chosen'][key]})[/dim]" if key in s["chosen"] else ""
+
+    def number(key: str, unit: str = "") -> str:
+        value = s.get(key)
+        return "unknown" if value is None else f"{value:.6g} {unit}".strip()
+
+    units = {"height": "m", "exact_height": "m", "angle": "degrees"}
+    start = s["warm_start"] + (f", beta {s['beta']:g}" if s.get("beta") is not None else "")
+    rows = [
+        ("grains", number("grains")), ("contacts", number("contacts")),
+        ("time", f"{number('time', 's')} in {number('steps')} steps of {number('time_step', 's')}{given('time_step')}"),
+        ("solver", f"{s['solver']}, {s['iterations']} iterations{given('iterations')}, momentum {'on' if s['momentum'] else 'off'}"
+                   f"{given('momentum')}, {s['friction']} friction, {s['order']} order"),
+        ("warm start", start + given("warm_start")), ("threads", number("threads")), ("residual", number("residual", "m/s")),
+        ("overlap", f"mean {number('mean_overlap')} d, largest {number('max_overlap')} d"),
+        ("kinetic energy", number("kinetic_energy", "J")),
+    ]  # fmt: skip
+    for name, value in s["results"].items():
+        rows.append((name.replace("_", " "), "none" if value is None else f"{value:.6g} {units.get(name, '')}".strip()))
+    if s.get("stage_seconds"):
+        total = sum(s["stage_seconds"].values()) or 1.0
+        shares = ", ".join(f"{stage} {seconds / total:.0%}" for stage, seconds in s["stage_seconds"].items())
+        rows.append(("wall time", f"{s['wall_seconds']:.3g} s: {shares}"))
+    rows.append(("state hash", f"{(s['state_hash'] or 'unknown')[:16]}"))
+    rows += [(name, s[name]) for name in ("recording", "checkpoint", "picture", "stopped") if s.get(name)]
+    return rows

@@ -1,0 +1,120 @@
+"""The recorder: frames of a run into its recording."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..checks import RunError
+from ..io import Recording, RecordingWriter
+from .trigger import Trigger
+from .watched import Watched
+
+CONTINUOUS, REBOUNDING, SLIDING = 0, 1, 2
+STAGES = ("detection", "assembly", "impact", "solve", "integrate", "output")
+SCALARS = (
+    "kinetic_energy", "energy", "elastic_energy", "contacts", "impacts", "iterations", "residual", "max_overlap", "mean_overlap",
+    *(f"{stage}_seconds" for stage in STAGES),
+)  # fmt: skip
+AT_BOUND = 1 - 1e-6  # of the friction bound: a contact that slides
+
+
+class Recorder:
+    """Writes a frame at the start, whenever ``every`` says so, and of the last state.
+
+    ``description`` goes into the file as it is; ``summary``, called at the end, gives what the run reports and is kept in ``reported``.
+    With ``resume`` the file is continued from the state of the simulation: later frames are dropped.
+    """
+
+    def __init__(
+        self, path: str | Path, every: Trigger, *, description: Mapping[str, Any] | None = None,
+        summary: Callable[[Any], dict[str, Any]] | None = None, resume: bool = False,
+    ) -> None:  # fmt: skip
+        self.path, self.every, self.resume = Path(path), every, resume
+        self.description, self.summary = description, summary
+        self.reported: dict[str, Any] | None = None
+        self._writer: RecordingWriter | None = None
+        self._last = -1  # step of the last frame
+
+    def start(self, sim: Watched) -> None:
+        if self.resume:
+            due = self.every.last(sim.step_count, sim.time_step)
+            self._writer = RecordingWriter.resume(self.path, keep_until=due * sim.time_step)
+            with Recording(self.path) as written:
+                self._last = int(written.steps[-1]) if len(written) else -1
+        else:
+            expected = sim.grain_count + sum(e.count or 0 for e in sim.scene.emitters)
+            self._writer = RecordingWriter(
+                self.path, self.description or describe(sim), SCALARS, expected_points=max(expected, 1)
+            )
+            self.resume = True  # a simulation that is run again continues its file
+            self._last = -1
+        self.observe(sim)
+
+    def observe(self, sim: Watched) -> None:
+        if sim.step_count != self._last and self.every.due(sim.step_count, sim.time_step):
+            self._record(sim)
+
+    def finish(self, sim: Watched) -> None:
+        if self._writer is None:
+            return
+        try:
+            # A step that a guard refused is recorded too: it shows what went wrong.
+            if sim.step_count != self._last and (sim.whole or isinstance(sim.ended_by, RunError)):
+                self._record(sim)
+            if self.summary is not None:
+                self.reported = self.summary(sim)
+                self._writer.set_summary(self.reported)
+        finally:
+            self._writer.close()
+            self._writer = None
+
+    def _record(self, sim: Watched) -> None:
+        assert self._writer is not None
+        count, walls = sim.grain_count, sim.bodies.wall_body_count
+        self._writer.append(
+            step=sim.step_count, time=sim.time, position=sim.position, orientation=sim.orientation, velocity=sim.velocity,
+            spin=sim.spin, radius=sim.radius, id=np.arange(count), body=walls + np.arange(count), material=sim.bodies.material,
+            contacts=frame_contacts(sim), scalars=frame_scalars(sim),
+        )  # fmt: skip
+        self._last = sim.step_count
+
+
+def describe(sim: Watched) -> dict[str, Any]:
+    """The least a recording should know of its run."""
+    return {"scene": sim.scene.model_dump(mode="json"), "settings": sim.settings.model_dump(mode="json")}
+
+
+def frame_scalars(sim: Watched) -> dict[str, float]:
+    """One number for each of ``SCALARS``, SI units; stage seconds since the start of the run."""
+    report, overlap = sim.report, sim.contacts.overlap
+    values = {name: float(getattr(report, name)) for name in SCALARS[:8]}
+    values["mean_overlap"] = float(overlap.mean()) if len(overlap) else 0.0
+    return values | {f"{stage}_seconds": sim.stage_seconds.get(stage, 0.0) for stage in STAGES}
+
+
+def frame_contacts(sim: Watched) -> dict[str, Any]:
+    """Contacts of the last step with point [m], force on b [N] and status, in the columns of a frame."""
+    c = sim.contacts
+    normal_force = c.normal_force
+    return {
+        "a": c.a, "b": c.b, "feature": c.feature, "normal": c.normal, "normal_force": normal_force,
+        "point": sim.position[c.a] + (sim.radius[c.a] - c.overlap / 2)[:, None] * c.normal,
+        "force": normal_force[:, None] * c.normal + c.tangential_force, "status": contact_status(sim),
+    }  # fmt: skip
+
+
+def contact_status(sim: Watched) -> np.ndarray:
+    """(C,) 0: continuous, 1: an impact from which the two have not yet come apart, 2: sliding, friction at its bound."""
+    c, material = sim.contacts, sim.bodies.material
+    other = np.empty(len(c.b), np.int32)
+    pair = c.b >= 0
+    other[pair], other[~pair] = material[c.b[pair]], sim.stepper.walls.material[-1 - c.b[~pair]]
+    bound = sim.stepper.pairs.friction[material[c.a], other] * c.impulse[:, 0]
+    tangential = np.sqrt((c.impulse[:, 1:4] ** 2).sum(axis=1))
+    status = np.where((tangential >= AT_BOUND * bound) & (c.impulse[:, 0] > 0), SLIDING, CONTINUOUS)
+    status[c.rebound > 0] = REBOUNDING
+    return status.astype(np.int8)

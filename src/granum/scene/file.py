@@ -1,0 +1,203 @@
+"""Scenes from a name or a file: the library, TOML files and Python files, with values set from outside.
+
+``key=value`` settings come as text. A plain key is a parameter of the scene (library, ``make_scene`` of a Python file) or a top-level
+key of a TOML file; a dotted key is a place in the scene, lists by number or by name: ``materials.0.friction``, ``run.time_step``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import runpy
+import tomllib
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ..checks import InputError, explain, known_name
+from .grains import Lattice
+from .library import LIBRARY, make_scene, parameters
+from .scene import Scene
+
+
+def load_scene(spec: str, values: Mapping[str, Any] | None = None, seed: int | None = None) -> Scene:
+    """The scene that ``spec`` names: a library scene, a TOML file or a Python file.
+
+    ``values`` change parameters and places of the scene (module docstring); ``seed`` replaces the seeds of all that is random in it.
+
+    >>> load_scene("column", {"count": "10", "gravity.ramp": "0.5"}).gravity.ramp
+    0.5
+    """
+    plain = {key: value for key, value in (values or {}).items() if "." not in key}
+    dotted = {key: value for key, value in (values or {}).items() if "." in key}
+    path = Path(spec)
+    try:
+        if path.suffix == ".toml":
+            # Set before validation: a value may be what makes the file valid.
+            return _seeded(_from_toml(path, {**plain, **dotted}), seed)
+        if path.suffix == ".py":
+            scene = _from_python(path, plain, seed)
+        else:
+            scene = _from_library(spec, plain, seed)
+        if dotted:
+            tree = scene.model_dump()
+            _set_all(tree, dotted)
+            scene = Scene.model_validate(tree)
+    except ValidationError as error:
+        raise explain(error, f"scene {spec!r}") from None
+    return _seeded(scene, seed)
+
+
+def _from_library(spec: str, values: Mapping[str, Any], seed: int | None) -> Scene:
+    if Path(spec).parent != Path(".") or Path(spec).exists():
+        raise InputError(f"scene {spec!r} is not a scene file: give a .toml or .py file, or one of: {_names()}.")
+    try:
+        known_name("scene", spec, LIBRARY)
+    except InputError as error:
+        raise InputError(f"{error} A scene file ends in .toml or .py.") from None
+    if seed is not None and "seed" in parameters(spec):
+        values = {"seed": seed, **values}
+    return make_scene(spec, values)
+
+
+def _names() -> str:
+    return ", ".join(map(repr, sorted(LIBRARY)))
+
+
+def _from_toml(path: Path, values: Mapping[str, Any]) -> Scene:
+    _check_file(path)
+    try:
+        tree = tomllib.loads(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise InputError(f"scene file {str(path)!r} is not UTF-8 text.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"scene file {str(path)!r} is not valid TOML: {error}.") from None
+    _set_all(tree, values)
+    tree.setdefault("name", path.stem)
+    _resolve_meshes(tree, path.parent)
+    try:
+        return Scene.model_validate(tree)
+    except ValidationError as error:
+        raise explain(error, f"scene file {str(path)!r}") from None
+
+
+def _from_python(path: Path, values: Mapping[str, Any], seed: int | None) -> Scene:
+    """Runs the file; it has a module-level ``scene``, or a function ``make_scene(**values)``."""
+    _check_file(path)
+    try:
+        found = runpy.run_path(str(path), run_name=path.stem)
+        maker = found.get("make_scene")
+        scene = found.get("scene") if not callable(maker) else maker(**_arguments(path, maker, values, seed))
+    except (InputError, ValidationError):
+        raise
+    except Exception as error:
+        own = [entry for entry in traceback.extract_tb(error.__traceback__) if entry.filename == str(path)]
+        where = f", line {own[-1].lineno}" if own else ""
+        raise InputError(f"scene file {str(path)!r}{where} failed: {type(error).__name__}: {error}") from error
+    if not isinstance(scene, Scene):
+        raise InputError(
+            f"scene file {str(path)!r} must define `scene` (a granum.Scene) or a function `make_scene` that returns one "
+            f"(got {type(scene).__name__})."
+        )
+    if values and not callable(maker):
+        raise InputError(
+            f"scene file {str(path)!r} has no function make_scene, so there is no parameter {next(iter(values))!r} to set; "
+            "dotted keys such as run.duration reach into the scene."
+        )
+    return scene if scene.name != "scene" else scene.model_copy(update={"name": path.stem})
+
+
+def _arguments(path: Path, maker: Any, values: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
+    known = inspect.signature(maker).parameters
+    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in known.values()):
+        return {key: read_value(value) for key, value in values.items()}
+    for key in values:
+        known_name(f"parameter of make_scene in {str(path)!r}", key, known)
+    seeded = {"seed": seed} if seed is not None and "seed" in known else {}
+    return {**seeded, **{key: read_value(value) for key, value in values.items()}}
+
+
+def _check_file(path: Path) -> None:
+    if not path.is_file():
+        raise InputError(f"scene file {str(path)!r} does not exist. Library scenes: {_names()}.")
+
+
+def read_value(value: Any) -> Any:
+    """Text as TOML reads it: numbers, true, false, arrays, tables; anything else is a text."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return value
+
+
+def _set_all(tree: dict[str, Any], values: Mapping[str, Any]) -> None:
+    for key, value in values.items():
+        _set(tree, key, read_value(value))
+
+
+def _set(tree: Any, key: str, value: Any) -> None:
+    """Put ``value`` at the dotted place ``key``; tables on the way are made, list entries must be there."""
+    parts = key.split(".")
+    for depth, part in enumerate(parts):
+        last = depth == len(parts) - 1
+        where = ".".join(parts[:depth]) or "the scene"
+        place: Any = part
+        if isinstance(tree, list):
+            place = _entry(tree, part, key, where)
+        elif not isinstance(tree, dict):
+            raise InputError(f"cannot set {key!r}: {where} is {tree!r}, not a table.")
+        if last:
+            tree[place] = value
+            return
+        if isinstance(tree, dict) and not isinstance(tree.get(place), (dict, list, tuple)):
+            if place in tree and tree[place] is not None:
+                raise InputError(f"cannot set {key!r}: {'.'.join(parts[: depth + 1])} is {tree[place]!r}, not a table.")
+            tree[place] = {}
+        if isinstance(tree[place], tuple):
+            tree[place] = list(tree[place])
+        tree = tree[place]
+
+
+def _entry(entries: list[Any], part: str, key: str, where: str) -> int:
+    names = [entry.get("name") if isinstance(entry, dict) else None for entry in entries]
+    if part in names:
+        return names.index(part)
+    if part.isdigit() and int(part) < len(entries):
+        return int(part)
+    named = f", names {[n for n in names if n]}" if any(names) else ""
+    raise InputError(f"cannot set {key!r}: {where} has {len(entries)} entries (numbered from 0{named}; got {part!r}).")
+
+
+def _resolve_meshes(tree: Mapping[str, Any], folder: Path) -> None:
+    """Mesh files are named relative to the scene file."""
+    owners = [tree, *(b for b in _tables(tree.get("bodies")))]
+    for wall in (w for owner in owners for w in _tables(owner.get("walls"))):
+        file = wall.get("file")
+        if isinstance(file, str) and not Path(file).is_absolute():
+            wall["file"] = str(folder / file)
+
+
+def _tables(value: Any) -> list[dict[str, Any]]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def _seeded(scene: Scene, seed: int | None) -> Scene:
+    """The scene with all its seeds replaced: the first random thing gets ``seed``, the next ones the numbers after it."""
+    if seed is None:
+        return scene
+    if seed < 0:
+        raise InputError(f"seed must be 0 or more (got {seed}).")
+    grains, emitters = list(scene.grains), list(scene.emitters)
+    number = seed
+    for k, block in enumerate(grains):
+        if isinstance(block, Lattice):
+            grains[k] = block.model_copy(update={"seed": number})
+            number += 1
+    for k, emitter in enumerate(emitters):
+        emitters[k] = emitter.model_copy(update={"seed": number})
+        number += 1
+    return scene.model_copy(update={"grains": tuple(grains), "emitters": tuple(emitters)})

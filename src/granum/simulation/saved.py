@@ -1,0 +1,47 @@
+"""Runs that go on: a simulation from its checkpoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ..checks import InputError, explain
+from ..io import read_checkpoint
+from ..nonsmooth import StepReport
+from ..scene.scene import Scene
+from .settings import Settings
+from .simulation import Simulation
+
+
+@dataclass
+class SavedRun:
+    """What a checkpoint holds."""
+
+    simulation: Simulation
+    last_step: int
+    """Where the run was to end."""
+    about: dict[str, Any]
+    """What the checkpointer was told: recording, command and so on."""
+
+
+def load_run(path: str | Path) -> SavedRun:
+    """The run of a checkpoint, ready to go on as if it had never stopped: ``run.simulation.run_until(run.last_step)``."""
+    saved = read_checkpoint(path)
+    try:
+        scene = Scene.model_validate_json(saved["scene"])
+        settings = Settings.model_validate_json(saved["settings"])
+        sim = Simulation.restore(scene, settings, saved["simulation"])
+        sim.report = StepReport(**saved["report"])
+        sim.stage_seconds, sim.wall_seconds = saved["stage_seconds"], saved["wall_seconds"]
+        sim.contacts.time_step = sim.time_step
+        sim.last_checkpoint = str(path)
+        return SavedRun(sim, int(saved["last_step"]), saved["about"])
+    except ValidationError as error:
+        raise explain(error, f"the scene of checkpoint {str(path)!r}") from None
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise InputError(f"checkpoint {str(path)!r} is not one of this version of granum ({type(error).__name__}: {error}).") from error

@@ -68,11 +68,10 @@ def test_sphere_leaves_a_wall_with_restitution(e):
 def test_impact_stage_alone_is_exact(e):
     """In the step that finds the contact, without gravity, the speed is e times that before: 1e-6 asked, rounding found."""
     for phase in PHASES:
-        sim = make((0, 0, D / 2 - phase * H), velocity=(0, 0, -1.0), walls=True, restitution=e, guards=FREE, settings={"relax": False}) \
-            if phase * H < 0.05 * D else None  # fmt: skip
-        if sim is not None:
-            sim.step()
-            assert_allclose(sim.velocity[0, 2], e, atol=1e-12)
+        sim = make((0, 0, D / 2 + phase * H), velocity=(0, 0, -1.0), walls=True, restitution=e, guards=FREE)
+        sim.step()
+        sim.step()
+        assert_allclose(sim.velocity[0, 2], e, atol=1e-12)
         sim, axis = two_spheres(e, 1.0, phase)
         sim.step()  # travels into the contact
         sim.step()  # finds it
@@ -114,11 +113,13 @@ def test_chain_keeps_its_momentum_and_gains_no_energy(e):
     velocity = np.zeros((6, 3))
     velocity[0, 0] = 1.0
     sim = make(position, velocity=velocity, restitution=e, guards=FREE)
-    energy = np.inf
+    lowest = np.inf
+    # Approaches slower than v_imp are elastic: each of the five contacts may hold back and return m/2 v_imp^2 / 2.
+    spring = 5 * 0.25 * sim.bodies.mass[0] * 0.05**2
     for _ in range(40):
         sim.step()
         assert_allclose(sim.velocity.sum(axis=0), (1, 0, 0), atol=1e-14)
-        assert sim.report.kinetic_energy <= energy * (1 + 1e-12)
-        energy = sim.report.kinetic_energy
+        lowest = min(lowest, sim.report.kinetic_energy)
+        assert sim.report.kinetic_energy <= lowest + spring
     apart = np.diff(sim.velocity[:, 0])
     assert (apart > -0.05).all()  # slower approaches than the impact velocity are left to the continuous stage

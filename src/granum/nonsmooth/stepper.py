@@ -22,7 +22,7 @@ from .integrate import add_external_impulse, move_bodies, wall_work
 from .problem import Problem
 from .report import StepReport
 from .solvers import PGS, SolveReport
-from .warm_start import HistoryStart, ModelStart, WarmStart, history_impulses, model_impulses, start_from
+from .warm_start import HistoryStart, ModelStart, StabilityGuard, WarmStart, history_impulses, model_impulses, start_from
 
 
 class Nonsmooth(Record):
@@ -54,6 +54,7 @@ class NonsmoothStepper:
         self.problem = Problem(rolling=bool((self.pairs.rolling_friction > 0).any()))
         self.driven = bool((bodies.kind == 1).any() or self.walls.surface_velocity.any())
         self.work = 0.0
+        self.stability = StabilityGuard()
         self.left_over = 0.0  # residual of the last solve [m/s]
         self.history = False
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
@@ -158,7 +159,7 @@ class NonsmoothStepper:
         p, c, start = self.problem, self.detector.contacts, self.settings.warm_start
         serial_start = p.colour_blocks * LANES
         if isinstance(start, HistoryStart):
-            history_impulses(c.impulse, start.beta, start.normals_only)
+            history_impulses(c.impulse, start.beta * (self.stability.part if start.guard else 1.0), start.normals_only)
         elif isinstance(start, ModelStart):
             model_impulses(
                 c.overlap, p.stiffness, p.slot_a, p.slot_b, p.place, p.fields, serial_start, p.lever, p.full, p.body, p.data,
@@ -191,9 +192,13 @@ class NonsmoothStepper:
 
     def checkpoint(self) -> dict[str, Any]:
         """All that the next step depends on besides the bodies."""
-        return {"detector": self.detector.checkpoint(), "work": self.work, "left_over": self.left_over}
+        return {
+            "detector": self.detector.checkpoint(), "work": self.work, "left_over": self.left_over,
+            "reused_part": self.stability.part, "last_energy": float(self.stability.energy),
+        }  # fmt: skip
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
         self.detector.restore(self.bodies, saved["detector"])
         self.work, self.left_over = saved["work"], saved["left_over"]
+        self.stability.part, self.stability.energy = saved["reused_part"], saved["last_energy"]

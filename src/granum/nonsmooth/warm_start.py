@@ -46,6 +46,33 @@ WarmStart = Annotated[ColdStart | HistoryStart | ModelStart, Field(discriminator
 WARM_STARTS = {"none": ColdStart, "history": HistoryStart, "model": ModelStart}
 
 
+SHRINK, RECOVER = 0.7, 0.004 # of the reused part, in a step that creates energy and in one that does not
+NOTICED = 0.01               # of the kinetic energy: a smaller rise in a step is not one
+
+
+class StabilityGuard:
+    """Takes less history while it feeds energy into the grains.
+
+    With few sweeps the reused impulses act like a delayed force: a column bounces for ever, higher each time. The energy of a step with a
+    sound warm start does not rise but for what walls and emitters bring, so a rise is the sign to reuse less.
+    """
+
+    def __init__(self) -> None:
+        self.part = 1.0  # of beta that is reused now
+        self.energy = np.inf  # after the last step, less what was brought in [J]
+
+    def look(self, energy: float, kinetic: float, fall: float) -> None:
+        """After a step: kinetic and gravitational energy less what was brought in, kinetic energy, and that of a fall of one step [J].
+
+        Grains slower than a fall of one step only creep to their place, and may rise in doing so.
+        """
+        if kinetic > fall and energy - self.energy > NOTICED * kinetic:
+            self.part *= SHRINK
+        else:
+            self.part += RECOVER * (1.0 - self.part)
+        self.energy = energy
+
+
 @kernel
 def history_impulses(impulse: FloatArray, beta: float, normals_only: bool) -> None:
     """Scale the last step's impulses (C, 7) to the part that is reused."""

@@ -29,6 +29,8 @@ class Guard:
         self.lowest = np.inf  # of the energy that nothing explains [J]
         self.stored = 0.0     # most elastic energy since then [J]
         self.largest_kinetic = 0.0
+        self.unexplained = 0.0  # kinetic and gravitational energy less what emitters and walls brought [J]
+        self.lift, self.mass, self.lifted = 0.0, 0.0, -1  # m g d [J] and mass [kg] of all grains, and their number
         self._warned: set[str] = set()
 
     def allow(self, joules: float) -> None:
@@ -96,18 +98,21 @@ class Guard:
 
     def _look_at_energy(self, sim: Simulation) -> None:
         gravity = self.scene.gravity
+        self.unexplained = unexplained = sim.report.energy - self.allowed - sim.stepper.work
+        if self.lifted != sim.grain_count:
+            inverse = sim.bodies.inverse_mass[sim.bodies.grains]
+            yields = inverse > 0
+            self.mass = float(np.sum(1 / inverse[yields]))
+            self.lift = float(np.linalg.norm(gravity.acceleration) * np.sum(2 * sim.radius[yields] / inverse[yields]))
+            self.lifted = sim.grain_count
         if self.settings.on_energy == "off" or sim.time < gravity.ramp:
             return
         self.largest_kinetic = max(self.largest_kinetic, sim.report.kinetic_energy)
-        unexplained = sim.report.energy - self.allowed - sim.stepper.work
         if unexplained < self.lowest:
             self.lowest, self.stored = unexplained, 0.0
         self.stored = max(self.stored, sim.report.elastic_energy)  # overlaps may give this much back
         created = unexplained - self.lowest - self.stored
-        inverse = sim.bodies.inverse_mass[sim.bodies.grains]
-        yields = inverse > 0
-        lift = np.linalg.norm(gravity.acceleration) * float(np.sum(2 * sim.radius[yields] / inverse[yields]))
-        limit = self.settings.energy * (self.largest_kinetic + lift)
+        limit = self.settings.energy * (self.largest_kinetic + self.lift)
         if created > limit and limit > 0:
             fast = int(np.argmax((sim.velocity**2).sum(axis=1)))
             self.lowest, self.stored = unexplained, sim.report.elastic_energy

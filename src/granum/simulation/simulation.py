@@ -130,6 +130,7 @@ class Simulation:
         for stage, seconds in report.seconds.items():
             self.stage_seconds[stage] = self.stage_seconds.get(stage, 0.0) + seconds
         self.guard.look(self, fastest)
+        self.stepper.stability.look(self.guard.unexplained, kinetic, 0.5 * self.guard.mass * float(gravity @ gravity) * h * h)
         self.whole = True
         for callback in self.callbacks:
             callback(self)

@@ -1,0 +1,91 @@
+"""Walls as lines: the edges of boxes, cylinders and meshes in the world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..scene.scene import Scene
+from ..scene.shapes import Box, Cylinder, Mesh, Plane
+from ..state.rotation import matrix
+
+FloatArray = NDArray[np.float64]
+Frames = Sequence[tuple[FloatArray, FloatArray]]  # position [m] and orientation of every wall body
+CIRCLE = np.stack([np.cos(np.linspace(0, 2 * np.pi, 73)), np.sin(np.linspace(0, 2 * np.pi, 73))], axis=1)
+MOST_EDGES = 4000
+
+
+def wall_frames(scene: Scene) -> Frames:
+    """Where the wall bodies stand at the start."""
+    return [(np.asarray(body.position), np.asarray(body.orientation)) for body in scene.all_bodies]
+
+
+def wall_lines(scene: Scene, frames: Frames, low: FloatArray, high: FloatArray) -> list[FloatArray]:
+    """Polylines (n, 3) [m] of all finite walls; what is endless or open is cut at the box from ``low`` to ``high`` of the grains."""
+    lines = []
+    for body, (position, orientation) in zip(scene.all_bodies, frames, strict=True):
+        turned = matrix(orientation)
+        for wall in body.walls:
+            own: list[FloatArray] = []
+            if isinstance(wall, Box):
+                own = _box_edges(wall, (high - position) @ turned)
+            elif isinstance(wall, Cylinder):
+                own = _cylinder_edges(wall, float(np.linalg.norm(high - low)))
+            elif isinstance(wall, Mesh):
+                own = _mesh_edges(wall)
+            lines += [line @ turned.T + position for line in own]
+    return lines
+
+
+def ground_plane(scene: Scene, frames: Frames) -> tuple[FloatArray, FloatArray] | None:
+    """Point [m] and normal of the first plane that carries grains, if there is one."""
+    for body, (position, orientation) in zip(scene.all_bodies, frames, strict=True):
+        for wall in body.walls:
+            if isinstance(wall, Plane):
+                normal = matrix(orientation) @ np.asarray(wall.normal)
+                if normal[2] > 0.5:
+                    return matrix(orientation) @ np.asarray(wall.point) + position, normal
+    return None
+
+
+def _box_edges(box: Box, top: FloatArray) -> list[FloatArray]:
+    lower, upper = np.asarray(box.lower, float), np.asarray(box.upper, float)
+    if "+z" in box.open:
+        upper[2] = min(upper[2], max(top[2], lower[2] + 0.1 * (upper[2] - lower[2])))
+    corners = np.array(list(product((0, 1), repeat=3)))
+    edges = [
+        (a, b) for i, a in enumerate(corners) for b in corners[i + 1 :] if np.abs(a - b).sum() == 1
+    ]
+    return [np.where(np.stack(edge) == 1, upper, lower) for edge in edges]
+
+
+def _cylinder_edges(cylinder: Cylinder, endless: float) -> list[FloatArray]:
+    axis, centre = np.asarray(cylinder.axis), np.asarray(cylinder.centre)
+    u = np.cross(np.eye(3)[np.argmin(np.abs(axis))], axis)
+    u /= np.linalg.norm(u)
+    circle = cylinder.radius * CIRCLE @ np.stack([u, np.cross(axis, u)])
+    half = (cylinder.length if cylinder.length is not None else endless) / 2
+    rings = [centre + circle + side * half * axis for side in (-1, 1)]
+    return [*rings, *(np.stack([rings[0][k], rings[1][k]]) for k in (0, 18, 36, 54))]
+
+
+def _mesh_edges(mesh: Mesh) -> list[FloatArray]:
+    """Edges where the surface ends or turns by more than 20 degrees."""
+    t, v = mesh.triangles, mesh.vertices
+    normal = np.cross(v[t[:, 1]] - v[t[:, 0]], v[t[:, 2]] - v[t[:, 0]])
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    side = np.sort(np.concatenate([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]]), axis=1)
+    face = np.tile(np.arange(len(t)), 3)
+    order = np.lexsort(side.T)
+    side, face = side[order], face[order]
+    starts = np.flatnonzero(np.r_[True, (side[1:] != side[:-1]).any(axis=1), True])
+    lines = []
+    for a, b in pairwise(starts):
+        if b - a != 2 or abs(normal[face[a]] @ normal[face[a + 1]]) < np.cos(np.radians(20)):
+            lines.append(v[side[a]])
+            if len(lines) >= MOST_EDGES:
+                break
+    return lines

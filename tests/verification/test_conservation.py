@@ -70,19 +70,26 @@ def test_angular_momentum(material, e):
 @pytest.mark.parametrize("material", MATERIALS)
 def test_kinetic_energy_never_grows(material, e):
     """For e <= 1 collisions only take energy; what slow (elastic) contacts hold back and return is less than m/4 v_imp^2 each."""
-    sim = cloud(1, restitution=e, **MATERIALS[material])
-    lowest = worst = start = None
+    exact = {"impact_tolerance": 1e-10, "impact_iterations": 5000}  # a truncated impact stage may gain its tolerance: below
+    sim = cloud(1, restitution=e, stepper=exact, **MATERIALS[material])
+    lowest, slow = np.inf, 0
     for _ in range(100):
         report = sim.step()
-        if start is None:
-            lowest = start = report.kinetic_energy
-            worst = 0.0
-        slow = np.count_nonzero(sim.contacts.rebound == 0)
+        slow += np.count_nonzero(sim.contacts.rebound == 0)
+        if report.kinetic_energy < lowest:
+            lowest, slow = report.kinetic_energy, 0
         spring = slow * 0.25 * sim.bodies.mass.max() * 0.05**2
-        worst = max(worst, (report.kinetic_energy - lowest) / start)
         assert report.kinetic_energy <= lowest * (1 + 1e-12) + spring
-        lowest = min(lowest, report.kinetic_energy)
-    print(f"{material} e = {e}: largest rise {worst:.1e} of the first energy, left {lowest / start:.2f}")
+
+
+def test_truncated_impact_stage_gains_less_than_its_tolerance():
+    """Impulses p and what is left of the targets r bound the gain: sum of p r / 2, r <= 0.1 v_imp: at u = 0.3 m/s 1e-2 of e = 1's exchange.
+
+    Far less in practice, as few impacts meet in one step: 1e-5 of all energy is never reached in the cloud.
+    """
+    sim = cloud(1, restitution=1.0, friction=0.0)
+    energy = [sim.step().kinetic_energy for _ in range(100)]
+    assert max(energy) <= energy[0] * (1 + 1e-5)
 
 
 @pytest.mark.parametrize("order", ["colour", "given"])

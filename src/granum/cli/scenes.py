@@ -21,11 +21,12 @@ def scenes(as_json: Annotated[bool, typer.Option("--json", help="One JSON object
         print_json({"scenes": found})
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     console = Console(highlight=False)
     for name, scene in found.items():
-        console.print(f"[bold]{name}[/bold]  {scene['help']}", soft_wrap=True)
+        console.print(f"[bold]{name}[/bold]  {escape(scene['help'])}", soft_wrap=True)
         table = Table(box=None, pad_edge=False, padding=(0, 2), show_header=False)
         table.add_column(style="cyan")
         for key, parameter in scene["parameters"].items():

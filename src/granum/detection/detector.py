@@ -15,7 +15,7 @@ from .pairs import append_candidates, find_candidates, who_searches
 from .persistence import carry_over
 from .walls import WallTable, find_wall_contacts
 
-SKIN = 0.04         # of the radius: what a resting grain may creep before the list is made anew
+SKIN = 0.1          # of the radius: what a resting grain may creep before the list is made anew
 STEPS_AHEAD = 8     # steps that a moving grain's skin should last
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import BoolArray, FloatArray, IntArray, LongArray, kernel
-from .cells import Cells, cell_code, cell_index
+from .cells import Cells, cell_index, spread
 
 
 def who_searches(cells: Cells) -> BoolArray:
@@ -53,9 +53,11 @@ def find_candidates(
             y0, y1 = cell_index(yk - far, oy, scale), cell_index(yk + far, oy, scale)
             z0, z1 = cell_index(zk - far, oz, scale), cell_index(zk + far, oz, scale)
             for iz in range(z0, z1 + 1):
+                code_z = spread(iz) << 2
                 for iy in range(y0, y1 + 1):
+                    code_yz = code_z | spread(iy) << 1
                     for ix in range(x0, x1 + 1):
-                        c = cell_code(ix, iy, iz)
+                        c = code_yz | spread(ix)
                         e = base + (c & mask)
                         for p in range(start[e], start[e + 1]):
                             j = filed[p]

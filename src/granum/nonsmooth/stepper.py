@@ -22,7 +22,7 @@ from .integrate import add_external_impulse, move_bodies, wall_work
 from .problem import Problem
 from .report import StepReport
 from .solvers import PGS, SolveReport
-from .warm_start import HistoryStart, ModelStart, StabilityGuard, WarmStart, history_impulses, model_impulses, start_from
+from .warm_start import HistoryStart, ModelStart, StabilityGuard, WarmStart, model_impulses, start_from
 
 
 class Nonsmooth(Record):
@@ -158,19 +158,20 @@ class NonsmoothStepper:
     def _warm_start(self, h: float) -> None:
         p, c, start = self.problem, self.detector.contacts, self.settings.warm_start
         serial_start = p.colour_blocks * LANES
+        part = 1.0
         if isinstance(start, HistoryStart):
-            history_impulses(c.impulse, start.beta * (self.stability.part if start.guard else 1.0), start.normals_only)
+            part = start.beta * (self.stability.part if start.guard else 1.0)
         elif isinstance(start, ModelStart):
             model_impulses(
                 c.overlap, p.stiffness, p.slot_a, p.slot_b, p.place, p.fields, serial_start, p.lever, p.full, p.body, p.data,
-                self.pairs.exponent, p.soft_t, h, start.normals_only, c.impulse,
+                self.pairs.exponent, p.soft_t, h, c.impulse,
             )  # fmt: skip
         else:
             clear_impulses(p.place, p.fields, p.data)
             return
         start_from(
-            c.impulse, p.slot_a, p.slot_b, p.place, p.fields, serial_start, p.lever, p.full, p.inverse_inertia,
-            start.update_velocity, p.body, p.data,
+            c.impulse, part, start.normals_only, p.slot_a, p.slot_b, p.place, p.fields, serial_start, p.lever, p.full,
+            p.inverse_inertia, start.update_velocity, p.body, p.data,
         )  # fmt: skip
 
     def _count_work(self) -> None:

@@ -46,7 +46,7 @@ WarmStart = Annotated[ColdStart | HistoryStart | ModelStart, Field(discriminator
 WARM_STARTS = {"none": ColdStart, "history": HistoryStart, "model": ModelStart}
 
 
-SHRINK, RECOVER = 0.7, 0.004 # of the reused part, in a step that creates energy and in one that does not
+SMALLEST, SHRINK, RECOVER = 0.6, 0.8, 0.005 # of the reused part, in a step that creates energy and in one that does not
 NOTICED = 0.01               # of the kinetic energy: a smaller rise in a step is not one
 
 
@@ -67,36 +67,23 @@ class StabilityGuard:
         Grains slower than a fall of one step only creep to their place, and may rise in doing so.
         """
         if kinetic > fall and energy - self.energy > NOTICED * kinetic:
-            self.part *= SHRINK
+            self.part = max(SMALLEST, SHRINK * self.part)
         else:
             self.part += RECOVER * (1.0 - self.part)
         self.energy = energy
 
 
 @kernel
-def history_impulses(impulse: FloatArray, beta: float, normals_only: bool) -> None:
-    """Scale the last step's impulses (C, 7) to the part that is reused."""
-    for c in range(len(impulse)):
-        impulse[c, 0] *= beta
-        for f in range(1, 7):
-            impulse[c, f] = 0.0 if normals_only else impulse[c, f] * beta
-
-
-@kernel
 def model_impulses(
     overlap: FloatArray, stiffness: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray, fields: int,
     serial_start: int, lever: FloatArray, full: IntArray, body: FloatArray, data: FloatArray, exponent: float, soft: float,
-    h: float, normals_only: bool, impulse: FloatArray,
+    h: float, impulse: FloatArray,
 ) -> None:  # fmt: skip
     """Impulses (C, 7) that the contact law gives: p_n = h k delta^(2 e_H - 1), p_t = -u_t / Sigma_t inside the cone, rolling alike."""
     for c in range(len(place)):
         d = place[c] // LANES * fields * LANES + place[c] % LANES
         pn = h * stiffness[c] * overlap[c] ** (2.0 * exponent - 1.0)
-        for f in range(7):
-            impulse[c, f] = 0.0
         impulse[c, 0] = pn
-        if normals_only:
-            continue
         a, b = np.int64(slot_a[c]), np.int64(slot_b[c])
         nx, ny, nz = data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES]
         q = listed(place[c], serial_start, full)
@@ -107,6 +94,7 @@ def model_impulses(
         impulse[c, 1], impulse[c, 2], impulse[c, 3] = into_cone(
             -(ux - gap_rate * nx) / soft, -(uy - gap_rate * ny) / soft, -(uz - gap_rate * nz) / soft, bound
         )
+        impulse[c, 4], impulse[c, 5], impulse[c, 6] = 0.0, 0.0, 0.0
         if fields > RX:
             bound = data[d + MU_R * LANES] * pn
             impulse[c, 4], impulse[c, 5], impulse[c, 6] = into_cone(-wx / soft, -wy / soft, -wz / soft, bound)
@@ -114,23 +102,24 @@ def model_impulses(
 
 @kernel
 def start_from(
-    impulse: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray, fields: int, serial_start: int, lever: FloatArray,
-    full: IntArray, inverse_inertia: FloatArray, update_velocity: bool, body: FloatArray, data: FloatArray,
+    impulse: FloatArray, part: float, normals_only: bool, slot_a: IntArray, slot_b: IntArray, place: IntArray, fields: int,
+    serial_start: int, lever: FloatArray, full: IntArray, inverse_inertia: FloatArray, update_velocity: bool, body: FloatArray,
+    data: FloatArray,
 ) -> None:  # fmt: skip
-    """Write starting impulses (C, 7) into the blocks, and apply them to the velocities (WS (8))."""
+    """Write a part of the impulses (C, 7) into the blocks as the start, and apply it to the velocities (WS (8))."""
+    rolling = fields > RX
     for c in range(len(place)):
         d = place[c] // LANES * fields * LANES + place[c] % LANES
-        for f in range(4):
-            data[d + (PN + f) * LANES] = impulse[c, f]
-        if fields > RX:
-            for f in range(3):
-                data[d + (RX + f) * LANES] = impulse[c, 4 + f]
-        if not update_velocity:
-            continue
-        square = 0.0
-        for f in range(7):
-            square += impulse[c, f] * impulse[c, f]
-        if square == 0.0:
+        rest = 0.0 if normals_only else part
+        pn = part * impulse[c, 0]
+        px, py, pz = rest * impulse[c, 1], rest * impulse[c, 2], rest * impulse[c, 3]
+        rx, ry, rz = rest * impulse[c, 4], rest * impulse[c, 5], rest * impulse[c, 6]
+        o = d + PN * LANES
+        data[o], data[o + LANES], data[o + 2 * LANES], data[o + 3 * LANES] = pn, px, py, pz
+        if rolling:
+            o = d + RX * LANES
+            data[o], data[o + LANES], data[o + 2 * LANES] = rx, ry, rz
+        if not update_velocity or pn == 0.0:
             continue
         a, b = np.int64(slot_a[c]), np.int64(slot_b[c])
         nx, ny, nz = data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES]
@@ -139,10 +128,8 @@ def start_from(
         if q >= 0:
             fa, fb = np.int64(full[q, 0]), np.int64(full[q, 1])
         ax, ay, az, bx, by, bz = arms(body, a, b, nx, ny, nz, data[d + ARM * LANES], q, lever)
-        pn = impulse[c, 0]
         strike(
-            body, a, b, fa, fb, inverse_inertia, ax, ay, az, bx, by, bz, pn * nx + impulse[c, 1], pn * ny + impulse[c, 2],
-            pn * nz + impulse[c, 3],
-        )  # fmt: skip
-        if fields > RX:
-            turn_against(body, a, b, fa, fb, inverse_inertia, impulse[c, 4], impulse[c, 5], impulse[c, 6])
+            body, a, b, fa, fb, inverse_inertia, ax, ay, az, bx, by, bz, pn * nx + px, pn * ny + py, pn * nz + pz
+        )
+        if rolling:
+            turn_against(body, a, b, fa, fb, inverse_inertia, rx, ry, rz)

@@ -15,20 +15,24 @@ LINE_EVERY = 10  # [s] of wall time between two lines where there is no terminal
 class Progress:
     """A progress bar on a terminal, a line now and then elsewhere; nothing for runs shorter than a second."""
 
-    def __init__(self, console: Any) -> None:
+    def __init__(self, console: Any = None) -> None:
+        if console is None:
+            from rich.console import Console
+
+            console = Console(stderr=True, highlight=False)
         self.console = console
         self._bar: Any = None
         self._task: Any = None
-        self._first_step = 0
+        self._first_step = -1
         self._began = self._next = 0.0
 
     def start(self, sim: Watched) -> None:
-        self._first_step = sim.step_count
-        self._began = monotonic()
-        self._next = self._began + QUIET
+        self._first_step = -1
 
     def observe(self, sim: Watched) -> None:
         now = monotonic()
+        if self._first_step < 0:  # counted from the end of the first step, which may have compiled
+            self._first_step, self._began, self._next = sim.step_count, now, now + QUIET
         if now < self._next:
             return
         if self.console.is_terminal:

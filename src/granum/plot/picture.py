@@ -24,7 +24,7 @@ COLOURS = {"height": "viridis", "speed": "inferno"}
 
 def scene_picture(
     scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, *, time: float = 0.0, bodies: Frames | None = None,
-    colour: Literal["auto", "height", "speed"] = "auto", azimuth: float = -62.0, elevation: float = 16.0, path: str | Path | None = None,
+    colour: Literal["auto", "height", "speed"] = "auto", azimuth: float = -62.0, elevation: float = 20.0, path: str | Path | None = None,
 ) -> Any:  # fmt: skip
     """Draw grains (N, 3) [m] at ``time`` [s] and return the figure; with ``path`` it is written as PNG.
 
@@ -110,7 +110,7 @@ def _image(
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
     # The darkest end hides the shading.
-    trimmed = LinearSegmentedColormap.from_list("trimmed", colormaps[colours](np.linspace(0.16, 0.97, 256)))
+    trimmed = LinearSegmentedColormap.from_list("trimmed", colormaps[colours](np.linspace(0.2, 0.97, 256)))
     low, high = float(values.min()), float(values.max())
     norm = Normalize(low, high if high > low else low + 1)
     light = LIGHT[0] * camera.right + LIGHT[1] * camera.towards + LIGHT[2] * np.array([0.0, 0.0, 1.0])

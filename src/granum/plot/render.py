@@ -16,8 +16,9 @@ FloatArray = NDArray[np.float64]
 
 AT_ONCE = 2_000_000  # pixels tried in one go: memory
 GROUND = np.array([0.91, 0.90, 0.88])
-AMBIENT, DIFFUSE, SHINE, GLOSS = 0.46, 0.62, 0.22, 28
-SHADOW = 0.62        # part of the light that is missing in a shadow
+AMBIENT, DIFFUSE, SHINE, GLOSS = 0.50, 0.66, 0.20, 30
+SHADOW = 0.6  # part of the light that is missing in a shadow
+GAPS = 0.55   # and in the deepest gap
 
 
 @dataclass(frozen=True)
@@ -121,84 +122,100 @@ def render(
     view = camera.project(position)
     depth, owner = splat(view, radius, window)
     light = light / np.linalg.norm(light)
-    image = np.zeros((window.rows, window.columns, 4))
-    across, upward = window.axes()
+    d = 2 * float(np.median(radius))
+    image = np.zeros((window.rows, window.columns, 4), np.float32)
     grain = owner >= 0
     if ground is not None:
-        _draw_ground(image, depth, grain, across, upward, camera, ground, np.median(position, axis=0), ground_reach)
-    point = (
-        across[None, :, None] * camera.right + upward[:, None, None] * camera.up
-        + np.where(np.isfinite(depth), depth, 0.0)[:, :, None] * camera.towards
-    )  # fmt: skip
-    lit = 1 - SHADOW * shadow(point, np.isfinite(depth), position, radius, light)
-    open_sky = 1 - 0.55 * crevices(depth, 2 * float(np.median(radius)), window.pixel)
-    who = owner[grain]
-    normal = (point[grain] - position[who]) / radius[who][:, None]
-    facing = normal @ light
+        _draw_ground(image, depth, grain, camera, window, ground, np.median(position, axis=0), ground_reach)
+    gaps = crevices(depth, d, window.pixel)
+    drawn = image[:, :, 3] > 0
+    drawn |= grain
+    across, upward = window.axes()
+    row, column = np.nonzero(drawn)
+    point = across[column, None] * camera.right + upward[row, None] * camera.up + depth[drawn][:, None] * camera.towards
+    lit = 1 - SHADOW * shadow(point, position, radius, light)
+    on_grain = grain[drawn]
+    image[drawn & ~grain, :3] *= lit[~on_grain][:, None]
+
+    who, lit = owner[grain], lit[on_grain]
+    normal = (point[on_grain] - position[who]) / radius[who][:, None]
     half = light + camera.towards
     half /= np.linalg.norm(half)
-    shine = SHINE * np.clip(normal @ half, 0, 1) ** GLOSS * lit[grain]
+    shine = SHINE * np.clip(normal @ half, 0, 1) ** GLOSS * lit
     # Wrapped diffuse light: the dark side is not flat.
-    brightness = AMBIENT * (0.75 + 0.25 * normal[:, 2]) + DIFFUSE * np.clip(0.15 + 0.85 * facing, 0, 1) * lit[grain]
-    image[grain, :3] = np.clip(colour[who] * (brightness * open_sky[grain])[:, None] + shine[:, None], 0, 1)
+    brightness = AMBIENT * (0.75 + 0.25 * normal[:, 2]) + DIFFUSE * np.clip(0.15 + 0.85 * (normal @ light), 0, 1) * lit
+    brightness *= 1 - GAPS * gaps[grain]
+    image[grain, :3] = np.clip(colour[who] * brightness[:, None] + shine[:, None], 0, 1)
     image[grain, 3] = 1.0
-    rest = ~grain
-    image[rest, :3] *= (lit * open_sky)[rest][:, None]
     return image
 
 
 def _draw_ground(
-    image: FloatArray, depth: FloatArray, grain: NDArray[np.bool_], across: FloatArray, upward: FloatArray, camera: Camera,
+    image: NDArray[np.float32], depth: FloatArray, grain: NDArray[np.bool_], camera: Camera, window: Window,
     ground: tuple[FloatArray, FloatArray], middle: FloatArray, reach: float,
 ) -> None:  # fmt: skip
+    """Colour and fading of the ground where no grain is before it; ``depth`` receives its depth."""
     point, normal = ground
     slope = float(normal @ camera.towards)
     if slope < 0.05:  # seen from the edge or from below
         return
-    flat = across[None, :, None] * camera.right + upward[:, None, None] * camera.up
-    far = ((point - flat) @ normal) / slope
-    hidden = grain & (far < depth)
-    depth[~hidden & ~grain] = far[~hidden & ~grain]
-    place = flat + far[:, :, None] * camera.towards
+    across, upward = window.axes()
+    # The depth of a plane, and the place on it as seen from its middle, are linear in both directions of the picture.
+    offset = float(point @ normal) / slope
+    du, dv = -float(camera.right @ normal) / slope, -float(camera.up @ normal) / slope
+    far = offset + du * across[None, :] + dv * upward[:, None]
     foot = middle - ((middle - point) @ normal) * normal
-    distance = np.linalg.norm(place - foot, axis=2) / reach
-    fade = np.clip((1.0 - distance) / 0.45, 0, 1)
+    start = offset * camera.towards - foot
+    square = np.zeros_like(far)
+    for axis in range(3):
+        by_column = across * (camera.right[axis] + du * camera.towards[axis])
+        by_row = upward * (camera.up[axis] + dv * camera.towards[axis])
+        square += (start[axis] + by_column[None, :] + by_row[:, None]) ** 2
+    fade = np.clip((1.0 - np.sqrt(square) / reach) / 0.5, 0, 1)
     image[:, :, :3] = GROUND
-    image[:, :, 3] = fade * fade * (3 - 2 * fade)
+    border = np.minimum.outer(*(_feather(n, 0.12 * window.columns) for n in (window.rows, window.columns)))
+    image[:, :, 3] = fade * fade * (3 - 2 * fade) * border
+    depth[~grain] = far[~grain]
 
 
-def shadow(point: FloatArray, drawn: NDArray[np.bool_], position: FloatArray, radius: FloatArray, light: FloatArray) -> FloatArray:
-    """(rows, columns) part of the light that spheres keep from each point, 0 to 1, with soft borders."""
+def _feather(count: int, width: float) -> FloatArray:
+    """(count,) from 0 at both ends to 1 at ``width`` pixels from them."""
+    k = np.arange(count)
+    return np.clip(np.minimum(k, count - 1 - k) / width, 0, 1)
+
+
+def shadow(point: FloatArray, position: FloatArray, radius: FloatArray, light: FloatArray) -> FloatArray:
+    """(n,) part of the light that spheres keep from each point, 0 to 1, with soft borders."""
     sun = Camera.along(light)
     seen = sun.project(position)
-    pixel = float(np.median(radius)) / 7
     low, high = seen[:, :2].min(axis=0) - 2 * radius.max(), seen[:, :2].max(axis=0) + 2 * radius.max()
-    pixel = max(pixel, float(np.max(high - low)) / 2500)
+    pixel = max(float(np.median(radius)) / 8, float(np.max(high - low)) / 2000)
     columns, rows = np.ceil((high - low) / pixel).astype(int)
     depth, _ = splat(seen, radius, Window(low[0], low[1], pixel, int(rows), int(columns)))
-    where = sun.project(point[drawn])
+    where = sun.project(point)
     column, row = ((where[:, :2] - low) / pixel).T
-    bias = 0.12 * float(np.median(radius))
-    dark = np.zeros(len(where))
-    for dx, dy in ((-1.2, -0.5), (0.5, -1.2), (1.2, 0.5), (-0.5, 1.2), (0.0, 0.0)):
-        c, r = (column + dx).astype(int), (row + dy).astype(int)
-        inside = (c >= 0) & (c < columns) & (r >= 0) & (r < rows)
-        dark[inside] += depth[r[inside], c[inside]] > where[inside, 2] + bias
-    result = np.zeros(drawn.shape)
-    result[drawn] = dark / 5
+    near = (column > 2) & (column < columns - 2) & (row > 2) & (row < rows - 2)
+    column, row = column[near], row[near]
+    limit = where[near, 2] + 0.25 * float(np.median(radius))  # a surface does not shade itself
+    dark = np.zeros(len(limit), np.float32)
+    for dx, dy in ((-1.2, -0.5), (0.5, -1.2), (1.2, 0.5), (-0.5, 1.2)):
+        dark += depth[(row + dy).astype(np.int32), (column + dx).astype(np.int32)] > limit
+    result = np.zeros(len(point))
+    result[near] = dark / 4
     return result
 
 
 def crevices(depth: FloatArray, diameter: float, pixel: float) -> FloatArray:
     """(rows, columns) how deep each pixel lies below its surroundings, 0 to 1: light does not reach into gaps."""
-    known = np.isfinite(depth)
+    every = max(1, int(0.06 * diameter / pixel))  # the surroundings are smooth: a coarse picture of them will do
+    coarse = depth[::every, ::every]
+    known = np.isfinite(coarse)
     if not known.any():
         return np.zeros_like(depth)
-    filled = np.where(known, depth, 0.0)
+    filled = np.where(known, coarse, coarse[known].min())
     total = np.zeros_like(depth)
     for width in (0.25, 0.7):  # of a diameter
-        sigma = width * diameter / pixel
-        weight = np.maximum(gaussian_filter(known.astype(float), sigma), 1e-6)
-        around = gaussian_filter(filled, sigma) / weight
+        around = gaussian_filter(filled, width * diameter / pixel / every, truncate=3)
+        around = np.repeat(np.repeat(around, every, axis=0), every, axis=1)[: depth.shape[0], : depth.shape[1]]
         total += np.clip((around - depth) / (1.1 * width * diameter), 0, 1)
-    return np.where(known, np.clip(total, 0, 1), 0.0)
+    return np.clip(total, 0, 1)

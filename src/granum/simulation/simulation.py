@@ -125,11 +125,11 @@ class Simulation:
         gravity = self.scene.gravity.at(time)
         report = self.stepper.step(self.step_count, time, h, gravity)
         self.step_count += 1
-        kinetic, potential, fastest = energy(self.bodies, gravity)
+        kinetic, potential, fastest, box = energy(self.bodies, gravity)
         self.report = dataclasses.replace(report, kinetic_energy=kinetic, energy=kinetic + potential)
         for stage, seconds in report.seconds.items():
             self.stage_seconds[stage] = self.stage_seconds.get(stage, 0.0) + seconds
-        self.guard.look(self, fastest)
+        self.guard.look(self, fastest, box)
         self.stepper.stability.look(self.guard.unexplained, kinetic, 0.5 * self.guard.mass * float(gravity @ gravity) * h * h)
         self.whole = True
         for callback in self.callbacks:

@@ -12,11 +12,15 @@ from .._jit import FloatArray, device
 @device
 def turn(q, k, wx, wy, wz, h):
     """Turn quaternion ``q[k]`` by the spin (wx, wy, wz) [rad/s], world axes, for ``h`` [s]: exact for a steady spin."""
-    speed = math.sqrt(wx * wx + wy * wy + wz * wz)
-    half = 0.5 * speed * h
-    # sin(x)/x to fourth order where the division would be 0/0
-    f = 0.5 * h * (1.0 - half * half / 6.0) if half < 1e-4 else math.sin(half) / speed
-    c, x, y, z = math.cos(half), f * wx, f * wy, f * wz
+    square = 0.25 * h * h * (wx * wx + wy * wy + wz * wz)  # of half the angle
+    if square < 1e-3:  # series of sin(x)/x and cos(x), exact to rounding here
+        f = 1.0 - square / 6.0 * (1.0 - square / 20.0 * (1.0 - square / 42.0 * (1.0 - square / 72.0)))
+        c = 1.0 - square / 2.0 * (1.0 - square / 12.0 * (1.0 - square / 30.0 * (1.0 - square / 56.0)))
+    else:
+        half = math.sqrt(square)
+        f, c = math.sin(half) / half, math.cos(half)
+    f *= 0.5 * h
+    x, y, z = f * wx, f * wy, f * wz
     a, b, d, e = q[k, 0], q[k, 1], q[k, 2], q[k, 3]
     w0 = c * a - x * b - y * d - z * e
     w1 = c * b + x * a + y * e - z * d

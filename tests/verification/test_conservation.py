@@ -69,13 +69,16 @@ def test_angular_momentum(material, e):
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("material", MATERIALS)
 def test_kinetic_energy_never_grows(material, e):
-    """For e <= 1 collisions only take energy; what slow (elastic) contacts hold back and return is less than m/4 v_imp^2 each."""
+    """For e <= 1 collisions only take energy; what slow (elastic) contacts hold back and return is less than m/4 v_imp^2 each.
+
+    So is the push of SETTLED = 0.005 of an impact's speed that parts contacts of e = 0.
+    """
     exact = {"impact_tolerance": 1e-10, "impact_iterations": 5000}  # a truncated impact stage may gain its tolerance: below
     sim = cloud(1, restitution=e, stepper=exact, **MATERIALS[material])
     lowest, slow = np.inf, 0
     for _ in range(100):
         report = sim.step()
-        slow += np.count_nonzero(sim.contacts.rebound == 0)
+        slow += sim.contacts.contact_count
         if report.kinetic_energy < lowest:
             lowest, slow = report.kinetic_energy, 0
         spring = slow * 0.25 * sim.bodies.mass.max() * 0.05**2

@@ -26,11 +26,14 @@ def test_tangential_restitution(e, friction, direction):
         sim.step()
         for _ in range(3):
             part = 5 / 7 if tangent < limit else 1 - friction * (1 + e) / tangent
-            # exact in the impact stage; the continuous stage of e = 0 may still touch the friction rows by Sigma_t = 2e-7 of D_t
-            assert_allclose(sim.velocity[0], part * speed * tangent * along + (0, 0, e * speed), rtol=1e-6, atol=1e-6 * speed)
+            # Exact in the impact stage. At e = 0 the two rest on each other: the continuous stage may part them at some 0.005 of the impact's
+            # speed, with friction. The floor of the issue is 1e-3 of the tangential speed.
+            exact = 1e-3 if e == 0 else 1e-6
+            assert_allclose(sim.velocity[0, :2], part * speed * tangent * along[:2], atol=exact * speed * tangent)
+            assert_allclose(sim.velocity[0, 2], e * speed, atol=0.005 * speed if e == 0 else 1e-12)
             # the wall's impulse m (v' - v) acts at r below the centre: r w' = 5/2 (v_t - v_t'), about n x along
             spin = 2.5 * (1 - part) * speed * tangent / (D / 2) * np.array([-along[1], along[0], 0])
-            assert_allclose(sim.spin[0], spin, rtol=1e-6, atol=1e-6 * speed / D)
+            assert_allclose(sim.spin[0], spin, atol=2.5 * exact * speed * tangent / (D / 2))
             sim.step()
 
 

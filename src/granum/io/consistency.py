@@ -6,12 +6,14 @@ system. That object keeps the writes in memory until :meth:`OrderedFile.commit` 
 
 1. what lies beyond the present end of the file, and objects in space that was blank so far: nothing refers to them yet;
 2. the superblock, which moves the end of the file behind them;
-3. objects that were there before and change in place: each refers only to what is on disk already.
+3. data and chunk indices that change in place;
+4. object headers (extents of datasets, attributes), those of one page of the file in one write.
 
-Whatever prefix of these writes happens, everything that was committed earlier is still found. The pieces are small and complete:
-without the operating system's driver HDF5 writes each metadata object by itself, sets no flags (it does so only for drivers that
-lock files), and with pages of 4096 bytes (:data:`FILE_SPACE`) no small object lies across two pages of the system, so none is ever
-half written. A disk that fills up meets step 1: HDF5 never sees the error and the file stays what it was.
+Each refers only to what is on disk already, so whatever prefix of these writes happens, all that was committed earlier is still
+found; what is taken away goes in the opposite order. A kill never splits a write within one page of the system's file cache. With
+file pages of the same size (:data:`FILE_SPACE`) no small object lies across two, and objects made one after the other share a page.
+Without the system's own driver HDF5 writes each metadata object by itself and sets no flags (it does so only for drivers that lock
+files). A disk that fills up meets step 1: HDF5 never sees the error, and the file stays what it was.
 """
 
 from __future__ import annotations
@@ -62,16 +64,25 @@ class OrderedFile(io.RawIOBase):
             except OSError:  # a file system without locks
                 pass
 
-    def commit(self) -> None:
-        """Put everything that waits on disk; OSError if it cannot. Until then the file stays as it was."""
-        added, changed = [], []
+    def commit(self, *, shrinking: bool = False) -> None:
+        """Put everything that waits on disk; OSError if it cannot. ``shrinking``: rows were only taken away."""
+        added: list[tuple[int, bytes]] = []
+        superblock: list[tuple[int, bytes]] = []
+        changed: list[tuple[int, bytes]] = []
+        headers: dict[int, list[tuple[int, bytes]]] = {}  # by page
         for start in self._starts:
             data = self._pieces[start][: max(self._size - start, 0)]
             inside = min(max(self._disk_size - start, 0), len(data))  # bytes within the present end of the file
-            if inside:
-                (added if self._is_blank(start, inside) else changed).append((start, data[:inside]))
             if inside < len(data):
                 added.append((start + inside, data[inside:]))
+            if start == 0:
+                superblock.append((start, data[:inside]))
+            elif inside and self._is_blank(start, inside):
+                added.append((start, data[:inside]))
+            elif data[:4] in (b"OHDR", b"OCHK"):
+                headers.setdefault(start // PAGE, []).append((start, data[:inside]))
+            else:
+                changed.append((start, data[:inside]))
         try:
             for start, data in added:
                 self._put(start, data)
@@ -81,13 +92,23 @@ class OrderedFile(io.RawIOBase):
             with contextlib.suppress(OSError):
                 self._disk.truncate(self._disk_size)
             raise
-        for start, data in changed:  # sorted: the superblock at 0 comes first
+        changes = superblock + changed + [self._together(pieces) for pieces in headers.values()]
+        for start, data in reversed(changes) if shrinking else changes:
             self._put(start, data)
         if self._size < self._disk_size:
             self._disk.truncate(self._size)
         self._disk_size = self._size
         self._starts.clear()
         self._pieces.clear()
+
+    def _together(self, pieces: list[tuple[int, bytes]]) -> tuple[int, bytes]:
+        """One piece with the content of several and what lies between them on disk."""
+        first, end = pieces[0][0], pieces[-1][0] + len(pieces[-1][1])
+        self._disk.seek(first)
+        joined = bytearray(self._disk.read(end - first))
+        for start, data in pieces:
+            joined[start - first : start - first + len(data)] = data
+        return first, bytes(joined)
 
     def _is_blank(self, start: int, length: int) -> bool:
         head = min(length, PAGE)

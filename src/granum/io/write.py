@@ -101,8 +101,7 @@ class RecordingWriter:
         self._grow_vertices(count)
         frame = self.frame_count
         for table, value in (
-            (self._number_of_points, count), (self._point_offsets, first), (self._part_offsets, frame), (self._times, time),
-            (self._steps, step),
+            (self._number_of_points, count), (self._point_offsets, first), (self._part_offsets, frame), (self._steps, step),
         ):  # fmt: skip
             table.put(frame, [value])
         self._first_contact.put(frame + 1, [self._contact_count + contact_count])
@@ -111,6 +110,7 @@ class RecordingWriter:
         for table in self._constants:
             table.resize(frame + 1)
         self._save()
+        self._times.put(frame, [time])
         self._set_frame_count(frame + 1)  # last: now the frame counts
         self._point_count += count
         self._contact_count += contact_count
@@ -170,21 +170,21 @@ class RecordingWriter:
             self._point_count = int(steps["PointOffsets"][last]) + int(vtk["NumberOfPoints"][last])
 
     def _drop_frames(self, kept: int) -> None:
-        self._set_frame_count(kept)  # first: from here on nobody looks at the rows that go
-        self._first_contact.resize(kept + 1)
+        self._times.resize(kept)
+        self._set_frame_count(kept, shrinking=True)  # first: from here on nobody looks at the rows that go
         contact_count = int(h5py.Dataset(self._first_contact.id)[kept])
         point_count = int(h5py.Dataset(self._number_of_points.id)[:kept].sum())
         for table in (
-            self._number_of_points, self._point_offsets, self._part_offsets, self._times, self._steps, *self._constants,
-            *self._scalars.values(),
+            self._number_of_points, self._point_offsets, self._part_offsets, self._steps, *self._constants, *self._scalars.values()
         ):  # fmt: skip
             table.resize(kept)
+        self._first_contact.resize(kept + 1)
         for table in (self._points, *self._point_data.values()):
             table.resize(point_count)
         for table in self._contacts.values():
             table.resize(contact_count)
         self._summary.resize(0)
-        self._save()
+        self._save(shrinking=True)
 
     def _grow_vertices(self, count: int) -> None:
         # Vertex i is point i in every frame: one list, as long as the largest frame, serves all.
@@ -193,19 +193,21 @@ class RecordingWriter:
             self._connectivity.put(have, np.arange(have, count))
             self._offsets.put(have + 1, np.arange(have + 1, count + 1))
 
-    def _set_frame_count(self, count: int) -> None:
+    def _set_frame_count(self, count: int, shrinking: bool = False) -> None:
+        # VTK's reader writes beyond its memory if there are more time values than NSteps: both headers share a page of the file
+        # (see _lay_out) and change in one write.
         self._frame_count_attribute.write(np.array(count, np.int64))
-        self._save()
+        self._save(shrinking)
         self.frame_count = count
 
-    def _save(self) -> None:
+    def _save(self, shrinking: bool = False) -> None:
         assert self._file is not None
         self._file.flush()
-        self._commit()
+        self._commit(shrinking)
 
-    def _commit(self) -> None:
+    def _commit(self, shrinking: bool = False) -> None:
         try:
-            self._disk.commit()
+            self._disk.commit(shrinking=shrinking)
         except OSError as error:
             self._broken = True
             raise RunError(
@@ -271,12 +273,13 @@ def _lay_out(file: h5py.File, description: Mapping[str, Any], scalars: Sequence[
     count = Column("count", np.int64)  # VTK wants ids and counts as 64 bit
 
     vtk = file.create_group(layout.VTK)
+    steps = vtk.create_group("Steps")
+    steps.attrs["NSteps"] = np.int64(0)
+    time = _table(steps, "Values", layout.TIME)  # right after NSteps: see _set_frame_count
     vtk.attrs["Version"] = layout.VTK_VERSION
     vtk.attrs["Type"] = np.bytes_("PolyData")
     _table(vtk, "Points", layout.POSITION, point_chunk)
-    points, offsets = _table(vtk, "NumberOfPoints", count), _table(vtk, "Steps/PointOffsets", count)
-    steps = vtk["Steps"]
-    steps.attrs["NSteps"] = np.int64(0)
+    points, offsets = _table(vtk, "NumberOfPoints", count), _table(steps, "PointOffsets", count)
     _table(vtk, "Vertices/Connectivity", count, point_chunk)
     _table(vtk, "Vertices/Offsets", count, point_chunk, initial=[0])
     vtk["Vertices/NumberOfCells"] = vtk["Vertices/NumberOfConnectivityIds"] = points
@@ -291,7 +294,6 @@ def _lay_out(file: h5py.File, description: Mapping[str, Any], scalars: Sequence[
     steps["ConnectivityIdOffsets"] = zeros
     _table(steps, "NumberOfParts", count, fill=1)
     _table(steps, "PartOffsets", count)
-    time = _table(steps, "Values", layout.TIME)
     for column in layout.POINT_DATA:
         _table(vtk, f"PointData/{column.name}", column, point_chunk)
         steps[f"PointDataOffsets/{column.name}"] = offsets

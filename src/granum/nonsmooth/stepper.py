@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Literal
 
@@ -70,15 +71,7 @@ class NonsmoothStepper:
         tick = lambda: clock.append(perf_counter())  # noqa: E731
         contacts = self.detector.detect(self.bodies, h)
         tick()
-        impacts = self._assemble(h)
-        tick()
-        if impacts:
-            self._impact()
-        tick()
-        self._aim_at_rest(h, remeasure=impacts > 0)
-        self._add_external_impulse(h, gravity)
-        self._warm_start(h)
-        tick()
+        impacts = self.prepare(h, gravity, tick)
         self.solve_report = self.settings.solver.solve(self.problem, step=number, history=self.history)
         self.left_over = self.solve_report.residual
         tick()
@@ -97,6 +90,19 @@ class NonsmoothStepper:
                 "detection": detection, "assembly": assembly + aim, "impact": impact, "solve": solve, "integrate": integrate,
             },
         )  # fmt: skip
+
+    def prepare(self, h: float, gravity: FloatArray, tick: Callable[[], None] = lambda: None) -> int:
+        """The contact problem of this step, impacts done and ready to be solved; returns how many contacts impacted."""
+        impacts = self._assemble(h)
+        tick()
+        if impacts:
+            self._impact()
+        tick()
+        self._aim_at_rest(h, remeasure=impacts > 0)
+        self._add_external_impulse(h, gravity)
+        self._warm_start(h)
+        tick()
+        return impacts
 
     def _assemble(self, h: float) -> int:
         d, p, b, c = self.detector, self.problem, self.bodies, self.detector.contacts

@@ -1,0 +1,11 @@
+"""Benchmarks on a settled box of grains: solve, step, search and convergence. Behind ``granum bench``."""
+
+from .convergence import measure_convergence
+from .settled import settled_box
+from .timing import measure_detect, measure_pgs, measure_step
+
+BENCHMARKS = {
+    "pgs": measure_pgs, "step": measure_step, "detect": measure_detect, "convergence": measure_convergence,
+}  # fmt: skip
+
+__all__ = ["BENCHMARKS", "measure_convergence", "measure_detect", "measure_pgs", "measure_step", "settled_box"]

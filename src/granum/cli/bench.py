@@ -1,0 +1,54 @@
+"""``granum bench``: what this machine does, on a settled box of grains."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from .console import in_words, print_json, talk
+
+
+def register(app: typer.Typer) -> None:
+    app.command("bench")(in_words(bench))
+
+
+def bench(
+    what: Annotated[str, typer.Argument(help="pgs, step, detect or convergence.")] = "pgs",
+    particles: Annotated[int, typer.Option(help="Grains in the box.")] = 10_000,
+    rows: Annotated[int, typer.Option(help="Rows per contact: 6, or 3 without rolling resistance.")] = 6,
+    iterations: Annotated[int, typer.Option(min=1, help="Sweeps per solve.")] = 50,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Measure the solver on a settled box that is made once and kept.
+
+    Examples: granum bench pgs --particles 10000 --rows 6; granum bench step --json; granum bench convergence
+    """
+    from ..bench import BENCHMARKS
+    from ..checks import known_name
+
+    measure = BENCHMARKS[known_name("benchmark", what, BENCHMARKS)]
+    result = measure(particles=particles, rows=rows, iterations=iterations, talk=talk)
+    if as_json:
+        print_json(result)
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"granum bench {what}", title_justify="left", show_header=False)
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(justify="right")
+    for name, value in _flat(result):
+        table.add_row(name, value)
+    Console(highlight=False).print(table)
+
+
+def _flat(result: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
+    for name, value in result.items():
+        if isinstance(value, dict):
+            rows += _flat(value, f"{name.replace('_', ' ')}: ")
+        elif name != "benchmark":
+            shown = f"{value:.4g}" if isinstance(value, float) else str(value)
+            rows.append((prefix + name.replace("_", " "), f"{value:.1%}" if "share" in prefix + name else shown))
+    return rows

@@ -1,0 +1,107 @@
+"""``granum doctor``: versions, threads, cache, and whether this installation computes what it should."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated, Any
+
+import typer
+
+from .console import in_words, print_json, talk
+
+PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "h5py", "pydantic", "typer", "rich", "matplotlib", "trimesh", "tbb")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("doctor")(in_words(doctor))
+
+
+def doctor(
+    clear_cache: Annotated[bool, typer.Option("--clear-cache", help="Remove compiled kernels and kept benchmark boxes first.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Print versions, threads, threading layer and cache state, and run a short self-test."""
+    from .._jit import CACHE_FOLDER, cache_is_warm
+
+    if clear_cache:
+        shutil.rmtree(CACHE_FOLDER.parent / "bench", ignore_errors=True)
+        for old in CACHE_FOLDER.parent.glob("granum-*"):
+            shutil.rmtree(old, ignore_errors=True)
+        CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
+        talk(f"cleared {CACHE_FOLDER.parent}")
+    warm = cache_is_warm()
+    if not warm:
+        talk("compiling kernels, once")
+    report = {"python": platform.python_version(), "machine": platform.machine(), **_versions(), **_threads()}
+    report |= {"cache": str(CACHE_FOLDER), "cache_state": "warm" if warm else "cold, compiled now", "tests": self_test()}
+    report["passed"] = all(test["passed"] for test in report["tests"].values())
+    if as_json:
+        print_json(report)
+    else:
+        _show(report)
+    if not report["passed"]:
+        raise typer.Exit(1)
+
+
+def _versions() -> dict[str, str]:
+    from .._version import __version__
+
+    found = {"granum": __version__}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+def _threads() -> dict[str, Any]:
+    """Cores, and the layer that parallel kernels would use; kernels of this version run on one thread."""
+    import importlib
+    import os
+
+    layers = []
+    for layer, module in (("tbb", "numba.np.ufunc.tbbpool"), ("omp", "numba.np.ufunc.omppool")):
+        try:
+            importlib.import_module(module)
+        except ImportError:
+            continue
+        layers.append(layer)
+    return {"cores": os.cpu_count(), "threads": 1, "threading_layer": layers[0] if layers else "none"}
+
+
+def self_test() -> dict[str, dict[str, Any]]:
+    """A column carries its weight, and the same input gives the same bits."""
+    import numpy as np
+
+    from ..analysis import state_hash
+    from ..nonsmooth import PGS
+    from ..scene.library import column
+    from ..simulation import simulate
+
+    runs = [simulate(column(count=10), duration=1.5, solver=PGS(iterations=200)) for _ in range(2)]
+    force = np.sort(runs[0].contacts.normal_force)
+    weight = runs[0].bodies.mass[0] * 9.81 * np.arange(1, 11)
+    error = float(np.max(np.abs(force / weight - 1))) if len(force) == 10 else float("inf")
+    hashes = [state_hash(r.position, r.orientation, r.velocity, r.spin) for r in runs]
+    return {
+        "column carries its weight": {"passed": error < 1e-6, "detail": f"largest relative error {error:.1e}"},
+        "same input, same bits": {"passed": hashes[0] == hashes[1], "detail": hashes[0][:16]},
+    }
+
+
+def _show(report: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="granum doctor", title_justify="left", show_header=False)
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in report.items():
+        if name not in ("tests", "passed"):
+            table.add_row(name.replace("_", " "), str(value))
+    for name, test in report["tests"].items():
+        table.add_row(name, ("[green]pass[/green]" if test["passed"] else "[red]FAIL[/red]") + f"  {test['detail']}")
+    Console(highlight=False).print(table)

@@ -1,0 +1,278 @@
+"""The command line: one JSON object, exit codes, refusals in words, and nothing lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import warnings
+
+import h5py
+import pytest
+from typer.testing import CliRunner
+
+from granum.cli import make_app
+from granum.io import Recording, checkpoint_path
+
+KEYS = {
+    "scene", "grains", "contacts", "time", "steps", "time_step", "iterations", "warm_start", "momentum", "threads", "residual",
+    "mean_overlap", "max_overlap", "kinetic_energy", "wall_seconds", "stage_seconds", "state_hash", "recording", "checkpoint", "results",
+}  # fmt: skip
+STAGES = {"detection", "assembly", "impact", "solve", "integrate", "output"}
+
+
+@pytest.fixture
+def granum(tmp_path, monkeypatch):
+    """Runs a command in a folder of its own; returns exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+
+    def granum(*arguments):
+        result = CliRunner(env={"COLUMNS": "400"}).invoke(make_app(), [str(a) for a in arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return granum
+
+
+def small(*more):
+    return ("run", "column", "--set", "count=3", "--duration", "0.05", "--no-picture", *more)
+
+
+def refused(result, *words):
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    for word in words:
+        assert word in result.stderr
+
+
+def test_json_is_one_object_with_the_agreed_keys(granum, tmp_path):
+    result = granum(*small("--json"))
+    assert result.exit_code == 0
+    summary = json.loads(result.stdout)
+    assert set(summary) >= KEYS
+    assert set(summary["stage_seconds"]) == STAGES
+    assert (summary["scene"], summary["grains"], summary["steps"], summary["time"]) == ("column", 3, 10, pytest.approx(0.05))
+    assert set(summary["results"]) >= {"height", "height_error"}
+    assert summary["complete"] is True
+    assert (tmp_path / summary["recording"]).exists()
+    assert (tmp_path / summary["checkpoint"]).exists()
+
+
+def test_info_and_restart_give_the_same_object(granum):
+    summary = json.loads(granum(*small("--json")).stdout)
+    info = json.loads(granum("info", "column.h5", "--json").stdout)
+    assert {key: info[key] for key in KEYS} == {key: summary[key] for key in KEYS}
+    again = json.loads(granum("restart", "column.h5", "--json").stdout)
+    assert set(again) >= KEYS
+    assert again["state_hash"] == summary["state_hash"]
+    assert again["steps"] == summary["steps"]
+
+
+def test_summary_table_shows_the_defaults(granum):
+    result = granum(*small())
+    assert result.exit_code == 0
+    for words in ("50 iterations (default)", "momentum on (default)", "history, beta 0.85 (default)", "(of the scene)", "column.h5"):
+        assert words in result.stdout
+    table = granum("info", "column.h5").stdout
+    assert "granum" in table
+    assert "numba" in table
+
+
+def test_flags_reach_the_solver(granum):
+    flags = (
+        "--iterations", 7, "--warm-start", "history", "--beta", 0.5, "--normals-only", "--no-velocity-update", "--no-momentum",
+        "--friction", "box", "--order", "random", "--tolerance", 1e-7, "--time-step", 0.01, "--stepper", "nonsmooth", "--solver", "pgs",
+        "--seed", 3, "--every", 0.02, "--checkpoint-every", 5, "--relax",
+    )  # fmt: skip
+    summary = json.loads(granum(*small("--json", *flags)).stdout)
+    assert (summary["iterations"], summary["momentum"], summary["time_step"], summary["steps"]) == (7, False, 0.01, 5)
+    with Recording("column.h5") as recording:
+        settings = recording.description["settings"]
+        times = recording.times
+    assert settings["stepper"]["warm_start"] == {
+        "name": "history", "beta": 0.5, "normals_only": True, "update_velocity": False,
+        "guard": settings["stepper"]["warm_start"]["guard"],
+    }  # fmt: skip
+    assert (settings["stepper"]["solver"]["friction"], settings["stepper"]["solver"]["order"]) == ("box", "random")
+    assert list(times) == pytest.approx([0.0, 0.02, 0.04, 0.05])
+
+
+def test_frames_do_not_drift(granum):
+    """Frames lie at the steps nearest to k times the interval, first and last included."""
+    granum(*small("--time-step", 0.003, "--every", 0.01, "--duration", 0.1))
+    with Recording("column.h5") as recording:
+        assert list(recording.steps) == [0, 3, 7, 10, 13, 17, 20, 23, 27, 30, 33]
+
+
+def test_more_threads_than_one_are_told(granum):
+    result = granum(*small("--threads", 2, "--json"))
+    assert json.loads(result.stdout)["threads"] == 1
+    assert "solves on one thread" in result.stderr
+
+
+def test_scenes_lists_parameters(granum):
+    scenes = json.loads(granum("scenes", "--json").stdout)["scenes"]
+    assert set(scenes) >= {"box", "column", "pile"}
+    assert scenes["column"]["parameters"]["count"] == {"default": 25, "type": "int"}
+    assert scenes["column"]["help"]
+    assert "[m, Pa, s]" in granum("scenes").stdout
+
+
+def test_picture(granum, tmp_path):
+    result = granum("run", "box", "--set", "count=20", "--duration", "0.02", "-o", "b.h5", "--json")
+    summary = json.loads(result.stdout)
+    assert summary["picture"] == "b.png"
+    assert (tmp_path / "b.png").read_bytes()[:4] == b"\x89PNG"
+    assert set(summary["results"]) >= {"height", "packing_fraction"}
+    assert granum("run", "box", "--set", "count=20", "--duration", "0.02", "-o", "b.h5").exit_code == 0  # our own picture is replaced
+
+
+def test_toml_scene_from_the_command_line(granum, tmp_path):
+    (tmp_path / "one.toml").write_text(
+        'materials = [{name = "m"}]\nwalls = [{shape = "plane", material = "m"}]\nrun = {duration = 0.02, time_step = 0.001}\n'
+        'grains = [{material = "m", position = [[0, 0, 1]], diameter = 1}]\n'
+    )
+    summary = json.loads(granum("run", "one.toml", "--set", "materials.0.friction=0.3", "--json", "--no-picture").stdout)
+    assert (summary["scene"], summary["steps"], summary["recording"]) == ("one", 20, "one.h5")
+    (tmp_path / "one.toml").write_text("materials = []\ngrainz = 1\n")
+    refused(granum("run", "one.toml"), "materials", "grainz: is not a known key (got 1)")
+
+
+# Bad input. --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (("run", "piel"), ["unknown scene 'piel'", "'box', 'column', 'pile'", "Did you mean 'pile'?"]),
+        (small("--solver", "gauss"), ["unknown solver 'gauss'", "'pgs'"]),
+        (small("--stepper", "magic"), ["unknown stepper 'magic'", "'nonsmooth'"]),
+        (small("--warm-start", "histroy"), ["unknown warm start 'histroy'", "Did you mean 'history'?"]),
+        (small("--warm-start", "none", "--beta", 0.5), ["beta", "is not a known key"]),
+        (small("--beta", 1.5), ["beta", "less than or equal to 1", "got 1.5"]),
+        (small("--friction", "sphere"), ["friction", "'cone' or 'box'", "got 'sphere'"]),
+        (small("--order", "wild"), ["order", "'colour'", "got 'wild'"]),
+        (small("--iterations", 0), ["iterations", "greater than or equal to 1", "got 0"]),
+        (small("--tolerance", "nan"), ["tolerance", "got nan"]),
+        (small("--time-step", -1), ["time_step", "greater than 0", "got -1"]),
+        (small("--time-step", "nan"), ["time_step", "finite", "got nan"]),
+        (small("--time-step", "inf"), ["time_step", "finite", "got inf"]),
+        (small("--duration", 0), ["duration", "greater than 0", "got 0"]),
+        (small("--every", -1), ["every", "greater than 0"]),
+        (small("--checkpoint-every", 0), ["checkpoint_every", "greater than 0"]),
+        (small("--threads", 0), ["threads", "greater than or equal to 1"]),
+        (small("--seed", -1), ["seed must be 0 or more (got -1)"]),
+        (small("--set", "cuont=3"), ["unknown parameter of scene 'column' 'cuont'", "Did you mean 'count'?"]),
+        (small("--set", "count=three"), ["count of scene 'column' must be int (got 'three')"]),
+        (small("--set", "count=0"), ["count", "got 0"]),
+        (small("--set", "diameter=-1"), ["diameter must be a finite number above 0", "got -1.0"]),
+        (small("--set", "diameter=nan"), ["diameter must be a finite number above 0", "got nan"]),
+        (small("--set", "friction=-1"), ["friction", "greater than or equal to 0", "got -1.0"]),
+        (small("--set", "materials.0.restitution=2"), ["restitution", "less than or equal to 1", "got 2"]),
+        (small("--set", "materials.0.density=0"), ["density", "greater than 0"]),
+        (small("--set", "count"), ["--set needs key=value (got 'count')"]),
+        (small("--output", "no/where.h5"), ["no/where.h5", "folder no does not exist"]),
+        (small("--output", "."), ["it is a folder"]),
+        (small("--output", "x.png"), ["must be the name of a recording"]),
+        (small("--unknown-flag"), ["--unknown-flag"]),
+        (("restart", "none.h5"), ["none.h5 does not exist"]),
+        (("restart", "none.checkpoint.h5"), ["none.checkpoint.h5 does not exist"]),
+        (("info", "none.h5"), ["none.h5 does not exist"]),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused_in_words(granum, tmp_path, arguments, words):
+    refused(granum(*arguments), *words)
+    assert not list(tmp_path.glob("*.h5"))
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and not os.path.isdir("/proc/1"), reason="needs a folder that cannot be written")
+def test_output_that_cannot_be_written(granum):
+    refused(granum(*small("-o", "/proc/x.h5")), "/proc/x.h5")
+
+
+def test_foreign_files_are_not_overwritten(granum, tmp_path):
+    (tmp_path / "column.h5").write_text("my thesis")
+    refused(granum(*small()), "column.h5 exists and would be lost")
+    assert (tmp_path / "column.h5").read_text() == "my thesis"
+    (tmp_path / "column.h5").unlink()
+    (tmp_path / "column.png").write_bytes(b"my photo")
+    refused(granum("run", "column", "--duration", "0.01"), "column.png exists", "--no-picture")
+    assert granum(*small()).exit_code == 0
+    assert "replacing the recording column.h5" in granum(*small()).stderr
+    (tmp_path / "column.checkpoint.h5").write_text("notes")
+    refused(granum(*small()), "column.checkpoint.h5 exists")
+
+
+def test_bad_restart_files(granum, tmp_path):
+    granum(*small())
+    checkpoint = checkpoint_path(tmp_path / "column.h5")
+    whole = checkpoint.read_bytes()
+    checkpoint.write_bytes(whole[: len(whole) // 2])
+    refused(granum("restart", "column.h5"), "column.checkpoint.h5", "damaged or cut short")
+    checkpoint.write_text("not HDF5 at all")
+    refused(granum("restart", "column.h5"), "is not a checkpoint of granum")
+    with h5py.File(checkpoint, "w") as file:
+        file["x"] = 1
+    refused(granum("restart", "column.checkpoint.h5"), "is not a checkpoint of granum", "another program wrote it")
+    checkpoint.write_bytes(whole)
+    with h5py.File(checkpoint, "a") as file:
+        file.attrs["version"] = 999
+    refused(granum("restart", "column.h5"), "version 999", "Update granum")
+    checkpoint.unlink()
+    refused(granum("restart", "column.h5"), "there is no checkpoint column.checkpoint.h5")
+    recording = tmp_path / "column.h5"
+    recording.write_bytes(recording.read_bytes()[:3000])
+    refused(granum("info", "column.h5"), "damaged or cut short")
+
+
+def test_checkpoint_of_another_run_is_refused(granum, tmp_path):
+    granum(*small())
+    old = (tmp_path / "column.checkpoint.h5").read_bytes()
+    granum(*small())
+    (tmp_path / "column.checkpoint.h5").write_bytes(old)
+    refused(granum("restart", "column.h5"), "belongs to another run")
+
+
+def test_full_disk_says_where_to_go_on(tmp_path):
+    """A recording that cannot grow stops the run with 1; frames so far and a checkpoint are there."""
+    resource = pytest.importorskip("resource")
+    command = [sys.executable, "-m", "granum", "run", "box", "--set", "count=30", "--duration", "2", "--no-picture", "--every", "0.005"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000)), env={**os.environ, "COLUMNS": "400"},
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "cannot be continued" in done.stderr
+    assert "granum restart box.h5" in done.stderr
+    with Recording(tmp_path / "box.h5") as recording:
+        assert len(recording) > 10
+    assert (tmp_path / "box.checkpoint.h5").exists()
+
+
+def test_run_error_names_the_checkpoint(granum):
+    """A grain that leaves the world stops the run with 1."""
+    result = granum(*small("--set", "world=x"))
+    assert result.exit_code == 2
+    result = granum(*small("--set", "world.0=x"))
+    assert result.exit_code == 2
+    result = granum(*small("--set", "gravity.acceleration=[9.81, 0, 0]", "--set", "run.guards.overlap=1e-9", "--duration", "1"))
+    assert result.exit_code in (0, 1)
+    result = granum(*small("--set", "run.guards.overlap=1e-9", "--duration", "1"))
+    assert result.exit_code == 1
+    assert "overlaps by" in result.stderr
+    assert "Last checkpoint: column.checkpoint.h5" in result.stderr
+
+
+def test_help_does_not_import_the_compiler():
+    """``granum --help`` must answer at once."""
+    code = (
+        "import sys\nsys.argv = ['granum', 'run', '--help']\nfrom granum.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
+        "slow = {'numba', 'numpy', 'scipy', 'h5py', 'matplotlib', 'pydantic'} & set(sys.modules)\nassert not slow, slow"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)

@@ -1,0 +1,171 @@
+"""Contact search against all pairs, and impulses that follow their pair, while the neighbour list is reused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from granum.detection.detector import Detector
+from granum.detection.walls import WallTable
+from granum.scene import Body, Box, Emitter, Plane
+from granum.scene.emitter import BoxSource
+from granum.state.bodies import Bodies
+from tests.reference.pairs import all_pairs, carried
+from tests.reference.scenes import FREE, make
+
+
+def swarm(count, ratio, seed, walls=(), static=0):
+    """Bodies and a detector: grains of sizes 1 to ``ratio`` (by number many small ones), dense enough to touch often."""
+    rng = np.random.default_rng(seed)
+    radius = 0.5 * ratio ** (-rng.random(count) ** 0.5) if ratio > 1 else np.full(count, 0.5)
+    side = (np.sum(4 / 3 * np.pi * radius**3) / 0.5) ** (1 / 3)
+    bodies = Bodies(np.zeros(1, np.int32), np.ones((1, 3)))
+    bodies.append_grains(
+        rng.uniform(0, side, (count, 3)), radius, np.zeros(count, np.int32), np.where(np.arange(count) < static, 0.0, 1.0),
+        velocity=rng.standard_normal((count, 3)),
+    )  # fmt: skip
+    table = WallTable.build([Body(name="ground", walls=walls)], {"m": 0}, 0.5)
+    return bodies, Detector(table), rng, side
+
+
+def check(bodies, contacts):
+    """The detector's pairs are those of the all-pairs search, each once, with the same overlap and normal."""
+    x, r = bodies.position[bodies.grains], bodies.radius
+    expected = all_pairs(x, r)
+    n = contacts.pair_count
+    found = {}
+    for c in range(n):
+        a, b = int(contacts.a[c]), int(contacts.b[c])
+        assert (min(a, b), max(a, b)) not in found
+        found[min(a, b), max(a, b)] = c
+        if (min(a, b), max(a, b)) in expected:
+            depth, normal = expected[min(a, b), max(a, b)]
+            assert abs(contacts.overlap[c] - depth) < 1e-14
+            assert_allclose(contacts.normal[c], normal if a < b else -normal, atol=1e-13)
+        else:
+            assert contacts.overlap[c] <= 1e-12  # touching but for rounding
+    assert set(expected) <= set(found)
+    return len(expected)
+
+
+@pytest.mark.parametrize("ratio", [1, 3, 10])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_cells_find_what_all_pairs_find(ratio, seed):
+    bodies, detector, _, _ = swarm(300, ratio, seed)
+    contacts = detector.detect(bodies, 0.0)
+    assert check(bodies, contacts) > 100
+
+
+@pytest.mark.parametrize("ratio", [1, 3, 10])
+def test_no_contact_is_missed_while_the_list_is_reused(ratio):
+    """Grains wander at changing speeds, some fast; every step is compared. The list must be reused and made anew."""
+    bodies, detector, rng, side = swarm(150, ratio, 2)
+    h, touched = 0.01, 0
+    x, v = bodies.position[bodies.grains], bodies.velocity[bodies.grains]
+    v *= np.where(rng.random((150, 1)) < 0.1, 3.0, 0.1)
+    for step in range(120):
+        touched += check(bodies, detector.detect(bodies, h))
+        if step % 10 == 0:
+            v += 0.3 * rng.standard_normal(v.shape)  # faster than what their skins were made for
+        x += h * v
+        np.copyto(v, np.where((x < 0) | (x > side), -np.sign(x - side / 2) * np.abs(v), v))
+    assert touched > 1000
+    assert 3 < detector.rebuilds < 110
+
+
+def test_far_apart_and_coincident_grains():
+    """A grain a million diameters away, negative coordinates, and two grains in the same place."""
+    bodies = Bodies(np.zeros(1, np.int32), np.ones((1, 3)))
+    x = np.array([[0, 0, 0], [0.9, 0, 0], [1e6, -1e6, 3e6], [1e6 + 0.5, -1e6, 3e6], [-5, -5, -5], [-5, -5, -5.0]])
+    bodies.append_grains(x, np.full(6, 0.5), np.zeros(6, np.int32), np.ones(6))
+    contacts = Detector(WallTable.build([Body(name="ground")], {}, 0.5)).detect(bodies, 0.0)
+    assert {tuple(sorted(p)) for p in zip(contacts.a.tolist(), contacts.b.tolist(), strict=True)} == {(0, 1), (2, 3), (4, 5)}
+    assert np.isfinite(contacts.normal).all()
+    assert_allclose(np.linalg.norm(contacts.normal, axis=1), 1.0)
+
+
+def test_static_grains_do_not_push_each_other():
+    bodies, detector, _, _ = swarm(200, 1, 3, static=100)
+    contacts = detector.detect(bodies, 0.0)
+    n = contacts.pair_count
+    assert not ((contacts.a[:n] < 100) & (contacts.b[:n] < 100)).any()
+    expected = {p for p in all_pairs(bodies.position[1:], bodies.radius) if p[1] >= 100}
+    assert {tuple(sorted(p)) for p in zip(contacts.a[:n].tolist(), contacts.b[:n].tolist(), strict=True)} == expected
+
+
+@pytest.mark.parametrize("ratio", [1, 4])
+def test_impulses_follow_their_contact(ratio):
+    """Through rebuilds and changes of owner, with walls, each contact gets what its pair carried; new ones start from zero."""
+    walls = (Plane(material="m"), Box(material="m", lower=(0, 0, 0), upper=(50, 50, 50)))
+    bodies, detector, rng, side = swarm(120, ratio, 4, walls=walls)
+    x, v = bodies.position[bodies.grains], bodies.velocity[bodies.grains]
+    kept, swapped, lasted, h = {}, 0, 0, 0.02
+    for _ in range(60):
+        c = detector.detect(bodies, h)
+        for k in range(c.contact_count):
+            key = int(c.a[k]), int(c.b[k]), int(c.feature[k])
+            impulse, rebound = carried(kept, *key, c.normal[k])
+            assert_allclose(c.impulse[k], impulse, atol=1e-14)
+            assert c.rebound[k] == rebound
+            lasted += key in kept
+            swapped += (key[1], key[0], key[2]) in kept
+        c.impulse[:] = rng.standard_normal(c.impulse.shape)
+        c.impulse[:, 0] = np.abs(c.impulse[:, 0])
+        c.rebound[:] = rng.random(c.contact_count)
+        kept = {
+            (int(a), int(b), int(f)): (p.copy(), float(s))
+            for a, b, f, p, s in zip(c.a, c.b, c.feature, c.impulse, c.rebound, strict=True)
+        }
+        assert len(kept) == c.contact_count  # keys are unique
+        x += h * v
+        np.copyto(v, np.where((x < 0) | (x > side), -np.sign(x - side / 2) * np.abs(v), v))
+    assert lasted > 500
+    assert swapped > 10
+    assert (c.b < 0).any()
+
+
+def test_order_of_contacts_is_the_same_every_time():
+    """Two detectors on the same motion give the same contacts in the same order, owner by owner."""
+    runs = []
+    for _ in range(2):
+        bodies, detector, _, _ = swarm(150, 3, 5)
+        rows = []
+        for _ in range(20):
+            c = detector.detect(bodies, 0.01)
+            rows.append((c.a.copy(), c.b.copy(), c.overlap.copy()))
+            bodies.position[bodies.grains] += 0.01 * bodies.velocity[bodies.grains]
+        runs.append(rows)
+    for one, two in zip(*runs, strict=True):
+        for x, y in zip(one, two, strict=True):
+            assert_array_equal(x, y)
+
+
+def test_emitted_grains_are_found():
+    """Grains that join between rebuilds are in the list at once, and an emitter never places one into another."""
+    sizes = {"distribution": "uniform", "lower": 0.005, "upper": 0.02}
+    emitter = Emitter(
+        material="m", sizes=sizes, source=BoxSource(lower=(-0.05, -0.05, 0.1), upper=(0.05, 0.05, 0.2)), rate=500, count=120,
+        velocity=(0, 0, -1.0), seed=3,
+    )  # fmt: skip
+    sim = make(np.zeros((0, 3)), emitters=[emitter], walls=True, gravity=(0, 0, -9.81), guards=FREE, h=0.003)
+    known, touched = 0, 0
+    for _ in range(120):
+        before = sim.grain_count
+        for emission in sim.emissions:
+            emission.emit(sim.bodies, sim.time)
+        new = range(before, sim.grain_count)
+        pairs = all_pairs(sim.position, sim.radius)
+        assert not [p for p in pairs if p[1] in new]
+        sim.step()
+        # contacts were found where the step began
+        x = sim.position - sim.time_step * sim.velocity
+        if not sim.contacts.rebound.any():  # else positions were also parted
+            n = sim.contacts.pair_count
+            found = {tuple(sorted(p)) for p in zip(sim.contacts.a[:n].tolist(), sim.contacts.b[:n].tolist(), strict=True)}
+            deep = {p for p, (depth, _) in all_pairs(x, sim.radius).items() if depth > 1e-12}
+            assert deep <= found
+        touched += len(pairs)
+        known = sim.grain_count
+    assert known == 120
+    assert touched > 100

@@ -1,0 +1,216 @@
+"""Scenes from names, TOML and Python files; every refusal names the field, the rule and the value."""
+
+from __future__ import annotations
+
+import pytest
+
+from granum.checks import InputError
+from granum.scene import Lattice, Mesh, Scene
+from granum.scene.file import load_scene, read_value
+from granum.simulation import Simulation, make_settings
+
+TOML = """
+name = "two"
+materials = [{ name = "glass", density = 2500, friction = 0.4 }]
+
+[run]
+time_step = 0.002
+duration = 0.1
+stepper.solver.iterations = 20
+
+[[grains]]
+material = "glass"
+position = [[0, 0, 0.01], [0, 0, 0.03]]
+diameter = 0.02
+
+[[walls]]
+shape = "plane"
+material = "glass"
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="two.toml"):
+        path = tmp_path / name
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+def refusal(spec, values=None, **more):
+    with pytest.raises(InputError) as caught:
+        scene = load_scene(spec, values or {}, **more)
+        Simulation(scene, make_settings(scene.run))
+    return str(caught.value)
+
+
+def test_toml_scene_with_run_table(write):
+    scene = load_scene(write(TOML))
+    assert scene.name == "two"
+    settings = make_settings(scene.run)
+    assert (settings.time_step, settings.stepper.solver.iterations, settings.stepper.warm_start.name) == (0.002, 20, "history")
+    assert Simulation(scene, settings).grain_count == 2
+
+
+def test_name_defaults_to_the_file(write):
+    assert load_scene(write(TOML.replace('name = "two"\n', "", 1), "heap.toml")).name == "heap"
+
+
+def test_library_parameters_are_read_as_their_type():
+    scene = load_scene("column", {"count": "7", "diameter": "0.02"})
+    assert scene.parameters == {"count": 7, "diameter": 0.02}
+
+
+@pytest.mark.parametrize("spec", ["column", "toml"])
+def test_dotted_values_reach_into_any_scene(write, spec):
+    spec = write(TOML) if spec == "toml" else spec
+    scene = load_scene(spec, {"materials.0.friction": "0.3", "run.time_step": "1e-3", "gravity.acceleration": "[0, 0, -1.6]"})
+    assert scene.materials[0].friction == 0.3
+    assert scene.run["time_step"] == 1e-3
+    assert scene.gravity.acceleration == (0, 0, -1.6)
+
+
+def test_list_entries_by_name(write):
+    assert load_scene(write(TOML), {"materials.glass.density": "7000"}).materials[0].density == 7000
+
+
+@pytest.mark.parametrize(
+    "key, words",
+    [
+        ("materials.3.friction", "has 1 entries"), ("materials.steel.friction", "names ['glass']"), ("name.x", "not a table"),
+        ("run.time_stepp", "time_stepp: is not a known key"), ("gravityy.ramp", "gravityy: is not a known key"),
+    ],
+)  # fmt: skip
+def test_unknown_places_are_refused(write, key, words):
+    assert words in refusal(write(TOML), {key: "1"})
+
+
+def test_values_are_read_like_toml():
+    assert [read_value(t) for t in ("1", "1e-3", "true", "[1, 2]", "glass", '"1"')] == [1, 1e-3, True, [1, 2], "glass", "1"]
+
+
+def test_seed_reaches_lattices_and_emitters():
+    box, pile = load_scene("box", {"count": "10"}, seed=5), load_scene("pile", {"count": "10"}, seed=5)
+    assert isinstance(box.grains[0], Lattice)
+    assert box.grains[0].seed == 5
+    assert pile.emitters[0].seed == 5
+    assert "seed must be 0 or more (got -1)" in refusal("column", seed=-1)
+
+
+def test_python_file_with_a_scene_or_a_function(write):
+    text = "from granum import make_scene as make\n\ndef make_scene(count=3, seed=0):\n    return make('box', {'count': count, 'seed': seed})\n"
+    path = write(text, "boxes.py")
+    scene = load_scene(path, {"count": "4"}, seed=2)
+    assert (scene.parameters["count"], scene.grains[0].seed) == (4, 2)
+    assert "unknown parameter of make_scene" in refusal(path, {"cuont": "4"})
+    assert "Did you mean 'count'?" in refusal(path, {"cuont": "4"})
+    path = write("from granum import make_scene as make\nscene = make('column')\n", "one.py")
+    assert load_scene(path).name == "column"
+    assert "no parameter 'count' to set" in refusal(path, {"count": "4"})
+
+
+def test_python_file_that_fails_says_where(write):
+    message = refusal(write("x = 1\ny = x / 0\n", "bad.py"))
+    assert "line 2" in message
+    assert "ZeroDivisionError" in message
+    assert "must define `scene`" in refusal(write("x = 1\n", "none.py"))
+
+
+def test_scene_read_back_is_the_same():
+    """A restart reads the scene from its own text: every bit must come back."""
+    scene = Scene.model_validate({
+        "materials": [{"name": "m"}], "grains": [{"material": "m", "position": [[0.1, 0.2, 0.7]], "diameter": 0.1}],
+        "walls": [{"shape": "plane", "material": "m", "normal": [0.1, 0.2, 0.7]},
+                  {"shape": "cylinder", "material": "m", "axis": [0.3, -0.2, 0.9], "radius": 3.0}],
+    })  # fmt: skip
+    text = scene.model_dump_json()
+    assert Scene.model_validate_json(text).model_dump_json() == text
+
+
+# Bad input (issue 2 F). ------------------------------------------------------------------------------------------------
+
+
+def test_unknown_scene_shows_the_names_and_the_nearest():
+    message = refusal("piel")
+    assert "unknown scene 'piel'" in message
+    assert "'box', 'column', 'pile'" in message
+    assert "Did you mean 'pile'?" in message
+
+
+@pytest.mark.parametrize("spec", ["missing.toml", "missing.py"])
+def test_missing_file(spec):
+    assert f"scene file {spec!r} does not exist" in refusal(spec)
+
+
+def test_broken_toml_says_where(write):
+    assert "not valid TOML" in refusal(write("name = \n"))
+    assert "line 1" in refusal(write("name = \n"))
+
+
+@pytest.mark.parametrize(
+    "old, new, words",
+    [
+        ("diameter = 0.02", "diameter = -0.02", ["grains.0", "diameter must be above 0", "-0.02"]),
+        ("diameter = 0.02", "diameter = 0", ["diameter must be above 0"]),
+        ("diameter = 0.02", "diameter = nan", ["diameter", "must be finite"]),
+        ("diameter = 0.02", "diameter = inf", ["diameter", "must be finite"]),
+        ("density = 2500", "density = 0", ["materials.0.density", "greater than 0", "got 0"]),
+        ("density = 2500", "density = nan", ["materials.0.density", "finite", "got nan"]),
+        ("density = 2500", "density = -1", ["materials.0.density", "greater than 0", "got -1"]),
+        ("density = 2500", "restitution = 1.5", ["materials.0.restitution", "less than or equal to 1", "got 1.5"]),
+        ("friction = 0.4", "friction = -0.4", ["materials.0.friction", "greater than or equal to 0", "got -0.4"]),
+        ("time_step = 0.002", "time_step = -1", ["time_step", "greater than 0", "got -1"]),
+        ("time_step = 0.002", "time_step = nan", ["time_step", "finite", "got nan"]),
+        ("time_step = 0.002", "time_step = inf", ["time_step", "finite", "got inf"]),
+        ("time_step = 0.002", "time_stepp = 0.002", ["time_stepp", "is not a known key"]),
+        ("density = 2500", "densty = 2500", ["materials.0.densty", "is not a known key", "got 2500"]),
+        ("stepper.solver.iterations", "stepper.solver.itterations", ["itterations", "is not a known key"]),
+        ("iterations = 20", 'name = "gauss"', ["stepper.solver.name", "'pgs'", "got 'gauss'"]),
+        ('material = "glass"\nposition', 'material = "glas"\nposition', ["unknown material 'glas'", "Did you mean 'glass'?"]),
+        ('shape = "plane"', 'shape = "plan"', ["walls.0", "plan"]),
+        ("[0, 0, 0.03]", "[0, 0, 0.02]", ["grain 0 with grain 1", "overlap", "relax"]),
+        ("[0, 0, 0.01]", "[0, 0, -0.01]", ["wall 0", "overlap"]),
+        ("position = [[0, 0, 0.01], [0, 0, 0.03]]", "position = []", ["no grains and no emitter"]),
+    ],
+)  # fmt: skip
+def test_bad_values_are_named(write, old, new, words):
+    assert old in TOML
+    message = refusal(write(TOML.replace(old, new, 1)))
+    for word in words:
+        assert word in message
+
+
+@pytest.mark.parametrize(
+    "extra, words",
+    [
+        ('file = "no.stl"', "does not exist"), ("vertices = []\ntriangles = []", "is empty"),
+        ("vertices = [[0,0,0],[1,0,0],[2,0,0]]\ntriangles = [[0,1,2]]", "degenerate"), ('file = "two.toml"', "could not be read"),
+    ],
+)  # fmt: skip
+def test_bad_meshes_are_named(write, extra, words):
+    if "file" in extra:
+        pytest.importorskip("trimesh")
+    assert words in refusal(write(TOML.replace('shape = "plane"', f'shape = "mesh"\n{extra}')))
+
+
+def test_mesh_file_beside_the_scene(write, tmp_path):
+    pytest.importorskip("trimesh")
+    (tmp_path / "floor.obj").write_text("v -1 -1 0\nv 1 -1 0\nv 0 1 0\nf 1 2 3\n")
+    wall = load_scene(write(TOML.replace('shape = "plane"', 'shape = "mesh"\nfile = "floor.obj"'))).walls[0]
+    assert isinstance(wall, Mesh)
+    assert len(wall.triangles) == 1
+
+
+def test_relax_pushes_overlapping_grains_apart(write):
+    path = write(TOML.replace("[0, 0, 0.03]", "[0, 0.001, 0.02]"))
+    scene = load_scene(path, {"run.relax": "true"})
+    assert Simulation(scene, make_settings(scene.run)).grain_count == 2
+
+
+def test_one_grain_and_static_grains_run(write):
+    one = TOML.replace("[[0, 0, 0.01], [0, 0, 0.03]]", "[[0, 0, 0.01]]")
+    for text in (one, one.replace("diameter = 0.02", "diameter = 0.02\nstatic = true")):
+        scene = load_scene(write(text))
+        assert Simulation(scene, make_settings(scene.run)).run(0.02).grain_count == 1

@@ -68,14 +68,19 @@ def cache_is_warm() -> bool:
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that is called from Python, and keep the binary on disk."""
-    kept = numba.config.CACHE_DIR  # read when the dispatcher is made; put back so that other packages are not moved
-    numba.config.CACHE_DIR = str(CACHE_FOLDER)
+    settings: Any = numba.config
+    kept = settings.CACHE_DIR  # read when the dispatcher is made; put back so that other packages are not moved
+    settings.CACHE_DIR = str(CACHE_FOLDER)
     try:
         return numba.njit(cache=True, **OPTIONS)(function)
     finally:
-        numba.config.CACHE_DIR = kept
+        settings.CACHE_DIR = kept
 
 
 def device(function: Callable[..., Any]) -> Any:
-    """Compile a function that is called from kernels."""
-    return numba.njit(_nrt=False, **OPTIONS)(function)
+    """Compile a function that is called from kernels.
+
+    Without reference counting, which costs more than a small function does: it must not allocate or return arrays.
+    """
+    options: dict[str, Any] = {**OPTIONS, "_nrt": False}
+    return numba.njit(**options)(function)

@@ -18,7 +18,10 @@ SETTLE_ITERATIONS = 50
 
 
 def settled_box(particles: int, rows: int, talk: Callable[[str], None], tilt: float = 0.0) -> Simulation:
-    """``particles`` pellets at rest in a box, with 6 ``rows`` per contact or 3 (no rolling resistance); gravity may then be tilted [degrees]."""
+    """``particles`` pellets at rest in a box, with 6 ``rows`` per contact or 3 (no rolling resistance).
+
+    Gravity may then be tilted [degrees].
+    """
     if particles < 1:
         raise InputError(f"particles must be 1 or more (got {particles}).")
     if rows not in (3, 6):

@@ -36,7 +36,7 @@ class PairTable(NamedTuple):
             raise InputError(f"material names must differ (got {[m.name for m in materials]}).")
         stiffness = np.array([[law.pair_stiffness(a, b) for b in materials] for a in materials])
         mixed = {
-            field: np.sqrt(np.outer(*[[getattr(m, field) for m in materials]] * 2))
+            field: np.sqrt([[getattr(a, field) * getattr(b, field) for b in materials] for a in materials])
             for field in ("restitution", "friction", "rolling_friction")
         }
         for pair in pairs:

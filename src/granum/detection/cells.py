@@ -24,7 +24,7 @@ class Cells(NamedTuple):
     level: IntArray        # (N,) level of each rank
     width: FloatArray      # (L,) of the cells of each level [m]
     reach: FloatArray      # (L,) largest reach of each level [m]
-    count: LongArray       # (L,) grains of each level
+    members: LongArray     # (L,) grains of each level
     table: LongArray       # (L, 2) first entry of each level's table, and its mask
     start: IntArray        # table entry -> first filed grain; one more at the end of each level
     filed: IntArray        # ranks, by table entry
@@ -116,6 +116,6 @@ def file_in_cells(position: FloatArray, first: int, reach: FloatArray) -> Cells:
     table = np.stack([np.concatenate([[0], np.cumsum(size)[:-1]]), size - 1], axis=1)
     start = np.zeros(size.sum() + 1, np.int32)
     filed, code = np.empty(count, np.int32), np.empty(count, np.int64)
-    level = level.astype(np.int32)[order]
-    file_grains(position, first, order, level, 2 * largest, table, start, filed, code)
-    return Cells(order, level, 2 * largest, largest, members, table, start, filed, code)
+    by_rank: IntArray = level.astype(np.int32)[order]
+    file_grains(position, first, order, by_rank, 2 * largest, table, start, filed, code)
+    return Cells(order, by_rank, 2 * largest, largest, members, table, start, filed, code)

@@ -17,13 +17,14 @@ from .walls import WallTable, find_wall_contacts
 
 SKIN = 0.1          # of the radius: what a resting grain may creep before the list is made anew
 STEPS_AHEAD = 8     # steps that a moving grain's skin should last
+CARRIED = ("a", "b", "feature", "normal", "overlap", "impulse", "rebound")  # of contacts, in a checkpoint
 
 
 class Detector:
     """Finds the contacts of each step and gives them what they carried in the last.
 
-    ``contacts`` is this step's result; ``order`` and ``rank`` (N,) the grains along the Morton curve; ``same`` whether contacts and order are
-    those of the last step; ``through`` a contact whose grain went through its wall, or -1; ``rebuilds`` counts the lists made.
+    ``contacts`` is this step's result; ``order`` and ``rank`` (N,) the grains along the Morton curve; ``same`` whether contacts and
+    order are those of the last step; ``through`` a contact whose grain went through its wall, or -1; ``rebuilds`` counts the lists made.
     """
 
     def __init__(self, walls: WallTable) -> None:
@@ -145,8 +146,8 @@ class Detector:
         """All that the next step depends on."""
         c = self.contacts
         return {
-            "reference": self.reference, "skin": self.skin, "listed": self.listed, "where": self._where, "pairs": c.pair_count, "same": self.same,
-            **{name: getattr(c, name) for name in ("a", "b", "feature", "normal", "overlap", "impulse", "rebound")},
+            "reference": self.reference, "skin": self.skin, "listed": self.listed, "where": self._where, "pairs": c.pair_count,
+            **{name: getattr(c, name) for name in CARRIED},
         }  # fmt: skip
 
     def restore(self, bodies: Bodies, saved: dict[str, Any]) -> None:
@@ -158,5 +159,5 @@ class Detector:
         self._where = saved["where"]
         self.contacts.reserve(len(saved["a"]))
         self.contacts.resize(saved["pairs"], len(saved["a"]))
-        for name in ("a", "b", "feature", "normal", "overlap", "impulse", "rebound"):
+        for name in CARRIED:
             getattr(self.contacts, name)[:] = saved[name]

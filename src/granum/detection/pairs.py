@@ -14,9 +14,9 @@ def who_searches(cells: Cells) -> BoolArray:
     looks = np.eye(levels, dtype=bool)
     for fine in range(levels):
         for coarse in range(fine + 1, levels):
-            from_fine = cells.count[fine] * 27.0
+            from_fine = cells.members[fine] * 27.0
             across = (cells.reach[fine] + cells.reach[coarse]) * 2 / cells.width[fine] + 1
-            from_coarse = cells.count[coarse] * across**3
+            from_coarse = cells.members[coarse] * across**3
             looks[(fine, coarse) if from_fine < from_coarse else (coarse, fine)] = True
     return looks
 

@@ -12,7 +12,21 @@ import numpy as np
 
 from .._jit import FloatArray, IntArray, device, kernel
 from .blocks import (
-    ARM, BODY, INV_DN, INV_DR, INV_DT, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, PN, RX, SOFTNESS, TARGET,
+    ARM,
+    BODY,
+    INV_DN,
+    INV_DR,
+    INV_DT,
+    INV_MASS,
+    INV_RADIUS,
+    LANES,
+    MU,
+    MU_R,
+    NX,
+    PN,
+    RX,
+    SOFTNESS,
+    TARGET,
 )  # fmt: skip
 from .rows import arms, relative_velocity, row_weight, tangents, turn_weight
 
@@ -92,7 +106,8 @@ def assemble_rows(
     """Everything of the rows that velocities do not change; returns how many contacts impact.
 
     A contact impacts if it approaches faster than ``impact_velocity``; one that carried a load in the last step must be faster by
-    ``left_over`` [m/s], what the last solve did not finish. ``threshold`` (C,) [m/s] says which; also per contact: k [N m^(1 - 2 e_H)], R* [m], G M^-1 G^T of the normal row [1/kg] and separation speed [m/s].
+    ``left_over`` [m/s], what the last solve did not finish. Per contact: ``stiffness`` k [N m^(1 - 2 e_H)], ``radius_eff`` R* [m], ``weight``
+    G M^-1 G^T of the normal row [1/kg], ``gap_rate`` separation speed and ``threshold`` of an impact [m/s].
     """
     impacts = 0
     rolling = fields > RX

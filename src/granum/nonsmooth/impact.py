@@ -77,8 +77,8 @@ def solve_impacts(
 @kernel
 def part_rebounding(
     a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, impulse: FloatArray, stiffness: FloatArray,
-    wall_body: IntArray, exponent: float, rate: float, h: float, forgotten: float, first: int, inverse_mass: FloatArray, velocity: FloatArray,
-    rebound: FloatArray, position: FloatArray,
+    wall_body: IntArray, exponent: float, rate: float, h: float, forgotten: float, first: int, inverse_mass: FloatArray,
+    velocity: FloatArray, rebound: FloatArray, position: FloatArray,
 ) -> None:  # fmt: skip
     """Move contacts that still rebound towards the overlap of their force: ``rate`` of what their own speed leaves over.
 

@@ -142,7 +142,7 @@ class Problem:
         lay_out(self.slot_a, self.slot_b, self.place, nobody, self.lane_a[: blocks * LANES], self.lane_b[: blocks * LANES])
         self.lever, self.full = np.zeros((self.serial, 6)), np.full((self.serial, 2), -1, np.int32)
 
-    def _pack_full(self, bodies: Bodies, dynamic: IntArray, grains: int) -> None:
+    def _pack_full(self, bodies: Bodies, dynamic: np.ndarray, grains: int) -> None:
         """Dynamic wall bodies: spin as it is (radius 1), inverse inertia in world axes."""
         if len(dynamic) != len(self.inverse_inertia):
             self.inverse_inertia = np.zeros((len(dynamic), 3, 3))

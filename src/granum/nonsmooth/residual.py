@@ -11,7 +11,21 @@ import numpy as np
 
 from .._jit import FloatArray, IntArray, device, kernel
 from .blocks import (
-    ARM, INV_DN, INV_DR, INV_DT, LANES, MU, MU_R, NX, NY, NZ, PN, PX, RX, SOFTNESS, TARGET,
+    ARM,
+    INV_DN,
+    INV_DR,
+    INV_DT,
+    LANES,
+    MU,
+    MU_R,
+    NX,
+    NY,
+    NZ,
+    PN,
+    PX,
+    RX,
+    SOFTNESS,
+    TARGET,
 )  # fmt: skip
 from .rows import arms, bounded, relative_velocity
 

@@ -12,7 +12,25 @@ import numpy as np
 
 from .._jit import device
 from .blocks import (
-    ARM, BODY, INV_DN, INV_DR, INV_DT, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, NY, NZ, OX, PN, PX, RX, SOFTNESS, TARGET,
+    ARM,
+    BODY,
+    INV_DN,
+    INV_DR,
+    INV_DT,
+    INV_MASS,
+    INV_RADIUS,
+    LANES,
+    MU,
+    MU_R,
+    NX,
+    NY,
+    NZ,
+    OX,
+    PN,
+    PX,
+    RX,
+    SOFTNESS,
+    TARGET,
 )  # fmt: skip
 
 

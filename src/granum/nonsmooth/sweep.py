@@ -13,7 +13,26 @@ import numpy as np
 
 from .._jit import device
 from .blocks import (
-    ARM, BODY, INV_DN, INV_DR, INV_DT, LANES, MU, MU_R, NX, NY, NZ, PN, PX, PY, PZ, RX, RY, RZ, SOFTNESS, TARGET,
+    ARM,
+    BODY,
+    INV_DN,
+    INV_DR,
+    INV_DT,
+    LANES,
+    MU,
+    MU_R,
+    NX,
+    NY,
+    NZ,
+    PN,
+    PX,
+    PY,
+    PZ,
+    RX,
+    RY,
+    RZ,
+    SOFTNESS,
+    TARGET,
 )  # fmt: skip
 
 U = np.uint64  # unsigned indices need no check for negative ones, which would keep the loops from being vectorised
@@ -43,52 +62,52 @@ AT_RZ = U(RZ * LANES)
 @device
 def load_bodies(body, lane_a, lane_b, first, s):
     """Transpose the 2 x 8 numbers of the bodies of one block into scratch: a in fields 0-7, b in fields 8-15."""
-    for l in range(W):
-        a, b = U(lane_a[first + l]) * B, U(lane_b[first + l]) * B
+    for lane in range(W):
+        a, b = U(lane_a[first + lane]) * B, U(lane_b[first + lane]) * B
         for f in range(B):
-            s[W * f + l] = body[a + f]
+            s[W * f + lane] = body[a + f]
         for f in range(B):
-            s[W * (f + B) + l] = body[b + f]
+            s[W * (f + B) + lane] = body[b + f]
 
 
 @device
 def store_bodies(body, lane_a, lane_b, first, s):
     """Write the velocities of one block's bodies back."""
-    for l in range(W):
-        a, b = U(lane_a[first + l]) * B, U(lane_b[first + l]) * B
+    for lane in range(W):
+        a, b = U(lane_a[first + lane]) * B, U(lane_b[first + lane]) * B
         for f in range(U(6)):
-            body[a + f] = s[W * f + l]
+            body[a + f] = s[W * f + lane]
         for f in range(U(6)):
-            body[b + f] = s[W * (f + B) + l]
+            body[b + f] = s[W * (f + B) + lane]
 
 
 @device
 def add_step_sums(data, before, d, o, s):
     """Add one block's normal and tangential rows to the momentum sums, lane by lane (scratch 23 and 24), weighted by D."""
-    for l in range(W):
-        mass = s[S[6] + l] + s[S[14] + l]
-        arm = data[d + AT_ARM + l]
+    for lane in range(W):
+        mass = s[S[6] + lane] + s[S[14] + lane]
+        arm = data[d + AT_ARM + lane]
         pn, px, py, pz = (
-            data[d + AT_PN + l], data[d + AT_PX + l], data[d + AT_PY + l], data[d + AT_PZ + l],
+            data[d + AT_PN + lane], data[d + AT_PX + lane], data[d + AT_PY + lane], data[d + AT_PZ + lane],
         )  # fmt: skip
-        sn, sx, sy, sz = pn - before[o + l], px - before[o + W + l], py - before[o + S[2] + l], pz - before[o + S[3] + l]
-        yn, yx, yy, yz = pn - s[S[16] + l], px - s[S[17] + l], py - s[S[18] + l], pz - s[S[19] + l]
-        dn, dt = mass + data[d + AT_SOFTNESS + l], mass * (1.0 + 2.5 * arm * arm)
-        s[S[23] + l] += dn * sn * yn + dt * (sx * yx + sy * yy + sz * yz)
-        s[S[24] + l] += dn * yn * yn + dt * (yx * yx + yy * yy + yz * yz)
+        sn, sx, sy, sz = pn - before[o + lane], px - before[o + W + lane], py - before[o + S[2] + lane], pz - before[o + S[3] + lane]
+        yn, yx, yy, yz = pn - s[S[16] + lane], px - s[S[17] + lane], py - s[S[18] + lane], pz - s[S[19] + lane]
+        dn, dt = mass + data[d + AT_SOFTNESS + lane], mass * (1.0 + 2.5 * arm * arm)
+        s[S[23] + lane] += dn * sn * yn + dt * (sx * yx + sy * yy + sz * yz)
+        s[S[24] + lane] += dn * yn * yn + dt * (yx * yx + yy * yy + yz * yz)
 
 
 @device
 def add_rolling_step_sums(data, before, d, o, s):
     """The same for the rolling rows."""
-    for l in range(W):
-        ira, irb = s[S[7] + l], s[S[15] + l]
-        dr = 2.5 * (s[S[6] + l] * ira * ira + s[S[14] + l] * irb * irb)
-        rx, ry, rz = data[d + AT_RX + l], data[d + AT_RY + l], data[d + AT_RZ + l]
-        sx, sy, sz = rx - before[o + S[4] + l], ry - before[o + S[5] + l], rz - before[o + S[6] + l]
-        yx, yy, yz = rx - s[S[20] + l], ry - s[S[21] + l], rz - s[S[22] + l]
-        s[S[23] + l] += dr * (sx * yx + sy * yy + sz * yz)
-        s[S[24] + l] += dr * (yx * yx + yy * yy + yz * yz)
+    for lane in range(W):
+        ira, irb = s[S[7] + lane], s[S[15] + lane]
+        dr = 2.5 * (s[S[6] + lane] * ira * ira + s[S[14] + lane] * irb * irb)
+        rx, ry, rz = data[d + AT_RX + lane], data[d + AT_RY + lane], data[d + AT_RZ + lane]
+        sx, sy, sz = rx - before[o + S[4] + lane], ry - before[o + S[5] + lane], rz - before[o + S[6] + lane]
+        yx, yy, yz = rx - s[S[20] + lane], ry - s[S[21] + lane], rz - s[S[22] + lane]
+        s[S[23] + lane] += dr * (sx * yx + sy * yy + sz * yz)
+        s[S[24] + lane] += dr * (yx * yx + yy * yy + yz * yz)
 
 
 @device
@@ -101,98 +120,98 @@ def sweep_blocks(body, lane_a, lane_b, data, before, fields, blocks, beta, momen
     kept = 7 if rolling else 4
     unsampled = 0 if blocks < 64 else 3  # of many blocks every fourth tells the sums well enough, in a quarter of the time
     ahead, square = 0.0, 0.0
-    for l in range(S[2]):
-        s[S[23] + l] = 0.0
+    for lane in range(S[2]):
+        s[S[23] + lane] = 0.0
     for k in range(blocks):
         d = U(k * fields) * W
         load_bodies(body, lane_a, lane_b, U(k) * W, s)
-        for l in range(W):  # the impulses this sweep starts from, in scratch 16-22
-            s[S[16] + l] = data[d + AT_PN + l]
-            s[S[17] + l] = data[d + AT_PX + l]
-            s[S[18] + l] = data[d + AT_PY + l]
-            s[S[19] + l] = data[d + AT_PZ + l]
+        for lane in range(W):  # the impulses this sweep starts from, in scratch 16-22
+            s[S[16] + lane] = data[d + AT_PN + lane]
+            s[S[17] + lane] = data[d + AT_PX + lane]
+            s[S[18] + lane] = data[d + AT_PY + lane]
+            s[S[19] + lane] = data[d + AT_PZ + lane]
         if rolling:
-            for l in range(W):
-                s[S[20] + l] = data[d + AT_RX + l]
-                s[S[21] + l] = data[d + AT_RY + l]
-                s[S[22] + l] = data[d + AT_RZ + l]
+            for lane in range(W):
+                s[S[20] + lane] = data[d + AT_RX + lane]
+                s[S[21] + lane] = data[d + AT_RY + lane]
+                s[S[22] + lane] = data[d + AT_RZ + lane]
         if momentum:
             o = U(k * kept) * W
-            for l in range(U(kept) * W):
-                p = s[S[16] + l]
-                y = p + beta * (p - before[o + l])
-                before[o + l] = p
-                s[S[16] + l] = y
-        for l in range(W):
-            nx, ny, nz = data[d + AT_NX + l], data[d + AT_NY + l], data[d + AT_NZ + l]
-            arm = data[d + AT_ARM + l]
-            ima, imb = s[S[6] + l], s[S[14] + l]
-            px, py, pz = s[S[17] + l], s[S[18] + l], s[S[19] + l]
-            pn = s[S[16] + l]
-            ux, uy, uz = s[S[8] + l] - s[l], s[S[9] + l] - s[S[1] + l], s[S[10] + l] - s[S[2] + l]
+            for lane in range(U(kept) * W):
+                p = s[S[16] + lane]
+                y = p + beta * (p - before[o + lane])
+                before[o + lane] = p
+                s[S[16] + lane] = y
+        for lane in range(W):
+            nx, ny, nz = data[d + AT_NX + lane], data[d + AT_NY + lane], data[d + AT_NZ + lane]
+            arm = data[d + AT_ARM + lane]
+            ima, imb = s[S[6] + lane], s[S[14] + lane]
+            px, py, pz = s[S[17] + lane], s[S[18] + lane], s[S[19] + lane]
+            pn = s[S[16] + lane]
+            ux, uy, uz = s[S[8] + lane] - s[lane], s[S[9] + lane] - s[S[1] + lane], s[S[10] + lane] - s[S[2] + lane]
             un = ux * nx + uy * ny + uz * nz
             # normal row
-            new = pn + (data[d + AT_TARGET + l] - data[d + AT_SOFTNESS + l] * pn - un) * data[d + AT_INV_DN + l]
+            new = pn + (data[d + AT_TARGET + lane] - data[d + AT_SOFTNESS + lane] * pn - un) * data[d + AT_INV_DN + lane]
             new = new if new > 0.0 else 0.0
             # tangential velocity at the contact point, u - n (n.u) - kappa (Omega_a + Omega_b) x n
             ax, ay, az = (
-                arm * (s[S[3] + l] + s[S[11] + l]), arm * (s[S[4] + l] + s[S[12] + l]),
-                arm * (s[S[5] + l] + s[S[13] + l]),
+                arm * (s[S[3] + lane] + s[S[11] + lane]), arm * (s[S[4] + lane] + s[S[12] + lane]),
+                arm * (s[S[5] + lane] + s[S[13] + lane]),
             )  # fmt: skip
             tx = ux - un * nx - (ay * nz - az * ny)
             ty = uy - un * ny - (az * nx - ax * nz)
             tz = uz - un * nz - (ax * ny - ay * nx)
-            it = data[d + AT_INV_DT + l]
+            it = data[d + AT_INV_DT + lane]
             qx, qy, qz = px - (tx + soft_t * px) * it, py - (ty + soft_t * py) * it, pz - (tz + soft_t * pz) * it
-            bound = data[d + AT_MU + l] * new
+            bound = data[d + AT_MU + lane] * new
             length = qx * qx + qy * qy + qz * qz
             part = bound * bound / (length + 1e-300)
             part = math.sqrt(part if part < 1.0 else 1.0)
             qx, qy, qz = qx * part, qy * part, qz * part
-            data[d + AT_PN + l] = new
-            data[d + AT_PX + l] = qx
-            data[d + AT_PY + l] = qy
-            data[d + AT_PZ + l] = qz
+            data[d + AT_PN + lane] = new
+            data[d + AT_PX + lane] = qx
+            data[d + AT_PY + lane] = qy
+            data[d + AT_PZ + lane] = qz
             # velocities
             cn = new - pn
             cx, cy, cz = qx - px, qy - py, qz - pz
             ix, iy, iz = cn * nx + cx, cn * ny + cy, cn * nz + cz
-            s[l] -= ima * ix
-            s[S[1] + l] -= ima * iy
-            s[S[2] + l] -= ima * iz
-            s[S[8] + l] += imb * ix
-            s[S[9] + l] += imb * iy
-            s[S[10] + l] += imb * iz
+            s[lane] -= ima * ix
+            s[S[1] + lane] -= ima * iy
+            s[S[2] + lane] -= ima * iz
+            s[S[8] + lane] += imb * ix
+            s[S[9] + lane] += imb * iy
+            s[S[10] + lane] += imb * iz
             wx, wy, wz = 2.5 * arm * (ny * cz - nz * cy), 2.5 * arm * (nz * cx - nx * cz), 2.5 * arm * (nx * cy - ny * cx)
-            s[S[3] + l] -= ima * wx
-            s[S[4] + l] -= ima * wy
-            s[S[5] + l] -= ima * wz
-            s[S[11] + l] -= imb * wx
-            s[S[12] + l] -= imb * wy
-            s[S[13] + l] -= imb * wz
+            s[S[3] + lane] -= ima * wx
+            s[S[4] + lane] -= ima * wy
+            s[S[5] + lane] -= ima * wz
+            s[S[11] + lane] -= imb * wx
+            s[S[12] + lane] -= imb * wy
+            s[S[13] + lane] -= imb * wz
         if rolling:
-            for l in range(W):
-                ima, imb, ira, irb = s[S[6] + l], s[S[14] + l], s[S[7] + l], s[S[15] + l]
-                px, py, pz = s[S[20] + l], s[S[21] + l], s[S[22] + l]
-                ir = data[d + AT_INV_DR + l]
-                qx = px - (s[S[11] + l] * irb - s[S[3] + l] * ira + soft_r * px) * ir
-                qy = py - (s[S[12] + l] * irb - s[S[4] + l] * ira + soft_r * py) * ir
-                qz = pz - (s[S[13] + l] * irb - s[S[5] + l] * ira + soft_r * pz) * ir
-                bound = data[d + AT_MU_R + l] * data[d + AT_PN + l]
+            for lane in range(W):
+                ima, imb, ira, irb = s[S[6] + lane], s[S[14] + lane], s[S[7] + lane], s[S[15] + lane]
+                px, py, pz = s[S[20] + lane], s[S[21] + lane], s[S[22] + lane]
+                ir = data[d + AT_INV_DR + lane]
+                qx = px - (s[S[11] + lane] * irb - s[S[3] + lane] * ira + soft_r * px) * ir
+                qy = py - (s[S[12] + lane] * irb - s[S[4] + lane] * ira + soft_r * py) * ir
+                qz = pz - (s[S[13] + lane] * irb - s[S[5] + lane] * ira + soft_r * pz) * ir
+                bound = data[d + AT_MU_R + lane] * data[d + AT_PN + lane]
                 length = qx * qx + qy * qy + qz * qz
                 part = bound * bound / (length + 1e-300)
                 part = math.sqrt(part if part < 1.0 else 1.0)
                 qx, qy, qz = qx * part, qy * part, qz * part
-                data[d + AT_RX + l] = qx
-                data[d + AT_RY + l] = qy
-                data[d + AT_RZ + l] = qz
+                data[d + AT_RX + lane] = qx
+                data[d + AT_RY + lane] = qy
+                data[d + AT_RZ + lane] = qz
                 ta, tb = 2.5 * ima * ira, 2.5 * imb * irb
-                s[S[3] + l] -= ta * (qx - px)
-                s[S[4] + l] -= ta * (qy - py)
-                s[S[5] + l] -= ta * (qz - pz)
-                s[S[11] + l] += tb * (qx - px)
-                s[S[12] + l] += tb * (qy - py)
-                s[S[13] + l] += tb * (qz - pz)
+                s[S[3] + lane] -= ta * (qx - px)
+                s[S[4] + lane] -= ta * (qy - py)
+                s[S[5] + lane] -= ta * (qz - pz)
+                s[S[11] + lane] += tb * (qx - px)
+                s[S[12] + lane] += tb * (qy - py)
+                s[S[13] + lane] += tb * (qz - pz)
         store_bodies(body, lane_a, lane_b, U(k) * W, s)
         if momentum and k & unsampled == 0:
             o = U(k * kept) * W
@@ -200,7 +219,7 @@ def sweep_blocks(body, lane_a, lane_b, data, before, fields, blocks, beta, momen
             if rolling:
                 add_rolling_step_sums(data, before, d, o, s)
     if momentum:
-        for l in range(W):
-            ahead += s[S[23] + l]
-            square += s[S[24] + l]
+        for lane in range(W):
+            ahead += s[S[23] + lane]
+            square += s[S[24] + lane]
     return ahead, square

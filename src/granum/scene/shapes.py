@@ -15,7 +15,7 @@ from ..contact.model import Positive, Record, Vector
 
 def _array(dtype: type, columns: int | None) -> Any:
     def read(value: Any) -> Any:
-        array = np.ascontiguousarray(value, dtype=dtype)
+        array: np.ndarray = np.ascontiguousarray(value, dtype=dtype)
         if columns is not None and array.size == 0:
             array = array.reshape(0, columns)
         if columns is not None and (array.ndim != 2 or array.shape[1] != columns):

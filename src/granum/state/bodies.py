@@ -88,7 +88,7 @@ class Bodies:
             self._room[name] = self._grown(name, (room,), dtype)
 
     def _grown(self, name: str, shape: tuple[int, ...], dtype: type) -> np.ndarray:
-        new = np.zeros(shape, dtype)
+        new: np.ndarray = np.zeros(shape, dtype)
         old = self._room.get(name)
         if old is not None:
             new[: len(old)] = old

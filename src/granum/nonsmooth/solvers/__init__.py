@@ -1,5 +1,7 @@
 """Contact solvers: one file per method, one signature, ``solve(problem) -> SolveReport``."""
 
+from typing import Any
+
 from ...checks import known_name
 from .pgs import PGS
 from .report import SolveReport
@@ -7,9 +9,9 @@ from .report import SolveReport
 SOLVERS = {"pgs": PGS}
 
 
-def make_solver(name: str, **settings: object) -> PGS:
+def make_solver(name: str, **settings: Any) -> PGS:
     """A solver by name: ``make_solver("pgs", iterations=200)``."""
-    return SOLVERS[known_name("solver", name, SOLVERS)](**settings)  # type: ignore[arg-type]
+    return SOLVERS[known_name("solver", name, SOLVERS)](**settings)
 
 
 __all__ = ["PGS", "SOLVERS", "SolveReport", "make_solver"]

@@ -65,7 +65,7 @@ def iterate(
     contacts = len(place)
     visit = place.copy()
     if order == Order.RANDOM:
-        np.random.seed(seed)
+        np.random.seed(seed)  # noqa: NPY002  (the state of compiled code, not NumPy's)
     scratch = np.empty(SCRATCH)
     in_blocks = order == Order.COLOUR and not box
     theta, last_square, residual, done = 1.0, np.inf, -1.0, 0
@@ -82,7 +82,7 @@ def iterate(
                 body, lane_a, lane_b, data, before, fields, colour_blocks, beta, momentum, soft_t, soft_r, scratch
             )
         elif order == Order.RANDOM:
-            np.random.shuffle(visit)
+            np.random.shuffle(visit)  # noqa: NPY002
         for k in range(serial if in_blocks else contacts):
             p = serial_start + k if in_blocks else np.int64(visit[k])
             if order == Order.SYMMETRIC and sweep % 2 == 1:

@@ -150,7 +150,7 @@ def test_emitted_grains_are_found():
     )  # fmt: skip
     sim = make(np.zeros((0, 3)), emitters=[emitter], walls=True, gravity=(0, 0, -9.81), guards=FREE, h=0.003)
     known, touched = 0, 0
-    for _ in range(80):
+    for _ in range(110):
         before = sim.grain_count
         for emission in sim.emissions:
             emission.emit(sim.bodies, sim.time)

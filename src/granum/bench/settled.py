@@ -26,7 +26,7 @@ def settled_box(particles: int, rows: int, talk: Callable[[str], None], tilt: fl
         raise InputError(f"particles must be 1 or more (got {particles}).")
     if rows not in (3, 6):
         raise InputError(f"rows must be 3 or 6 (got {rows}).")
-    given: dict[str, Any] = {"count": particles, "rolling_friction": 0.32 if rows == 6 else 0.0}
+    given: dict[str, Any] = {"count": particles, "rolling_friction": 0.32 if rows == 6 else 0.0, "time_step": 0.005}
     scene = make_scene("box", given)
     settings = make_settings(scene.run, {"stepper": {"solver": {"iterations": SETTLE_ITERATIONS}}})
     path = _kept(scene.model_dump_json() + settings.model_dump_json())

@@ -14,6 +14,7 @@ import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
 
+FIRST_LEVEL = 1.25      # largest reach of the finest level over the smallest; each further level spans a factor of 2
 LARGEST_CELL = 1 << 20  # coordinates of a cell run from 0 to 2^21 - 1 around the first grain
 
 
@@ -107,7 +108,8 @@ def file_in_cells(position: FloatArray, first: int, reach: FloatArray) -> Cells:
     count = len(reach)
     smallest = reach.min()
     order = np.argsort(morton_codes(position, first, count, 2 * smallest), kind="stable").astype(np.int32)
-    by_octave = np.minimum(np.log2(reach / smallest).astype(np.int64), 30)
+    # The first level is narrow: it holds the many grains of one size that rest, whose cells should not be wider than they need.
+    by_octave = np.clip(np.ceil(np.log2(reach / (FIRST_LEVEL * smallest))), 0, 30).astype(np.int64)
     octaves, level = np.unique(by_octave, return_inverse=True)
     members = np.bincount(level, minlength=len(octaves))
     largest = np.zeros(len(octaves))

@@ -66,8 +66,8 @@ class Detector:
         """Places and skins [m] of the ``newest`` grains: a grain's skin lasts some steps at its speed."""
         own = slice(bodies.body_count - newest, bodies.body_count)
         v = bodies.velocity[own]
-        skin = SKIN * bodies.radius[bodies.grain_count - newest :] + STEPS_AHEAD * h * np.sqrt(np.einsum("ij,ij->i", v, v))
-        return bodies.position[own].copy(), skin
+        ahead = STEPS_AHEAD * h * np.sqrt(np.einsum("ij,ij->i", v, v))
+        return bodies.position[own].copy(), np.maximum(SKIN * bodies.radius[bodies.grain_count - newest :], ahead)
 
     def _list_new(self, bodies: Bodies, reference: FloatArray, skin: FloatArray) -> None:
         """Append new grains at the end of the order, each with all earlier grains in its reach: no new list is needed."""

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..checks import RunError
 from . import layout
-from .read import damaged, open_checked
+from .read import DAMAGE, DamagedFileError, open_checked
 
 _ARRAY = "@array"  # {"@array": path} stands in the tree for an array
 _WAY_OUT = "Restart from another checkpoint, or run again from the start."
@@ -77,10 +77,10 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
             arrays: dict[str, np.ndarray] = {}
             content = _with_arrays(json.loads(text), file, arrays)
             intact = file.attrs["sha256"] == _digest(text, arrays)
-        except (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError) as error:
-            raise damaged(path, "checkpoint", error, _WAY_OUT) from error
+        except DAMAGE as error:
+            raise DamagedFileError(path, "checkpoint", error, _WAY_OUT) from error
     if not intact:
-        raise damaged(path, "checkpoint", "its content does not match its digest", _WAY_OUT)
+        raise DamagedFileError(path, "checkpoint", "its content does not match its digest", _WAY_OUT)
     return content
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import json
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -16,10 +18,12 @@ from numpy.typing import NDArray
 from ..checks import InputError
 from . import layout
 
+_WAY_OUT = "Copy it again from where it was written, or repeat the run."
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.integer]
 
-_DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, IndexError)  # what h5py raises for bad bytes
+DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, IndexError)  # what h5py raises for bad bytes
 
 
 @dataclass(frozen=True)
@@ -64,23 +68,31 @@ class Recording:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self._file = open_checked(
-            self.path, "recording", layout.OWN, layout.RECORDING_FORMAT, layout.RECORDING_VERSION,
-            "Copy it again from where it was written, or repeat the run.",
-        )  # fmt: skip
+        _repeat(self._load)
+
+    def _load(self) -> None:
+        # The number of frames first, then the file anew: what these frames refer to lies before the end of the file as it is known.
+        with self._open() as file:
+            self.frame_count = self._look(lambda: int(file[layout.VTK]["Steps"].attrs["NSteps"]))
+        self._file = self._open()
         try:
-            self._vtk, self._own = self._file[layout.VTK], self._file[layout.OWN]
-            self.frame_count = int(self._vtk["Steps"].attrs["NSteps"])  # first of all: later reads find at least these frames
-            self.times: FloatArray = self._own["frames/time"][: self.frame_count]
-            self.steps: IntArray = self._own["frames/step"][: self.frame_count]
-            counts = self._vtk["NumberOfPoints"][: self.frame_count]
-            self._first_point = np.concatenate([[0], np.cumsum(counts)])
-            self._first_contact = self._own["contacts/first"][: self.frame_count + 1]
-            if len(self.times) < self.frame_count or len(self._first_contact) <= self.frame_count:
-                raise ValueError("tables shorter than the number of frames")
-        except _DAMAGE as error:
+            self._look(self._load_tables)
+        except InputError:
             self._file.close()
-            raise self._damaged(error) from error
+            raise
+
+    def _load_tables(self) -> None:
+        self._vtk, self._own = self._file[layout.VTK], self._file[layout.OWN]
+        self.times: FloatArray = self._own["frames/time"][: self.frame_count]
+        self.steps: IntArray = self._own["frames/step"][: self.frame_count]
+        counts = self._vtk["NumberOfPoints"][: self.frame_count]
+        self._first_point = np.concatenate([[0], np.cumsum(counts)])
+        self._first_contact = self._own["contacts/first"][: self.frame_count + 1]
+        if not len(self.times) == len(self.steps) == len(counts) == len(self._first_contact) - 1 == self.frame_count:
+            raise ValueError("its tables are shorter than its number of frames")
+
+    def _open(self) -> h5py.File:
+        return open_checked(self.path, "recording", layout.OWN, layout.RECORDING_FORMAT, layout.RECORDING_VERSION, _WAY_OUT)
 
     @cached_property
     def description(self) -> dict[str, Any]:
@@ -129,21 +141,33 @@ class Recording:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _checked(self, read: Any) -> Any:
+    def _checked(self, read: Callable[[], Any]) -> Any:
+        if not self._file:
+            raise InputError(f"recording {self.path} has been closed; open it again to read more of it.")
+        return _repeat(lambda: self._look(read))
+
+    def _look(self, read: Callable[[], Any]) -> Any:
         try:
             return read()
-        except _DAMAGE as error:
-            if not self._file:
-                raise InputError(f"recording {self.path} has been closed; open it again to read more of it.") from error
-            raise self._damaged(error) from error
-
-    def _damaged(self, error: Exception) -> InputError:
-        return damaged(self.path, "recording", error, "Copy it again from where it was written, or repeat the run.")
+        except DAMAGE as error:
+            raise DamagedFileError(self.path, "recording", error, _WAY_OUT) from error
 
 
-def damaged(path: Path, kind: str, error: object, way_out: str) -> InputError:
-    """The refusal of a file whose content cannot be trusted."""
-    return InputError(f"{kind} {path} is damaged or cut short ({error}). {way_out}")
+class DamagedFileError(InputError):
+    """The content of a file cannot be trusted."""
+
+    def __init__(self, path: Path, kind: str, reason: object, way_out: str) -> None:
+        super().__init__(f"{kind} {path} is damaged or cut short ({reason}). {way_out}")
+
+
+def _repeat(read: Callable[[], Any]) -> Any:
+    """``read()``, tried again if the writer of a live recording may just have been changing what was read."""
+    for pause in (0.01, 0.05, 0.2):  # [s]; a frame is written in some milliseconds
+        try:
+            return read()
+        except DamagedFileError:
+            time.sleep(pause)
+    return read()
 
 
 def open_checked(path: Path, kind: str, group: str, file_format: str, version: int, way_out: str) -> h5py.File:
@@ -151,8 +175,7 @@ def open_checked(path: Path, kind: str, group: str, file_format: str, version: i
     if not path.is_file():
         raise InputError(f"{kind} {path} does not exist." if not path.exists() else f"{kind} {path} is not a file.")
     try:
-        # A reader in SWMR mode reads again what it catches while the writer changes it.
-        file = _open(path)
+        file = h5py.File(path, "r")
     except PermissionError as error:
         raise InputError(f"{kind} {path} may not be read ({error.strerror}). Change its permissions.") from error
     except OSError as error:
@@ -160,7 +183,7 @@ def open_checked(path: Path, kind: str, group: str, file_format: str, version: i
             raise InputError(f"{kind} {path} is open for writing in another program. Close it there first.") from error
         if not _starts_like_hdf5(path):
             raise InputError(f"{path} is not a {kind} of granum: it is not an HDF5 file. Give a file that granum wrote.") from error
-        raise damaged(path, kind, error, way_out) from error
+        raise DamagedFileError(path, kind, error, way_out) from error
     try:
         attributes = dict(file[group].attrs) if group in file else {}
         found = attributes.get("format")
@@ -175,17 +198,10 @@ def open_checked(path: Path, kind: str, group: str, file_format: str, version: i
     except InputError:
         file.close()
         raise
-    except _DAMAGE as error:
+    except DAMAGE as error:
         file.close()
-        raise damaged(path, kind, error, way_out) from error
+        raise DamagedFileError(path, kind, error, way_out) from error
     return file
-
-
-def _open(path: Path) -> h5py.File:
-    try:
-        return h5py.File(path, "r", swmr=True)
-    except OSError:  # files of other programs may be too old for it
-        return h5py.File(path, "r")
 
 
 def _starts_like_hdf5(path: Path) -> bool:

@@ -24,13 +24,14 @@ def box(
     rolling_friction: float = 0.32,
     restitution: float = 0.18,
     tilt: float = 0.0,
-    time_step: float = 0.005,
+    time_step: float | None = None,
     duration: float = 1.0,
     seed: int = 0,
 ) -> Scene:
     """``count`` grains fall from a shaken lattice into an open square box; ``width`` [m], none: about as high as wide.
 
-    Diameters spread evenly from ``diameter`` / ``size_ratio`` to ``diameter`` [m]; ``tilt`` leans gravity [degrees].
+    Diameters spread evenly from ``diameter`` / ``size_ratio`` to ``diameter`` [m]; ``tilt`` leans gravity [degrees]; ``time_step`` [s],
+    none: as the smallest grain asks.
     """
     if count < 1:
         raise InputError(f"count of scene 'box' must be 1 or more (got {count}).")

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,10 +16,10 @@ from typer.testing import CliRunner
 
 from granum.checks import InputError
 from granum.cli import make_app
-from granum.io import Recording, checkpoint_path, read_checkpoint
+from granum.io import Recording, RecordingWriter, checkpoint_path, read_checkpoint
 
-STEPS = 300
-PILE = ("run", "pile", "--set", "count=60", "--set", "rate=120", "--duration", "1.5", "--no-picture", "--json", "--every", "0.05")
+STEPS = 150
+PILE = ("run", "pile", "--set", "count=60", "--set", "rate=120", "--duration", "0.75", "--no-picture", "--json", "--every", "0.05")
 METHODS = {
     "cold": ("--warm-start", "none", "--no-momentum"),
     "history": ("--warm-start", "history", "--no-momentum"),
@@ -83,12 +82,12 @@ def test_killed_run_restarts_bit_equal(method, tmp_path):
     assert whole["steps"] == STEPS
     process = start(tmp_path, *PILE, *METHODS[method])
     cut = tmp_path / "cut.h5"
-    wait_for_step(process, cut, 40)
+    wait_for_step(process, cut, 25)
     process.kill()
     process.communicate()
 
     saved = read_checkpoint(checkpoint_path(cut))["simulation"]
-    assert 40 <= saved["step_count"] < STEPS
+    assert 25 <= saved["step_count"] < STEPS
     left = granum("info", cut, "--json")
     assert left["complete"] is False
     assert 0 < left["grains"] <= 60
@@ -119,7 +118,7 @@ def test_interrupted_run_says_how_to_continue(tmp_path):
 
 
 def test_longer_run_is_the_same_as_one_long_run(tmp_path):
-    scene = ("run", "box", "--set", "count=30", "--no-picture", "--json", "--every", "0.04")
+    scene = ("run", "box", "--set", "count=30", "--no-picture", "--json", "--every", "0.04", "--time-step", "0.005")
     granum(*scene, "--duration", "0.1", "-o", tmp_path / "short.h5")
     longer = granum("restart", tmp_path / "short.h5", "--duration", "0.1", "--json")
     once = granum(*scene, "--duration", "0.2", "-o", tmp_path / "long.h5")
@@ -129,8 +128,7 @@ def test_longer_run_is_the_same_as_one_long_run(tmp_path):
 
 
 def test_lost_recording_begins_at_the_checkpoint(tmp_path):
-    scene = ("run", "box", "--set", "count=10", "--no-picture", "--json", "--duration", "0.1", "-o", tmp_path / "box.h5")
-    granum(*scene)
+    granum("run", "box", "--set", "count=10", "--no-picture", "--json", "--time-step", "0.005", "--duration", "0.1", "-o", tmp_path / "box.h5")
     (tmp_path / "box.h5").unlink()
     again = granum("restart", tmp_path / "box.h5", "--duration", "0.05", "--json")
     assert again["steps"] == 30
@@ -141,8 +139,6 @@ def test_lost_recording_begins_at_the_checkpoint(tmp_path):
 def test_run_killed_before_its_first_checkpoint_starts_again(tmp_path):
     scene = ("run", "box", "--set", "count=10", "--no-picture", "--json", "--duration", "0.05", "--every", "1", "-o", tmp_path / "box.h5")
     whole = granum(*scene)
-    from granum.io import RecordingWriter
-
     RecordingWriter.resume(tmp_path / "box.h5", keep_until=0.0).close()  # as if only its first frame had been written
-    Path(checkpoint_path(tmp_path / "box.h5")).unlink()
+    checkpoint_path(tmp_path / "box.h5").unlink()
     assert granum("restart", tmp_path / "box.h5", "--json")["state_hash"] == whole["state_hash"]

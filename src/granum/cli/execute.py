@@ -55,7 +55,7 @@ def execute(job: Job) -> dict[str, Any]:
         talk(f"stopped at once in step {sim.step_count}; the last checkpoint is {sim.last_checkpoint}.\ncontinue with: {restart}")
         raise
     except RunError as error:
-        if sim.last_checkpoint is None or "checkpoint" in str(error):
+        if sim.last_checkpoint is None or "Last checkpoint" in str(error):
             raise
         raise RunError(f"{error} Last good checkpoint: {sim.last_checkpoint}; continue with: {restart}") from error
     summary = recorder.reported or {}

@@ -15,7 +15,7 @@ from .pairs import append_candidates, find_candidates, who_searches
 from .persistence import carry_over
 from .walls import WallTable, find_wall_contacts
 
-SKIN = 0.1          # of the radius: what a resting grain may creep before the list is made anew
+SKIN = 0.2          # of the radius: what a resting grain may creep before the list is made anew
 STEPS_AHEAD = 8     # steps that a moving grain's skin should last
 CARRIED = ("a", "b", "feature", "normal", "overlap", "impulse", "rebound")  # of contacts, in a checkpoint
 
@@ -140,7 +140,7 @@ class Detector:
             if total <= contacts.room:
                 contacts.resize(pairs, total)
                 return
-            contacts.reserve(total * 9 // 8)
+            contacts.reserve(total * 17 // 16)
 
     def checkpoint(self) -> dict[str, Any]:
         """All that the next step depends on."""

@@ -52,16 +52,21 @@ def find_candidates(
             x0, x1 = cell_index(xk - far, ox, scale), cell_index(xk + far, ox, scale)
             y0, y1 = cell_index(yk - far, oy, scale), cell_index(yk + far, oy, scale)
             z0, z1 = cell_index(zk - far, oz, scale), cell_index(zk + far, oz, scale)
-            for iz in range(z0, z1 + 1):
+            cx, cy, cz = cell_index(xk, ox, scale), cell_index(yk, oy, scale), cell_index(zk, oz, scale)
+            # On its own level a grain looks ahead only: of two neighbouring cells one is ahead of the other.
+            for iz in range(cz if same else z0, z1 + 1):
                 code_z = spread(iz) << 2
-                for iy in range(y0, y1 + 1):
+                in_z = same and iz == cz
+                for iy in range(cy if in_z else y0, y1 + 1):
                     code_yz = code_z | spread(iy) << 1
-                    for ix in range(x0, x1 + 1):
+                    in_yz = in_z and iy == cy
+                    for ix in range(cx if in_yz else x0, x1 + 1):
                         c = code_yz | spread(ix)
                         e = base + (c & mask)
+                        own = in_yz and ix == cx
                         for p in range(start[e], start[e + 1]):
                             j = filed[p]
-                            if code[p] != c or (same and j <= k):
+                            if code[p] != c or (own and j <= k):
                                 continue
                             dx, dy, dz = x[j, 0] - xk, x[j, 1] - yk, x[j, 2] - zk
                             near = rk + x[j, 3]

@@ -125,7 +125,7 @@ def _digest(tree: str, arrays: Mapping[str, np.ndarray]) -> str:
     for name in sorted(arrays):
         array = arrays[name]
         total.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        total.update(array.reshape(-1).view(np.uint8))
+        total.update(array.reshape(-1).view(np.uint8).data)
     return total.hexdigest()
 
 

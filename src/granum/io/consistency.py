@@ -23,6 +23,7 @@ import io
 import os
 from bisect import bisect_left, bisect_right, insort
 from pathlib import Path
+from typing import Any
 
 try:
     import fcntl
@@ -150,7 +151,7 @@ class OrderedFile(io.RawIOBase):
         self._size = self._at if size is None else size
         return self._size
 
-    def readinto(self, buffer) -> int:  # type: ignore[no-untyped-def]
+    def readinto(self, buffer: Any) -> int:
         view = memoryview(buffer).cast("B")
         start, end = self._at, min(self._at + len(view), max(self._size, self._at))
         self._disk.seek(start)
@@ -163,7 +164,7 @@ class OrderedFile(io.RawIOBase):
         self._at = end
         return end - start
 
-    def write(self, data) -> int:  # type: ignore[no-untyped-def]
+    def write(self, data: Any) -> int:
         start, new = self._at, bytes(data)
         end = start + len(new)
         for piece in self._overlapping(start, end):  # join them: pieces must not overlap

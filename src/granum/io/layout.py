@@ -38,7 +38,7 @@ CREATED_BY = f"granum {__version__}"
 
 VTK = "VTKHDF"
 VTK_VERSION = (2, 0)
-VTK_TOPOLOGIES = ("Vertices", "Lines", "Polygons", "Strips")  # the order of the columns of CellOffsets
+VTK_TOPOLOGIES = ("Vertices", "Lines", "Polygons", "Strips")  # in the order of the columns of CellOffsets
 OWN = "granum"
 
 

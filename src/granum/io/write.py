@@ -27,6 +27,10 @@ class RecordingWriter:
     file: it changes speed and size, never what can be written. An existing file of that name is replaced.
     """
 
+    path: Path
+    frame_count: int
+    _file: h5py.File | None
+
     def __init__(
         self, path: str | Path, description: Mapping[str, Any], scalars: Sequence[str], *, expected_points: int = DEFAULT_POINTS
     ) -> None:  # fmt: skip
@@ -83,9 +87,10 @@ class RecordingWriter:
         """
         self._check_open()
         count = len(position)
-        points = dict(
-            radius=radius, velocity=velocity, spin=spin, orientation=orientation, id=id, body=body, material=material
-        )  # fmt: skip
+        points = {
+            "radius": radius, "velocity": velocity, "spin": spin, "orientation": orientation, "id": id, "body": body,
+            "material": material,
+        }  # fmt: skip
         data = {c.name: _rows(c, points[c.name], count) for c in layout.POINT_DATA}
         contact_count = len(contacts["a"])
         contact_data = {c.name: _rows(c, contacts[c.name], contact_count) for c in layout.CONTACTS}
@@ -98,19 +103,19 @@ class RecordingWriter:
             table.put(first, data[name])
         for name, table in self._contacts.items():
             table.put(self._contact_count, contact_data[name])
-        self._grow_vertices(count)
         frame = self.frame_count
-        for table, value in (
-            (self._number_of_points, count), (self._point_offsets, first), (self._part_offsets, frame), (self._steps, step),
-        ):  # fmt: skip
+        self._add_vertices(frame, count)
+        for table, value in ((self._point_offsets, first), (self._part_offsets, frame), (self._steps, step)):
             table.put(frame, [value])
-        self._first_contact.put(frame + 1, [self._contact_count + contact_count])
         for name, table in self._scalars.items():
             table.put(frame, [scalars[name]])
+        self._first_contact.put(frame + 1, [self._contact_count + contact_count])
         for table in self._constants:
             table.resize(frame + 1)
+        self._no_offsets.resize(frame + 2)
         self._save()
         self._times.put(frame, [time])
+        self._number_of_points.put(frame, [count])
         self._set_frame_count(frame + 1)  # last: now the frame counts
         self._point_count += count
         self._contact_count += contact_count
@@ -149,15 +154,19 @@ class RecordingWriter:
             raise _busy(path) from error
         except OSError as error:
             raise InputError(f"recording {path} cannot be written ({error.strerror}). Change its permissions.") from error
-        self._file: h5py.File | None = h5py.File(self._disk, "r+", libver=FILE_SPACE["libver"], rdcc_nbytes=0)
-        vtk, own = self._file[layout.VTK], self._file[layout.OWN]
+        self._file = file = h5py.File(self._disk, "r+", libver=FILE_SPACE["libver"], rdcc_nbytes=0)
+        vtk, own = file[layout.VTK], file[layout.OWN]
         steps = vtk["Steps"]
         self._points = _Table(vtk["Points"])
         self._point_data = {c.name: _Table(vtk["PointData"][c.name]) for c in layout.POINT_DATA}
         self._connectivity, self._offsets = _Table(vtk["Vertices/Connectivity"]), _Table(vtk["Vertices/Offsets"])
         self._number_of_points, self._point_offsets = _Table(vtk["NumberOfPoints"]), _Table(steps["PointOffsets"])
         self._part_offsets = _Table(steps["PartOffsets"])
-        self._constants = [_Table(vtk["Lines/NumberOfCells"]), _Table(steps["CellOffsets"]), _Table(steps["NumberOfParts"])]
+        self._cell_offsets = _Table(steps["CellOffsets"])
+        self._constants = [
+            _Table(data) for data in (vtk["Lines/NumberOfCells"], steps["ConnectivityIdOffsets"], steps["NumberOfParts"])
+        ]
+        self._no_offsets = _Table(vtk["Lines/Offsets"])
         self._times, self._steps = _Table(own["frames/time"]), _Table(own["frames/step"])
         self._scalars = {name: _Table(data) for name, data in own["scalars"].items()}
         self._contacts = {c.name: _Table(own["contacts"][c.name]) for c in layout.CONTACTS}
@@ -170,14 +179,17 @@ class RecordingWriter:
             self._point_count = int(steps["PointOffsets"][last]) + int(vtk["NumberOfPoints"][last])
 
     def _drop_frames(self, kept: int) -> None:
-        self._times.resize(kept)
-        self._set_frame_count(kept, shrinking=True)  # first: from here on nobody looks at the rows that go
         contact_count = int(h5py.Dataset(self._first_contact.id)[kept])
         point_count = int(h5py.Dataset(self._number_of_points.id)[:kept].sum())
+        self._times.resize(kept)
+        self._number_of_points.resize(kept)
+        self._set_frame_count(kept, shrinking=True)  # first: from here on nobody looks at the rows that go
         for table in (
-            self._number_of_points, self._point_offsets, self._part_offsets, self._steps, *self._constants, *self._scalars.values()
+            self._point_offsets, self._part_offsets, self._cell_offsets, self._steps, *self._constants, *self._scalars.values()
         ):  # fmt: skip
             table.resize(kept)
+        self._no_offsets.resize(kept + 1)
+        self._offsets.resize(_first_offset(kept, point_count))
         self._first_contact.resize(kept + 1)
         for table in (self._points, *self._point_data.values()):
             table.resize(point_count)
@@ -186,16 +198,19 @@ class RecordingWriter:
         self._summary.resize(0)
         self._save(shrinking=True)
 
-    def _grow_vertices(self, count: int) -> None:
-        # Vertex i is point i in every frame: one list, as long as the largest frame, serves all.
+    def _add_vertices(self, frame: int, count: int) -> None:
+        # Vertex i is point i in every frame: one list of points, as long as the largest frame, serves all. Their offsets VTK wants
+        # anew with every frame.
         have = self._connectivity.length
         if count > have:
             self._connectivity.put(have, np.arange(have, count))
-            self._offsets.put(have + 1, np.arange(have + 1, count + 1))
+        first = _first_offset(frame, self._point_count)
+        self._offsets.put(first, np.arange(count + 1))
+        self._cell_offsets.put(frame, [[first - frame, 0, 0, 0]])
 
     def _set_frame_count(self, count: int, shrinking: bool = False) -> None:
-        # VTK's reader writes beyond its memory if there are more time values than NSteps: both headers share a page of the file
-        # (see _lay_out) and change in one write.
+        # VTK's reader writes beyond its memory if there are more time values than NSteps, and takes more than one number of points
+        # for as many parts if NSteps is 1: the headers of all three share a page of the file (see _lay_out) and change in one write.
         self._frame_count_attribute.write(np.array(count, np.int64))
         self._save(shrinking)
         self.frame_count = count
@@ -220,6 +235,15 @@ class RecordingWriter:
             raise RunError(f"recording {self.path} stopped after {self.frame_count} frames, when the disk refused to take more.")
         if self._file is None:
             raise ValueError(f"recording {self.path} is closed.")
+
+
+def _first_offset(frame: int, points_before: int) -> int:
+    """Where the vertex offsets of a frame begin: each frame has one more offset than points, and one row stays free after the first.
+
+    VTK 9.3 reads a frame's offsets from ``CellOffsets + frame`` on. Later versions count the frames before it that hold points,
+    up to ``CellOffsets``: that is ``frame`` too, also after empty frames, if ``CellOffsets`` is larger than all points before.
+    """
+    return points_before + frame + (1 if frame else 0)
 
 
 class _Table:
@@ -270,28 +294,30 @@ def _plain(value: Any) -> Any:
 
 def _lay_out(file: h5py.File, description: Mapping[str, Any], scalars: Sequence[str], expected_points: int) -> None:
     point_chunk, contact_chunk = layout.chunk_rows(expected_points), layout.chunk_rows(3 * expected_points)
-    count = Column("count", np.int64)  # VTK wants ids and counts as 64 bit
+    count = Column("count", np.int64)
 
     vtk = file.create_group(layout.VTK)
     steps = vtk.create_group("Steps")
     steps.attrs["NSteps"] = np.int64(0)
-    time = _table(steps, "Values", layout.TIME)  # right after NSteps: see _set_frame_count
+    time = _table(steps, "Values", layout.TIME)  # these two right after NSteps: see _set_frame_count
+    points = _table(vtk, "NumberOfPoints", count)
     vtk.attrs["Version"] = layout.VTK_VERSION
     vtk.attrs["Type"] = np.bytes_("PolyData")
     _table(vtk, "Points", layout.POSITION, point_chunk)
-    points, offsets = _table(vtk, "NumberOfPoints", count), _table(steps, "PointOffsets", count)
-    _table(vtk, "Vertices/Connectivity", count, point_chunk)
-    _table(vtk, "Vertices/Offsets", count, point_chunk, initial=[0])
+    _table(vtk, "Vertices/Connectivity", Column("point", np.int32), point_chunk)
+    _table(vtk, "Vertices/Offsets", Column("offset", np.int32), point_chunk)
     vtk["Vertices/NumberOfCells"] = vtk["Vertices/NumberOfConnectivityIds"] = points
     zero = _table(vtk, "Lines/NumberOfCells", count, fill=0)
     vtk["Lines/NumberOfConnectivityIds"] = zero
     vtk["Lines/Connectivity"] = np.zeros(0, np.int64)
-    vtk["Lines/Offsets"] = np.zeros(1, np.int64)
+    _table(vtk, "Lines/Offsets", count, fill=0)
     for name in layout.VTK_TOPOLOGIES[2:]:
         for part in vtk["Lines"]:
             vtk[f"{name}/{part}"] = vtk["Lines"][part]
-    zeros = _table(steps, "CellOffsets", Column("zeros", np.int64, (len(layout.VTK_TOPOLOGIES),)), fill=0)
-    steps["ConnectivityIdOffsets"] = zeros
+    cell_count = Column("count", np.int64, (len(layout.VTK_TOPOLOGIES),))
+    _table(steps, "CellOffsets", cell_count)
+    _table(steps, "ConnectivityIdOffsets", cell_count, fill=0)
+    offsets = _table(steps, "PointOffsets", count)
     _table(steps, "NumberOfParts", count, fill=1)
     _table(steps, "PartOffsets", count)
     for column in layout.POINT_DATA:
@@ -317,9 +343,11 @@ def _table(
 ) -> h5py.Dataset:  # fmt: skip
     # With ``fill`` the table is never written: it costs no room and reads as that number. All others are not filled in advance, so
     # that rows go straight to the file.
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    properties.set_fill_time(h5py.h5d.FILL_TIME_NEVER if fill is None else h5py.h5d.FILL_TIME_IFSET)
     table = group.create_dataset(
         name, (len(initial), *column.width), column.dtype, maxshape=(None, *column.width), chunks=(chunk, *column.width), fillvalue=fill,
-        fill_time="never" if fill is None else "ifset",
+        dcpl=properties,
     )  # fmt: skip
     table[:] = np.asarray(initial, column.dtype).reshape(table.shape)
     if column.unit:

@@ -53,6 +53,13 @@ def listed(place, serial_start, full):
     return q if q >= 0 and (full[q, 0] >= 0 or full[q, 1] >= 0) else np.int64(-1)
 
 
+@device
+def collides(gap_rate, impulse, c, impact_velocity, left_over):
+    """Whether contact c approaches faster than v_imp; one that carried a load in the last step must be faster by ``left_over``
+    [m/s], what the last solve did not finish."""
+    return gap_rate[c] < -(impact_velocity + left_over if impulse[c, 0] > 0.0 else impact_velocity)
+
+
 @kernel
 def place_walls(
     # contacts with walls, and what they touch
@@ -101,13 +108,12 @@ def assemble_rows(
     rolling_friction: FloatArray, exponent: float, fields: int, serial_start: int, lever: FloatArray, full: IntArray,
     inverse_inertia: FloatArray, soft: float, impulse: FloatArray, impact_velocity: float, left_over: float, body: FloatArray,
     # out
-    data: FloatArray, stiffness: FloatArray, radius_eff: FloatArray, weight: FloatArray, gap_rate: FloatArray, threshold: FloatArray,
+    data: FloatArray, stiffness: FloatArray, radius_eff: FloatArray, weight: FloatArray, gap_rate: FloatArray,
 ) -> int:  # fmt: skip
     """Everything of the rows that velocities do not change; returns how many contacts impact.
 
-    A contact impacts if it approaches faster than ``impact_velocity``; one that carried a load in the last step must be faster by
-    ``left_over`` [m/s], what the last solve did not finish. Per contact: ``stiffness`` k [N m^(1 - 2 e_H)], ``radius_eff`` R* [m], ``weight``
-    G M^-1 G^T of the normal row [1/kg], ``gap_rate`` separation speed and ``threshold`` of an impact [m/s].
+    Per contact: ``stiffness`` k [N m^(1 - 2 e_H)], ``radius_eff`` R* [m], ``weight``
+    G M^-1 G^T of the normal row [1/kg] and ``gap_rate``, the separation speed [m/s].
     """
     impacts = 0
     rolling = fields > RX
@@ -153,9 +159,7 @@ def assemble_rows(
             data[d + MU_R * LANES] = rolling_friction[kind_a, kind_b] * reduced
         stiffness[c], radius_eff[c], weight[c] = k, reduced, wn
         gap_rate[c] = separation_speed(body, p, o, normal, c, q, lever)
-        threshold[c] = impact_velocity + (left_over if impulse[c, 0] > 0.0 else 0.0)
-        if gap_rate[c] < -threshold[c]:
-            impacts += 1
+        impacts += collides(gap_rate, impulse, c, impact_velocity, left_over)
     return impacts
 
 

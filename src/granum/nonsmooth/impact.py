@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
-from .assemble import SETTLED
+from .assemble import SETTLED, collides
 from .blocks import BODY, INV_DN, LANES, SOFTNESS, TARGET
 from .rows import sweep_contact
 
@@ -24,15 +24,15 @@ FORGET = 0.7  # per step: the part of an impact's speed that a pressed contact s
 @kernel
 def aim_at_impacts(
     a: IntArray, b: IntArray, place: IntArray, weight: FloatArray, gap_rate: FloatArray, material: IntArray,
-    wall_material: IntArray, restitution: FloatArray, threshold: FloatArray, fields: int,
+    wall_material: IntArray, restitution: FloatArray, impulse: FloatArray, impact_velocity: float, left_over: float, fields: int,
     rebound: FloatArray, data: FloatArray,
 ) -> None:  # fmt: skip
     """Targets of the impact stage, from the separation speeds before it; remembers who rebounds."""
     for c in range(len(a)):
         d = place[c] // LANES * fields * LANES + place[c] % LANES
-        approach = -gap_rate[c]
         target = 0.0
-        if approach > threshold[c]:
+        if collides(gap_rate, impulse, c, impact_velocity, left_over):
+            approach = -gap_rate[c]
             kind_b = material[b[c]] if b[c] >= 0 else wall_material[-1 - b[c]]
             target = restitution[material[a[c]], kind_b] * approach
             rebound[c] = approach
@@ -43,7 +43,7 @@ def aim_at_impacts(
 
 @kernel
 def solve_impacts(
-    gap_rate: FloatArray, threshold: FloatArray, weight: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
+    gap_rate: FloatArray, impulse: FloatArray, impact_velocity: float, left_over: float, weight: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
     lane_a: IntArray, lane_b: IntArray, fields: int, serial_start: int, lever: FloatArray, full: IntArray,
     inverse_inertia: FloatArray, box: bool, most_sweeps: int, tolerance: float, body: FloatArray, data: FloatArray,
 ) -> int:  # fmt: skip
@@ -54,7 +54,7 @@ def solve_impacts(
     """
     changed = np.full(len(body) // BODY, -2, np.int32)  # the sweep in which a body last changed
     for c in range(len(place)):
-        if gap_rate[c] < -threshold[c]:
+        if collides(gap_rate, impulse, c, impact_velocity, left_over):
             changed[slot_a[c]] = changed[slot_b[c]] = -1
     for sweep in range(most_sweeps):
         quiet = True

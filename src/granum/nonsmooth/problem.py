@@ -91,7 +91,7 @@ class Problem:
         self.lane_a = self.lane_b = np.zeros(0, np.int32)
         self.colour_block = np.zeros(COLOURS + 1, np.int32)
         self.slot_a = self.slot_b = self.place = np.zeros(0, np.int32)
-        self.stiffness = self.radius_eff = self.weight = self.gap_rate = self.threshold = np.zeros(0)
+        self.stiffness = self.radius_eff = self.weight = self.gap_rate = np.zeros(0)
         self.lever = np.zeros((0, 6))
         self.full = np.zeros((0, 2), np.int32)
         self.inverse_inertia = np.zeros((0, 3, 3))
@@ -110,8 +110,8 @@ class Problem:
         walls_touched = contacts.contact_count - contacts.pair_count
         slots = self.yielding + walls_touched + 1
         if len(self.body) < slots * BODY:
-            self.body = np.zeros(slots * BODY * 5 // 4)
-            self.body_before = np.zeros(slots * 6 * 5 // 4)
+            self.body = np.zeros(slots * BODY * 17 // 16)
+            self.body_before = np.zeros(slots * 6 * 17 // 16)
         pack_grains(
             order, bodies.wall_body_count, bodies.velocity, bodies.spin, bodies.inverse_mass, bodies.radius, self.body
         )
@@ -132,7 +132,7 @@ class Problem:
         )
         self.serial = int(np.count_nonzero(self.place >= self.colour_blocks * LANES)) if blocks > self.colour_blocks else 0
         if len(self.lane_a) < blocks * LANES:
-            lanes = blocks * LANES * 5 // 4
+            lanes = blocks * 17 // 16 * LANES
             self.lane_a, self.lane_b = np.zeros(lanes, np.int32), np.zeros(lanes, np.int32)
             self.data = np.zeros(lanes * self.fields)
             self.before = np.zeros(lanes * (self.rows + 1))
@@ -155,8 +155,7 @@ class Problem:
     def _make_room(self, contacts: int) -> None:
         if len(self.slot_a) != contacts:
             self.slot_a, self.slot_b, self.place = (np.zeros(contacts, np.int32) for _ in range(3))
-            self.stiffness, self.radius_eff, self.weight = (np.zeros(contacts) for _ in range(3))
-            self.gap_rate, self.threshold = np.zeros(contacts), np.zeros(contacts)
+            self.stiffness, self.radius_eff, self.weight, self.gap_rate = (np.zeros(contacts) for _ in range(4))
 
     def for_sweeps(self) -> tuple[Any, ...]:
         """The fixed part of the problem in the order of the sweep kernels."""

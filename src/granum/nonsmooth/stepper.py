@@ -120,7 +120,7 @@ class NonsmoothStepper:
             c.a, c.b, c.normal, c.overlap, p.slot_a, p.slot_b, p.place, b.material, self.walls.material, t.stiffness, t.friction,
             t.rolling_friction, t.exponent, p.fields, serial_start, p.lever, p.full, p.inverse_inertia, p.soft_t,
             c.impulse, self.settings.impact_velocity, 2.0 * self.left_over, p.body, p.data, p.stiffness, p.radius_eff, p.weight,
-            p.gap_rate, p.threshold,
+            p.gap_rate,
         )  # fmt: skip
 
     def _surface_velocity(self) -> FloatArray:
@@ -135,11 +135,11 @@ class NonsmoothStepper:
         p, c = self.problem, self.detector.contacts
         aim_at_impacts(
             c.a, c.b, p.place, p.weight, p.gap_rate, self.bodies.material, self.walls.material, self.pairs.restitution,
-            p.threshold, p.fields, c.rebound, p.data,
+            c.impulse, self.settings.impact_velocity, 2.0 * self.left_over, p.fields, c.rebound, p.data,
         )  # fmt: skip
         clear_impulses(p.place, p.fields, p.data)
         solve_impacts(
-            p.gap_rate, p.threshold, p.weight, p.slot_a, p.slot_b, p.place, p.lane_a, p.lane_b, p.fields,
+            p.gap_rate, c.impulse, self.settings.impact_velocity, 2.0 * self.left_over, p.weight, p.slot_a, p.slot_b, p.place, p.lane_a, p.lane_b, p.fields,
             p.colour_blocks * LANES, p.lever, p.full, p.inverse_inertia, self.settings.solver.friction == "box",
             self.settings.impact_iterations, self.settings.impact_tolerance * self.settings.impact_velocity, p.body, p.data,
         )  # fmt: skip

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from .._jit import FloatArray, IntArray, kernel
+from .._jit import FloatArray, IntArray, device, kernel
 from ..contact.model import Fraction, Record
 from .assemble import listed
-from .blocks import ARM, LANES, MU, MU_R, NX, PN, RX
+from .blocks import ARM, BODY, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, OX, PN, RX
 from .rows import arms, into_cone, relative_velocity, strike, turn_against
 
 
@@ -100,6 +100,21 @@ def model_impulses(
             impulse[c, 4], impulse[c, 5], impulse[c, 6] = into_cone(-wx / soft, -wy / soft, -wz / soft, bound)
 
 
+@device
+def add_to_sphere(body, o, sign, jx, jy, jz, tx, ty, tz, rx, ry, rz):
+    """Add sign times an impulse j and a rolling impulse r, and the turn t that friction gives both bodies alike."""
+    m = body[o + INV_MASS]
+    if m == 0.0:
+        return
+    f, g = sign * m, sign * m * 2.5 * body[o + INV_RADIUS]
+    body[o] += f * jx
+    body[o + 1] += f * jy
+    body[o + 2] += f * jz
+    body[o + OX] += m * tx + g * rx
+    body[o + OX + 1] += m * ty + g * ry
+    body[o + OX + 2] += m * tz + g * rz
+
+
 @kernel
 def start_from(
     impulse: FloatArray, part: float, normals_only: bool, slot_a: IntArray, slot_b: IntArray, place: IntArray, fields: int,
@@ -124,12 +139,15 @@ def start_from(
         a, b = np.int64(slot_a[c]), np.int64(slot_b[c])
         nx, ny, nz = data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES]
         q = listed(place[c], serial_start, full)
-        fa, fb = np.int64(-1), np.int64(-1)
+        jx, jy, jz = pn * nx + px, pn * ny + py, pn * nz + pz
         if q >= 0:
             fa, fb = np.int64(full[q, 0]), np.int64(full[q, 1])
-        ax, ay, az, bx, by, bz = arms(body, a, b, nx, ny, nz, data[d + ARM * LANES], q, lever)
-        strike(
-            body, a, b, fa, fb, inverse_inertia, ax, ay, az, bx, by, bz, pn * nx + px, pn * ny + py, pn * nz + pz
-        )
-        if rolling:
-            turn_against(body, a, b, fa, fb, inverse_inertia, rx, ry, rz)
+            ax, ay, az, bx, by, bz = arms(body, a, b, nx, ny, nz, data[d + ARM * LANES], q, lever)
+            strike(body, a, b, fa, fb, inverse_inertia, ax, ay, az, bx, by, bz, jx, jy, jz)
+            if rolling:
+                turn_against(body, a, b, fa, fb, inverse_inertia, rx, ry, rz)
+            continue
+        f = -2.5 * data[d + ARM * LANES]
+        tx, ty, tz = f * (ny * pz - nz * py), f * (nz * px - nx * pz), f * (nx * py - ny * px)
+        add_to_sphere(body, a * BODY, -1.0, jx, jy, jz, tx, ty, tz, rx, ry, rz)
+        add_to_sphere(body, b * BODY, 1.0, jx, jy, jz, tx, ty, tz, rx, ry, rz)

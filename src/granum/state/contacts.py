@@ -43,7 +43,7 @@ class Contacts:
     def reserve(self, room: int) -> None:
         """Make room for that many contacts; what the arrays held is lost."""
         if room > self.room:
-            self.room = max(room, self.room + self.room // 2)
+            self.room = room
             self._room = {name: np.zeros((self.room, *shape), dtype) for name, (shape, dtype) in _FIELDS.items()}
         self.resize(0, 0)
 

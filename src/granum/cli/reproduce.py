@@ -1,0 +1,139 @@
+"""``granum reproduce``: an experiment of a paper, ours beside theirs, with its figures."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..checks import InputError, known_name
+from .console import in_words, print_json, stderr, talk
+
+if TYPE_CHECKING:
+    from ..experiments import Row
+
+LINE_EVERY = 10.0  # [s] between two lines where there is no terminal
+
+
+def register(app: typer.Typer) -> None:
+    app.command("reproduce")(in_words(reproduce))
+
+
+def reproduce(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Experiment; see --list.")] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="The paper's size (up to hours) instead of minutes.")] = False,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; default: one for each core. Results do not depend on it.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Table and all curves as one JSON object.")] = False,
+    folder: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the figures.")] = Path(),
+) -> None:
+    """Repeat an experiment of a paper: a table beside the paper's statements, and figures."""
+    from ..experiments import EXPERIMENTS, run_jobs
+
+    if show_list:
+        _show_list(as_json)
+        return
+    if name is None:
+        raise InputError(f"which experiment? Choose one of: {', '.join(map(repr, EXPERIMENTS))}.")
+    experiment = EXPERIMENTS[known_name("experiment", name, EXPERIMENTS)]
+    _make_folder(folder)
+    began = monotonic()
+    _compile()
+    with _progress(name) as advance:
+        outcome = experiment.measure(experiment.full if full else experiment.quick, lambda jobs: run_jobs(jobs, workers, advance))
+    figures = [str(path) for path in experiment.draw(outcome, folder)]
+    seconds = monotonic() - began
+    if as_json:
+        rows = [dataclasses.asdict(row) for row in outcome.rows]
+        content = {"name": name, "size": "full" if full else "quick", "rows": rows, "curves": outcome.curves, "figures": figures, "seconds": seconds}
+        print_json(plain(content))
+        return
+    _show_table(f"{name}, {'full' if full else 'quick'}: {experiment.title}", outcome.rows)
+    typer.echo(f"figures: {', '.join(figures)}; {seconds:.0f} s")
+
+
+def plain(value: Any) -> Any:
+    """``value`` with arrays and their numbers as lists and numbers of Python."""
+    if isinstance(value, dict):
+        return {key: plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _make_folder(folder: Path) -> None:
+    import os
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"folder {str(folder)!r} cannot be made: {error.strerror or error}.") from None
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"folder {str(folder)!r} is not writable.")
+
+
+def _compile() -> None:
+    """Kernels once, before the workers start, with a word if it takes long."""
+    from .._jit import cache_is_warm
+    from ..experiments.methods import warm_kernels
+    from ..observe import Compiling
+
+    note = Compiling(stderr())
+    if not cache_is_warm():
+        note.show()
+    try:
+        warm_kernels()
+    finally:
+        note.hide()
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[Callable[[float], None]]:
+    """A bar with the time left on a terminal, a line now and then elsewhere."""
+    console, began = stderr(), monotonic()
+    if not console.is_terminal:
+        said = began
+
+        def line(part: float) -> None:
+            nonlocal said
+            now = monotonic()
+            if now - said >= LINE_EVERY:
+                said = now
+                talk(f"{name}: {part:.0%}, about {(now - began) * (1 - part) / part:.0f} s left")
+
+        yield line
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=32), TextColumn("{task.percentage:3.0f} %"), TimeElapsedColumn())
+    with Progress(*columns, TextColumn("left"), TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task(name, total=1.0)
+        yield lambda part: bar.update(task, completed=part)
+
+
+def _show_list(as_json: bool) -> None:
+    from ..experiments import EXPERIMENTS
+
+    if as_json:
+        print_json({"experiments": {name: experiment.title for name, experiment in EXPERIMENTS.items()}})
+        return
+    for name, experiment in EXPERIMENTS.items():
+        typer.echo(f"{name}  {experiment.title}")
+
+
+def _show_table(title: str, rows: list[Row]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for column in ("what", "ours", "paper"):
+        table.add_column(column, overflow="fold")
+    table.add_column("agrees")
+    for row in rows:
+        table.add_row(row.what, row.ours, row.paper, {None: "", True: "yes", False: "[red]no[/red]"}[row.agrees])
+    Console(highlight=False).print(table)

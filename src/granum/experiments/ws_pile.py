@@ -1,0 +1,241 @@
+"""A pile that grows under a source: how many iterations its height needs, and how its solves converge (WS 4.2, Fig. 6 to 9)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..analysis import PileShape
+from ..plot.experiments import draw_pile_heights, draw_pile_solves
+from ..scene.library import make_scene
+from ..scene.scene import Scene
+from ..simulation import Simulation
+from .experiment import Outcome, Row, Runner, compared
+from .methods import go_on, look_into_solve, start, sweep_ladder
+from .pool import Job
+
+COMPARED = (
+    "cold", "history", "model", "history, normals only", "history, no velocity update", "momentum", "momentum + history",
+)  # fmt: skip
+LOOKED_INTO = ("cold", "history", "momentum", "momentum + history")
+KINDS = ("normal", "friction", "rolling")
+TIME_STEP = 0.005      # [s]
+PAPER_COUNT = 3363     # grains under a source 15 d high
+HIGHEST = 10           # grains whose mean top is the height: a single one scatters by half a diameter
+EDGES = np.logspace(-9, 0, 46)  # [m/s] of the residual histograms
+
+
+@dataclass(frozen=True)
+class PileSize:
+    """Sizes of the experiment."""
+
+    count: int
+    """Grains."""
+    rate: float
+    """Of the source [1/s]."""
+    rest: float
+    """From the last grain to the measurement [s]."""
+    seeds: int
+    """Piles for each number: heights scatter, so their mean counts."""
+    iterations: tuple[int, ...]
+    reference_step: float
+    """Time step of the reference piles [s]."""
+    reference_iterations: int
+    tolerances: tuple[float, ...] = (0.05, 0.1, 0.2)
+    """Of the relative height error."""
+    prepare_iterations: int = 500
+    """Of the pile whose solves are looked into, and sweeps of those solves."""
+    run_on: float = 1.0
+    """For so long [s] that pile is run on with each method, at ``run_on_iterations``."""
+    run_on_iterations: int = 100
+    methods: tuple[str, ...] = COMPARED
+
+
+QUICK = PileSize(count=400, rate=125, rest=2.0, seeds=3, iterations=(5, 10, 20, 40, 80, 160), reference_step=0.001, reference_iterations=100)
+FULL = PileSize(
+    count=PAPER_COUNT, rate=250, rest=10.0, seeds=1, iterations=(5, 10, 25, 50, 100, 200, 500), reference_step=0.0002, reference_iterations=500
+)
+
+
+def measure(size: PileSize, run: Runner) -> Outcome:
+    """All piles with all methods, and the solves of one."""
+    seeds = range(size.seeds)
+    grown = [(method, iterations, seed) for method in size.methods for iterations in size.iterations for seed in seeds]
+    jobs = [_growth(size, *which, TIME_STEP) for which in grown]
+    jobs += [_growth(size, "momentum + history", size.reference_iterations, seed, size.reference_step) for seed in seeds]
+    jobs.append(Job(solves, (size,), 2 * _cost(size, size.prepare_iterations, TIME_STEP)))
+    results = run(jobs)
+    height = dict(zip(grown, results, strict=False))
+    reference = np.array(results[len(grown) : -1])  # (seeds, 2)
+    table = {
+        method: np.array([[height[method, iterations, seed] for seed in seeds] for iterations in size.iterations]) for method in size.methods
+    }  # (iterations, seeds, 2)
+    l = reference[:, 0].mean()
+    error = {method: (l - found[:, :, 0].mean(axis=1)) / l for method, found in table.items()}
+    required = {method: [iterations_for(np.array(size.iterations), error[method], eps) for eps in size.tolerances] for method in size.methods}
+    curves = {
+        "iterations": np.array(size.iterations), "tolerance": np.array(size.tolerances),
+        "reference": {"height_in_d": reference[:, 0], "angle": reference[:, 1]},
+        "height_in_d": {method: found[:, :, 0] for method, found in table.items()},
+        "angle": {method: found[:, :, 1] for method, found in table.items()},
+        "height_error": error, "required_iterations": required, **results[-1],
+    }  # fmt: skip
+    return Outcome(_rows(size, curves), curves)
+
+
+def draw(outcome: Outcome, folder: Path) -> list[Path]:
+    """Two figures: heights, and solves."""
+    return [
+        draw_pile_heights(outcome.curves, folder / "ws-pile-height.png"),
+        draw_pile_solves(outcome.curves, folder / "ws-pile-solve.png"),
+    ]
+
+
+def _growth(size: PileSize, method: str, iterations: int, seed: int, time_step: float) -> Job:
+    return Job(grow, (size, method, iterations, seed, time_step), _cost(size, iterations, time_step))
+
+
+def _cost(size: PileSize, iterations: int, time_step: float) -> float:
+    """Steps times sweeps; the rest of a step costs about as much as 20 sweeps."""
+    return (size.count / size.rate + size.rest) / time_step * (20 + iterations)
+
+
+def pile_scene(size: PileSize, seed: int, time_step: float) -> Scene:
+    """The library's pile; a smaller one has its source lower in proportion, for the paper's just about reaches its source."""
+    scene = make_scene("pile", {"count": size.count, "rate": size.rate, "settle": size.rest, "seed": seed, "time_step": time_step})
+    emitter = scene.emitters[0]
+    scale = (size.count / PAPER_COUNT) ** (1 / 3)
+    low = emitter.source.model_copy(update={"centre": tuple(scale * x for x in emitter.source.centre)})
+    slow = tuple(math.sqrt(scale) * v for v in emitter.velocity)
+    return scene.model_copy(update={"emitters": (emitter.model_copy(update={"source": low, "velocity": slow}),)})
+
+
+def rested(size: PileSize, method: str, iterations: int, seed: int, time_step: float) -> Simulation:
+    """A pile, ``rest`` seconds after the last grain left the source."""
+    sim = start(pile_scene(size, seed, time_step), method, iterations)
+    while not sim.emissions[0].finished:
+        sim.step()
+    return sim.run(size.rest)
+
+
+def grow(size: PileSize, method: str, iterations: int, seed: int, time_step: float) -> tuple[float, float]:
+    """Height [d] of a pile, the mean top of its highest grains at rest, and its angle [degrees]."""
+    sim = rested(size, method, iterations, seed, time_step)
+    gravity = float(np.linalg.norm(sim.scene.gravity.acceleration))
+    resting = (sim.velocity**2).sum(axis=1) < gravity * sim.radius  # not on their way down or thrown up
+    position, radius = sim.position[resting], sim.radius[resting]
+    top = np.sort(position[:, 2] + radius)[-HIGHEST:]
+    return float(top.mean() / (2 * radius.mean())), PileShape().compute(position, radius).angle
+
+
+def iterations_for(iterations: np.ndarray, error: np.ndarray, tolerance: float) -> float:
+    """Fewest iterations from which on the height error stays below ``tolerance``, between those tried; NaN if it never does.
+
+    The smallest number tried if that is good enough already.
+    """
+    worst = np.maximum.accumulate(error[::-1])[::-1]  # of this and all larger numbers
+    good = np.flatnonzero(worst <= tolerance)
+    if not len(good):
+        return math.nan
+    k = good[0]
+    if k == 0:
+        return float(iterations[0])
+    part = (worst[k - 1] - tolerance) / (worst[k - 1] - worst[k])
+    return float(iterations[k - 1] * (iterations[k] / iterations[k - 1]) ** part)
+
+
+def solves(size: PileSize) -> dict[str, Any]:
+    """A resting pile is run on with each method; then one solve is looked into (WS Fig. 7 to 9)."""
+    prepared = rested(size, "cold", size.prepare_iterations, 0, TIME_STEP)
+    sweeps = sweep_ladder(size.prepare_iterations)
+    weight = float(np.linalg.norm(prepared.scene.gravity.acceleration)) * float(prepared.bodies.mass.mean())
+    curves: dict[str, Any] = {}
+    histogram: dict[str, Any] = {"edges": EDGES}
+    for method in LOOKED_INTO:
+        sim = go_on(prepared, method, size.run_on_iterations).run(size.run_on)
+        solve = look_into_solve(sim, method, sweeps)
+        kinds = solve.mean_residual
+        curves[method] = {
+            "sweeps": sweeps, "multiplier_error": solve.multiplier_error(0.01 * weight * TIME_STEP),
+            "residual": np.linalg.norm(solve.residual, axis=2).mean(axis=1), **{kind: kinds[:, k] for k, kind in enumerate(KINDS)},
+        }  # fmt: skip
+        stopped = solve.residual[np.argmin(np.abs(sweeps - size.run_on_iterations))]  # (C, 3)
+        inside = np.clip(stopped, EDGES[0], EDGES[-1])
+        histogram[method] = {kind: np.histogram(inside[:, k], EDGES)[0] / len(inside) for k, kind in enumerate(KINDS)}
+        histogram[method] |= {f"{kind}_median": float(np.median(stopped[:, k])) for k, kind in enumerate(KINDS)}
+    return {"solve": curves, "histogram": histogram}
+
+
+def _rows(size: PileSize, curves: dict[str, Any]) -> list[Row]:
+    reference, required, scatter = curves["reference"]["height_in_d"], curves["required_iterations"], _scatter(curves)
+    full = size.count == PAPER_COUNT
+    rows = [Row(
+        f"reference height, {size.count} grains, h = {1000 * size.reference_step:g} ms, {size.reference_iterations} iterations",
+        f"{reference.mean():.2f} d, angle {np.nanmean(curves['reference']['angle']):.0f} degrees; piles scatter by {scatter:.1%}",
+        "about 15 d (3363 grains)", float(reference.mean()), 13 <= reference.mean() <= 17 if full else None,
+    )]  # fmt: skip
+    at = " / ".join(f"{100 * eps:g}" for eps in size.tolerances) + " %"
+    for method in size.methods:
+        numbers = " / ".join("none" if math.isnan(n) else f"{n:.0f}" for n in required[method])
+        rows.append(Row(f"{method}: iterations for {at} height error", numbers))
+    gain = {method: _gain(required["cold"], required[method], size.iterations[0]) for method in size.methods}
+    statements = {
+        "history": ("history needs half (2)", 1.5, 3.5),
+        "history, no velocity update": ("worse than cold (< 1)", 0.0, 0.95),
+        "history, normals only": ("no significant gain (1)", 0.75, 1.4),
+        "model": ("marginal, 20 % (1.2)", 0.9, 1.5),
+    }  # fmt: skip
+    rows += [compared(f"cold / {method}, iterations", gain[method], *said) for method, said in statements.items() if method in gain]
+    rows += [
+        Row(f"cold / {method}, iterations", f"{gain[method]:.2g}", value=gain[method])
+        for method in ("momentum", "momentum + history") if method in gain
+    ]  # fmt: skip
+    return rows + _solve_rows(size, curves["solve"], curves["histogram"])
+
+
+def _solve_rows(size: PileSize, solve: dict[str, Any], histogram: dict[str, Any]) -> list[Row]:
+    stop, sweeps = size.run_on_iterations, solve["cold"]["sweeps"]
+    upto = sweeps <= stop
+
+    def lead(what: str, method: str, where: Any) -> float:
+        return float(np.exp(np.mean(np.log(solve["cold"][what][where] / solve[method][what][where]))))
+
+    last = np.argmin(np.abs(sweeps - stop))
+    rows = [
+        compared(
+            f"multiplier error, cold / history, first {stop} sweeps", lead("multiplier_error", "history", upto), "about 5", 2.5, 10,
+            f"{{:.2g}}  ({lead('multiplier_error', 'history', [0]):.2g} after 1, {lead('multiplier_error', 'history', [last]):.2g} after {stop})",
+        ),
+        compared(
+            f"mean residual, cold / history, first {stop} sweeps", lead("residual", "history", upto), "about 5 throughout", 2.5, 10,
+            f"{{:.2g}}  ({lead('residual', 'history', [0]):.2g} after 1, {lead('residual', 'history', [-1]):.2g} after {sweeps[-1]})",
+        ),
+    ]  # fmt: skip
+    rows += [
+        Row(f"mean residual, cold / {method}, first {stop} sweeps", f"{lead('residual', method, upto):.2g}", value=lead("residual", method, upto))
+        for method in ("momentum", "momentum + history")
+    ]  # fmt: skip
+    median = {kind: histogram["cold"][f"{kind}_median"] / histogram["history"][f"{kind}_median"] for kind in KINDS}
+    rows.append(Row(
+        f"median residual after {stop} sweeps, cold / history", ", ".join(f"{kind} {value:.2g}" for kind, value in median.items()),
+        "friction and rolling improve most", agrees=median["normal"] < min(median["friction"], median["rolling"]),
+    ))  # fmt: skip
+    return rows
+
+
+def _scatter(curves: dict[str, Any]) -> float:
+    """Mean over all runs of the relative standard deviation of heights between seeds."""
+    heights = [*curves["height_in_d"].values(), curves["reference"]["height_in_d"][None]]
+    if heights[0].shape[1] < 2:
+        return math.nan
+    return float(np.mean(np.concatenate([h.std(axis=1, ddof=1) / h.mean(axis=1) for h in heights])))
+
+
+def _gain(cold: list[float], other: list[float], least: int) -> float:
+    """Geometric mean of the ratio of required iterations, where both were found between those tried."""
+    ratio = [c / o for c, o in zip(cold, other, strict=True) if c > least and o >= least]
+    return float(np.exp(np.mean(np.log(ratio)))) if ratio else math.nan

@@ -128,7 +128,8 @@ def test_longer_run_is_the_same_as_one_long_run(tmp_path):
 
 
 def test_lost_recording_begins_at_the_checkpoint(tmp_path):
-    granum("run", "box", "--set", "count=10", "--no-picture", "--json", "--time-step", "0.005", "--duration", "0.1", "-o", tmp_path / "box.h5")
+    scene = ("run", "box", "--set", "count=10", "--no-picture", "--json", "--time-step", "0.005")
+    granum(*scene, "--duration", "0.1", "-o", tmp_path / "box.h5")
     (tmp_path / "box.h5").unlink()
     again = granum("restart", tmp_path / "box.h5", "--duration", "0.05", "--json")
     assert again["steps"] == 30

@@ -39,10 +39,14 @@ def write(tmp_path):
     return write
 
 
-def refusal(spec, values=None, **more):
+def build(spec, values=None, **more):
+    scene = load_scene(spec, values or {}, **more)
+    return Simulation(scene, make_settings(scene.run))
+
+
+def refusal(*arguments, **more):
     with pytest.raises(InputError) as caught:
-        scene = load_scene(spec, values or {}, **more)
-        Simulation(scene, make_settings(scene.run))
+        build(*arguments, **more)
     return str(caught.value)
 
 
@@ -100,7 +104,7 @@ def test_seed_reaches_lattices_and_emitters():
 
 
 def test_python_file_with_a_scene_or_a_function(write):
-    text = "from granum import make_scene as make\n\ndef make_scene(count=3, seed=0):\n    return make('box', {'count': count, 'seed': seed})\n"
+    text = "import granum\ndef make_scene(count=3, seed=0):\n    return granum.make_scene('box', {'count': count, 'seed': seed})\n"
     path = write(text, "boxes.py")
     scene = load_scene(path, {"count": "4"}, seed=2)
     assert (scene.parameters["count"], scene.grains[0].seed) == (4, 2)

@@ -27,7 +27,7 @@ def run(
     stepper: Annotated[str | None, typer.Option(help="Stepper: nonsmooth.", rich_help_panel=SOLVE)] = None,
     solver: Annotated[str | None, typer.Option(help="Contact solver: pgs.", rich_help_panel=SOLVE)] = None,
     iterations: Annotated[int | None, typer.Option(help="Sweeps per step.", rich_help_panel=SOLVE)] = None,
-    tolerance: Annotated[float | None, typer.Option(help="Stop sweeping below this residual [m/s]; 0: never.", rich_help_panel=SOLVE)] = None,
+    tolerance: Annotated[float | None, typer.Option(help="Stop below this residual [m/s]; 0: never.", rich_help_panel=SOLVE)] = None,
     warm_start: Annotated[str | None, typer.Option(help="none, history or model.", rich_help_panel=SOLVE)] = None,
     beta: Annotated[float | None, typer.Option(help="Part of the last impulses that history reuses.", rich_help_panel=SOLVE)] = None,
     normals_only: Annotated[bool, typer.Option("--normals-only", help="Warm start normal impulses only.", rich_help_panel=SOLVE)] = False,
@@ -43,7 +43,9 @@ def run(
     seed: Annotated[int | None, typer.Option(help="Of everything random.", rich_help_panel=RUN)] = None,
     values: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Scene parameter, or a place in it: materials.0.friction=0.3.", rich_help_panel=RUN),
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Parameter of the scene, or a place in it: materials.0.friction=0.3.", rich_help_panel=RUN
+        ),
     ] = None,
     relax: Annotated[bool, typer.Option("--relax", help="Push overlapping initial grains apart.", rich_help_panel=RUN)] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Recording; default: SCENE.h5.", rich_help_panel=FILES)] = None,

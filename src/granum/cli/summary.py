@@ -87,7 +87,8 @@ def show(summary: dict[str, Any], as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=f"granum: {summary['scene']}" + ("" if summary["complete"] else " (not complete)"), show_header=False, title_justify="left")
+    title = f"granum: {summary['scene']}" + ("" if summary["complete"] else " (not complete)")
+    table = Table(title=title, show_header=False, title_justify="left")
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in _rows(summary):

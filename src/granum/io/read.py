@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import time
 from collections.abc import Callable
@@ -102,8 +101,7 @@ class Recording:
     @cached_property
     def summary(self) -> dict[str, Any] | None:
         """What the run reported at its end; None if it has not ended."""
-        text = self._checked(lambda: self._own["summary"][()].tobytes())
-        return json.loads(text) if text else None
+        return self._checked(lambda: json.loads(self._own["summary"][()].tobytes() or "null"))
 
     @cached_property
     def scalars(self) -> dict[str, FloatArray]:
@@ -177,10 +175,10 @@ def open_checked(path: Path, kind: str, group: str, file_format: str, version: i
     try:
         file = h5py.File(path, "r")
     except PermissionError as error:
-        raise InputError(f"{kind} {path} may not be read ({error.strerror}). Change its permissions.") from error
+        raise InputError(f"{kind} {path} may not be read. Change its permissions.") from error
+    except BlockingIOError as error:
+        raise InputError(f"{kind} {path} is open for writing in another program. Close it there first.") from error
     except OSError as error:
-        if error.errno in (errno.EAGAIN, errno.EACCES):
-            raise InputError(f"{kind} {path} is open for writing in another program. Close it there first.") from error
         if not _starts_like_hdf5(path):
             raise InputError(f"{path} is not a {kind} of granum: it is not an HDF5 file. Give a file that granum wrote.") from error
         raise DamagedFileError(path, kind, error, way_out) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
-from ..state.bodies import DYNAMIC, KINEMATIC, Bodies
+from ..state.bodies import DYNAMIC, Bodies
 from ..state.rotation import matrix, turn
 from .blocks import BODY, INV_MASS, LANES, PN, RX
 
@@ -42,7 +42,7 @@ def turn_body(orientation: FloatArray, k: int, wx: float, wy: float, wz: float, 
 
 def move_bodies(bodies: Bodies, h: float) -> None:
     """Positions and orientations of all bodies that move; a free dynamic wall keeps its angular momentum exactly."""
-    for w in np.flatnonzero(bodies.kind != 0):
+    for w in bodies.moving:
         bodies.position[w] += h * bodies.velocity[w]
         before = matrix(bodies.orientation[w])
         turn_body(bodies.orientation, w, *bodies.spin[w], h)
@@ -54,11 +54,6 @@ def move_bodies(bodies: Bodies, h: float) -> None:
         bodies.wall_body_count, bodies.grain_count, h, bodies.inverse_mass, bodies.velocity, bodies.spin, bodies.position,
         bodies.orientation,
     )  # fmt: skip
-
-
-def moves(bodies: Bodies) -> bool:
-    """Whether any wall is driven."""
-    return bool((bodies.kind == KINEMATIC).any())
 
 
 @kernel

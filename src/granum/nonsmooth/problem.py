@@ -8,7 +8,7 @@ import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
 from ..detection.walls import WallTable
-from ..state.bodies import DYNAMIC, Bodies
+from ..state.bodies import Bodies
 from ..state.contacts import Contacts
 from ..state.rotation import matrix
 from .blocks import BODY, COLOURS, FIELDS_3_ROWS, FIELDS_6_ROWS, LANES, PN, RX, colour_contacts, lay_out
@@ -104,7 +104,7 @@ class Problem:
     def pack(self, bodies: Bodies, contacts: Contacts, walls: WallTable, order: IntArray, rank: IntArray, same: bool) -> None:
         """Bodies into slots; contacts into coloured blocks unless they are the ``same`` as before in the same order."""
         grains = bodies.grain_count
-        dynamic = np.flatnonzero(bodies.kind == DYNAMIC)
+        dynamic = bodies.dynamic
         self.yielding = grains + len(dynamic)
         self.first_wall_slot = self.yielding
         walls_touched = contacts.contact_count - contacts.pair_count
@@ -142,7 +142,7 @@ class Problem:
         lay_out(self.slot_a, self.slot_b, self.place, nobody, self.lane_a[: blocks * LANES], self.lane_b[: blocks * LANES])
         self.lever, self.full = np.zeros((self.serial, 6)), np.full((self.serial, 2), -1, np.int32)
 
-    def _pack_full(self, bodies: Bodies, dynamic: np.ndarray, grains: int) -> None:
+    def _pack_full(self, bodies: Bodies, dynamic: list[int], grains: int) -> None:
         """Dynamic wall bodies: spin as it is (radius 1), inverse inertia in world axes."""
         if len(dynamic) != len(self.inverse_inertia):
             self.inverse_inertia = np.zeros((len(dynamic), 3, 3))
@@ -167,7 +167,7 @@ class Problem:
     def unpack(self, bodies: Bodies, contacts: Contacts, order: IntArray) -> None:
         """Velocities and impulses back to where users look."""
         unpack_grains(order, bodies.wall_body_count, self.body, bodies.velocity, bodies.spin)
-        for k, w in enumerate(np.flatnonzero(bodies.kind == DYNAMIC)):
+        for k, w in enumerate(bodies.dynamic):
             o = (bodies.grain_count + k) * BODY
             bodies.velocity[w], bodies.spin[w] = self.body[o : o + 3], self.body[o + 3 : o + 6]
         read_impulses(self.place, self.fields, self.data, contacts.impulse)

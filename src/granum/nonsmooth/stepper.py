@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from time import perf_counter
 from typing import Any, Literal
 
@@ -14,7 +15,8 @@ from ..contact.model import NonNegative, Positive, Record
 from ..detection.detector import Detector
 from ..detection.walls import WallTable
 from ..scene.scene import Scene
-from ..state.bodies import DYNAMIC, Bodies
+from ..state.bodies import KINEMATIC, Bodies
+from ..state.energy import energy
 from ..state.rotation import matrix
 from .assemble import aim_at_rest, assemble_rows, clear_impulses, elastic_energy, place_walls
 from .blocks import BODY, LANES
@@ -53,10 +55,12 @@ class NonsmoothStepper:
         self.walls = WallTable.build(scene.all_bodies, scene.material_index, scene.size_range[1] / 2)
         self.detector = Detector(self.walls)
         self.problem = Problem(rolling=bool((self.pairs.rolling_friction > 0).any()))
-        self.driven = bool((bodies.kind == 1).any() or self.walls.surface_velocity.any())
+        self.driven = bool((bodies.kind == KINEMATIC).any() or self.walls.surface_velocity.any())
         self.work = 0.0
         self.stability = StabilityGuard()
         self.left_over = 0.0  # residual of the last solve [m/s]
+        self.fastest = 0.0  # grain speed after the last step [m/s]
+        self.extent = np.zeros((2, 3))  # box around all grain centres after the last step [m]
         self.history = False
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
 
@@ -81,12 +85,14 @@ class NonsmoothStepper:
         move_bodies(self.bodies, h)
         self._part_rebounding(h)
         tick()
-        detection, assembly, impact, aim, solve, integrate = np.diff(clock)
+        detection, assembly, impact, aim, solve, integrate = (b - a for a, b in pairwise(clock))
+        kinetic, potential, self.fastest, self.extent = energy(self.bodies, gravity)
         return StepReport(
             step=number, time=time + h, contacts=contacts.contact_count, impacts=impacts,
             iterations=self.solve_report.iterations, residual=self.solve_report.residual,
             max_overlap=float(contacts.overlap.max(initial=0.0)),
-            elastic_energy=elastic_energy(contacts.overlap, self.problem.stiffness, self.pairs.exponent), seconds={
+            elastic_energy=elastic_energy(contacts.overlap, self.problem.stiffness, self.pairs.exponent),
+            kinetic_energy=kinetic, energy=kinetic + potential, seconds={
                 "detection": detection, "assembly": assembly + aim, "impact": impact, "solve": solve, "integrate": integrate,
             },
         )  # fmt: skip
@@ -156,7 +162,7 @@ class NonsmoothStepper:
     def _add_external_impulse(self, h: float, gravity: FloatArray) -> None:
         p, b = self.problem, self.bodies
         add_external_impulse(p.body, b.grain_count, gravity[0], gravity[1], gravity[2], h)
-        for k, w in enumerate(np.flatnonzero(b.kind == DYNAMIC)):
+        for k, w in enumerate(b.dynamic):
             o = (b.grain_count + k) * BODY
             force = np.asarray(self.scene.all_bodies[w].force)
             p.body[o : o + 3] += h * (gravity + b.inverse_mass[w] * force)

@@ -15,7 +15,7 @@ from .render import Camera, Window, render
 
 FloatArray = NDArray[np.float64]
 
-DPI = 150
+DPI = 130
 FINER = 2                  # pixels of the image for one of the picture, each way
 BOX = (7.6, 5.2)           # [inch] the image fits into this
 LIGHT = (-0.5, 0.55, 1.0)  # right, towards the viewer, up
@@ -50,7 +50,7 @@ def scene_picture(
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0.3 / width, 0.45 / height, wide / width, tall / height))
     axes.set_axis_off()
-    scale, unit, values = _values(shown, position, velocity)
+    unit, values = _values(shown, position, velocity)
     image, mapped = _image(position, radius, values, COLOURS[shown], camera, window, ground)
     axes.imshow(image, extent=window.extent, origin="lower", interpolation="antialiased", zorder=2)
     _draw_lines(axes, lines, camera.project(position))
@@ -75,13 +75,13 @@ def _what_to_show(scene: Scene, radius: FloatArray, velocity: FloatArray) -> Lit
     return "speed" if np.quantile(speed, 0.9) > 0.2 * np.sqrt(gravity * 2 * np.median(radius)) else "height"
 
 
-def _values(shown: str, position: FloatArray, velocity: FloatArray) -> tuple[float, str, FloatArray]:
-    """Factor to the shown unit, the unit, and the values in it."""
+def _values(shown: str, position: FloatArray, velocity: FloatArray) -> tuple[str, FloatArray]:
+    """The unit, and the values in it."""
     values = position[:, 2] if shown == "height" else np.sqrt((velocity**2).sum(axis=1))
     unit = "m" if shown == "height" else "m/s"
     largest = float(np.abs(values).max())
     scale, prefix = next(((f, p) for limit, f, p in ((1e-3, 1e6, "µ"), (1.0, 1e3, "m")) if largest < limit), (1.0, ""))
-    return scale, prefix + unit, values * scale
+    return prefix + unit, values * scale
 
 
 def _window(view: FloatArray, radius: FloatArray, lines: list[FloatArray], ground: bool) -> Window:
@@ -104,13 +104,13 @@ def _window(view: FloatArray, radius: FloatArray, lines: list[FloatArray], groun
 def _image(
     position: FloatArray, radius: FloatArray, values: FloatArray, colours: str, camera: Camera, window: Window,
     ground: tuple[FloatArray, FloatArray] | None,
-) -> tuple[FloatArray, Any]:  # fmt: skip
+) -> tuple[NDArray[np.float32], Any]:  # fmt: skip
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
     # The darkest end hides the shading.
-    trimmed = LinearSegmentedColormap.from_list("trimmed", colormaps[colours](np.linspace(0.2, 0.97, 256)))
+    trimmed = LinearSegmentedColormap.from_list("trimmed", colormaps[colours](np.linspace(0.25, 0.97, 256)))
     low, high = float(values.min()), float(values.max())
     norm = Normalize(low, high if high > low else low + 1)
     light = LIGHT[0] * camera.right + LIGHT[1] * camera.towards + LIGHT[2] * np.array([0.0, 0.0, 1.0])

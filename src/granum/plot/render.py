@@ -10,15 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter
+from scipy.ndimage import gaussian_filter, zoom
 
 FloatArray = NDArray[np.float64]
 
 AT_ONCE = 2_000_000  # pixels tried in one go: memory
 GROUND = np.array([0.91, 0.90, 0.88])
-AMBIENT, DIFFUSE, SHINE, GLOSS = 0.50, 0.66, 0.20, 30
+AMBIENT, DIFFUSE, SHINE, GLOSS = 0.58, 0.60, 0.20, 30
 SHADOW = 0.6  # part of the light that is missing in a shadow
-GAPS = 0.55   # and in the deepest gap
+GAPS = 0.5    # and in the deepest gap
+FINEST_SHADOW = 1200  # pixels across the shadow map, at most
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,8 @@ class Window:
     def axes(self) -> tuple[FloatArray, FloatArray]:
         """Pixel centres across (columns,) and up (rows,) [m]."""
         return (
-            self.left + (np.arange(self.columns) + 0.5) * self.pixel,
-            self.bottom + (np.arange(self.rows) + 0.5) * self.pixel,
+            self.left + (np.arange(self.columns, dtype=np.float64) + 0.5) * self.pixel,
+            self.bottom + (np.arange(self.rows, dtype=np.float64) + 0.5) * self.pixel,
         )
 
 
@@ -114,7 +115,7 @@ def _splat_some(
 def render(
     position: FloatArray, radius: FloatArray, colour: FloatArray, camera: Camera, window: Window, *, light: FloatArray,
     ground: tuple[FloatArray, FloatArray] | None = None, ground_reach: float = math.inf,
-) -> FloatArray:  # fmt: skip
+) -> NDArray[np.float32]:  # fmt: skip
     """(rows, columns, 4) RGBA image, bottom row first, of spheres with ``colour`` (n, 3), and of the plane ``ground`` (point, normal).
 
     The ground fades out at ``ground_reach`` [m] from the middle of the spheres.
@@ -132,18 +133,18 @@ def render(
     drawn |= grain
     across, upward = window.axes()
     row, column = np.nonzero(drawn)
-    point = across[column, None] * camera.right + upward[row, None] * camera.up + depth[drawn][:, None] * camera.towards
-    lit = 1 - SHADOW * shadow(point, position, radius, light)
+    place = np.stack([across[column], upward[row], depth[drawn]])  # (3, n) in the axes of the camera, as all that follows
+    lit = 1 - SHADOW * shadow(place, view, radius, camera.project(light[None])[0], window.pixel)
     on_grain = grain[drawn]
     image[drawn & ~grain, :3] *= lit[~on_grain][:, None]
 
     who, lit = owner[grain], lit[on_grain]
-    normal = (point[on_grain] - position[who]) / radius[who][:, None]
+    normal = (place[:, on_grain] - view[who].T) / radius[who]
     half = light + camera.towards
-    half /= np.linalg.norm(half)
-    shine = SHINE * np.clip(normal @ half, 0, 1) ** GLOSS * lit
+    from_light, from_half, upright = camera.project(np.stack([light, half / np.linalg.norm(half), np.array([0.0, 0.0, 1.0])])) @ normal
+    shine = SHINE * np.clip(from_half, 0, 1) ** GLOSS * lit
     # Wrapped diffuse light: the dark side is not flat.
-    brightness = AMBIENT * (0.75 + 0.25 * normal[:, 2]) + DIFFUSE * np.clip(0.15 + 0.85 * (normal @ light), 0, 1) * lit
+    brightness = AMBIENT * (0.75 + 0.25 * upright) + DIFFUSE * np.clip(0.15 + 0.85 * from_light, 0, 1) * lit
     brightness *= 1 - GAPS * gaps[grain]
     image[grain, :3] = np.clip(colour[who] * brightness[:, None] + shine[:, None], 0, 1)
     image[grain, 3] = 1.0
@@ -184,23 +185,25 @@ def _feather(count: int, width: float) -> FloatArray:
     return np.clip(np.minimum(k, count - 1 - k) / width, 0, 1)
 
 
-def shadow(point: FloatArray, position: FloatArray, radius: FloatArray, light: FloatArray) -> FloatArray:
-    """(n,) part of the light that spheres keep from each point, 0 to 1, with soft borders."""
+def shadow(place: FloatArray, centre: FloatArray, radius: FloatArray, light: FloatArray, pixel: float) -> FloatArray:
+    """(n,) part of the light that spheres keep from places (3, n), 0 to 1, with soft borders; ``pixel`` [m] is the finest detail."""
     sun = Camera.along(light)
-    seen = sun.project(position)
+    seen = sun.project(centre)
     low, high = seen[:, :2].min(axis=0) - 2 * radius.max(), seen[:, :2].max(axis=0) + 2 * radius.max()
-    pixel = max(float(np.median(radius)) / 8, float(np.max(high - low)) / 2000)
+    pixel = max(pixel, float(np.max(high - low)) / FINEST_SHADOW)
     columns, rows = np.ceil((high - low) / pixel).astype(int)
     depth, _ = splat(seen, radius, Window(low[0], low[1], pixel, int(rows), int(columns)))
-    where = sun.project(point)
-    column, row = ((where[:, :2] - low) / pixel).T
-    near = (column > 2) & (column < columns - 2) & (row > 2) & (row < rows - 2)
+    column, row = (sun.right @ place - low[0]) / pixel, (sun.up @ place - low[1]) / pixel
+    r = float(np.median(radius))
+    soft = 0.05 * r / pixel
+    edge = 1.5 * soft + 1
+    near = (column > edge) & (column < columns - edge) & (row > edge) & (row < rows - edge)
     column, row = column[near], row[near]
-    limit = where[near, 2] + 0.25 * float(np.median(radius))  # a surface does not shade itself
+    limit = sun.towards @ place[:, near] + 0.12 * r + 1.5 * pixel  # a surface does not shade itself
     dark = np.zeros(len(limit), np.float32)
     for dx, dy in ((-1.2, -0.5), (0.5, -1.2), (1.2, 0.5), (-0.5, 1.2)):
-        dark += depth[(row + dy).astype(np.int32), (column + dx).astype(np.int32)] > limit
-    result = np.zeros(len(point))
+        dark += depth[(row + dy * soft).astype(np.int32), (column + dx * soft).astype(np.int32)] > limit
+    result = np.zeros(place.shape[1])
     result[near] = dark / 4
     return result
 
@@ -216,6 +219,6 @@ def crevices(depth: FloatArray, diameter: float, pixel: float) -> FloatArray:
     total = np.zeros_like(depth)
     for width in (0.25, 0.7):  # of a diameter
         around = gaussian_filter(filled, width * diameter / pixel / every, truncate=3)
-        around = np.repeat(np.repeat(around, every, axis=0), every, axis=1)[: depth.shape[0], : depth.shape[1]]
+        around = zoom(around, every, order=1, grid_mode=True, mode="nearest")[: depth.shape[0], : depth.shape[1]]
         total += np.clip((around - depth) / (1.1 * width * diameter), 0, 1)
     return np.clip(total, 0, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -76,21 +77,21 @@ class Scene(Record):
             raise ValueError(f"world: lower must be below upper in every direction, has {self.world}")
         return self
 
-    @property
+    @cached_property
     def all_bodies(self) -> tuple[Body, ...]:
         """The wall bodies in the order of their numbers; the first is the ground, which owns the static walls."""
         return (Body(name="ground", walls=self.walls), *self.bodies)
 
-    @property
+    @cached_property
     def all_walls(self) -> tuple[Shape, ...]:
         """All walls in the order of their numbers."""
         return tuple(wall for body in self.all_bodies for wall in body.walls)
 
-    @property
+    @cached_property
     def material_index(self) -> dict[str, int]:
         return {m.name: i for i, m in enumerate(self.materials)}
 
-    @property
+    @cached_property
     def size_range(self) -> tuple[float, float]:
         """Smallest and largest diameter [m] that can occur; (inf, 0) without grains."""
         ranges = [g.size_range for g in self.grains] + [e.sizes.range for e in self.emitters]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -37,11 +38,11 @@ class Guard:
         """Energy that came with new grains."""
         self.allowed += joules
 
-    def look(self, sim: Simulation, fastest: float, box: np.ndarray) -> None:
-        """Check the state after a step: ``fastest`` is the largest grain speed [m/s], ``box`` (2, 3) holds all grains [m]."""
-        if not (np.isfinite(sim.report.energy) and np.isfinite(fastest)):
+    def look(self, sim: Simulation) -> None:
+        """Check the state after a step."""
+        if not (math.isfinite(sim.report.energy) and math.isfinite(sim.stepper.fastest)):
             self._not_finite(sim)
-        self._look_at_world(sim, box)
+        self._look_at_world(sim)
         self._look_at_walls(sim)
         self._look_at_overlap(sim)
         self._look_at_energy(sim)
@@ -54,12 +55,12 @@ class Guard:
         contact = f", contact {touching[0]} of {sim.contacts.contact_count}" if len(touching) else ""
         self._act("stop", sim, "finite", f"the state is not finite any more: {len(bad)} grain(s), first grain {grain}{contact}")
 
-    def _look_at_world(self, sim: Simulation, box: np.ndarray) -> None:
+    def _look_at_world(self, sim: Simulation) -> None:
         if self.settings.on_lost == "off":
             return
         if self.world is None:
             self.world = default_world(sim)
-        low, high = self.world
+        (low, high), box = self.world, sim.stepper.extent
         if (box[0] < low).any() or (box[1] > high).any():
             x = sim.position
             grain = int(np.flatnonzero(((x < low) | (x > high)).any(axis=1))[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
 from time import perf_counter
@@ -16,7 +15,6 @@ from ..nonsmooth import NonsmoothStepper, StepReport
 from ..scene.scene import Scene
 from ..state.bodies import DYNAMIC, KINEMATIC, STATIC, Bodies
 from ..state.contacts import Contacts
-from ..state.energy import energy
 from .emission import Emission
 from .guards import Guard
 from .placement import check_placement
@@ -25,7 +23,7 @@ from .settings import Settings, make_settings
 KINDS = {"static": STATIC, "kinematic": KINEMATIC, "dynamic": DYNAMIC}
 
 
-def make_bodies(scene: Scene) -> Bodies:
+def make_bodies(scene: Scene, with_grains: bool = True) -> Bodies:
     """Wall bodies and initial grains of a scene."""
     owners = scene.all_bodies
     bodies = Bodies(
@@ -36,7 +34,7 @@ def make_bodies(scene: Scene) -> Bodies:
         bodies.orientation[w] = np.asarray(owner.orientation) / np.linalg.norm(owner.orientation)
         if owner.kind == "dynamic" and owner.mass is not None:
             bodies.velocity[w], bodies.spin[w], bodies.inverse_mass[w] = owner.velocity, owner.spin, 1 / owner.mass
-    for block in scene.grains:
+    for block in scene.grains if with_grains else ():
         position, diameter, velocity, spin = block.place()
         material = scene.material_index[block.material]
         mass = scene.materials[material].density * math.pi / 6 * np.asarray(diameter) ** 3
@@ -52,11 +50,11 @@ class Simulation:
     anew after grains were emitted. ``callbacks`` are called with the simulation after every step; ``observers`` start, observe and finish.
     """
 
-    def __init__(self, scene: Scene, settings: Settings | None = None, *, check: bool = True) -> None:
+    def __init__(self, scene: Scene, settings: Settings | None = None, *, bodies: Bodies | None = None) -> None:
         self.scene = scene
         self.settings = settings if settings is not None else make_settings(scene.run)
         self.time_step = finite_positive("time_step", self.settings.step_for(scene), "s")
-        self.bodies = make_bodies(scene)
+        self.bodies = make_bodies(scene) if bodies is None else bodies
         if self.bodies.grain_count == 0 and not scene.emitters:
             raise InputError("the scene has no grains and no emitter: add grains, a lattice or an emitter.")
         self.stepper = NonsmoothStepper(scene, self.bodies, self.settings.stepper)
@@ -76,7 +74,7 @@ class Simulation:
         self.whole = True  # the last step was finished and found sound: it may be saved
         self.ended_by: BaseException | None = None
         self.stop_reason: str | None = None
-        if check:
+        if bodies is None:
             check_placement(self.bodies, self.stepper.detector, self.settings.relax)
 
     @property
@@ -123,14 +121,13 @@ class Simulation:
                 self.guard.allow(self._energy_of_newest(count, self.scene.gravity.at(time)))
         self._drive_walls(time + h / 2)
         gravity = self.scene.gravity.at(time)
-        report = self.stepper.step(self.step_count, time, h, gravity)
+        self.report = self.stepper.step(self.step_count, time, h, gravity)
         self.step_count += 1
-        kinetic, potential, fastest, box = energy(self.bodies, gravity)
-        self.report = dataclasses.replace(report, kinetic_energy=kinetic, energy=kinetic + potential)
-        for stage, seconds in report.seconds.items():
+        for stage, seconds in self.report.seconds.items():
             self.stage_seconds[stage] = self.stage_seconds.get(stage, 0.0) + seconds
-        self.guard.look(self, fastest, box)
-        self.stepper.stability.look(self.guard.unexplained, kinetic, 0.5 * self.guard.mass * float(gravity @ gravity) * h * h)
+        self.guard.look(self)
+        fall = 0.5 * self.guard.mass * float(gravity @ gravity) * h * h
+        self.stepper.stability.look(self.guard.unexplained, self.report.kinetic_energy, fall)
         self.whole = True
         for callback in self.callbacks:
             callback(self)
@@ -205,18 +202,12 @@ class Simulation:
     @classmethod
     def restore(cls, scene: Scene, settings: Settings, saved: dict[str, Any]) -> Simulation:
         """A simulation that goes on from a checkpoint as if it had never stopped."""
-        empty = scene.model_copy(update={"grains": ()})
-        sim = cls(empty if scene.emitters else scene, settings, check=False)
-        sim.scene = scene
-        state = saved["bodies"]
-        sim.bodies = make_bodies(empty)
-        walls = sim.bodies.wall_body_count
-        sim.bodies.append_grains(
-            state["position"][walls:], state["radius"], state["material"], state["inverse_mass"][walls:]
-        )
+        bodies = make_bodies(scene, with_grains=False)
+        state, walls = saved["bodies"], bodies.wall_body_count
+        bodies.append_grains(state["position"][walls:], state["radius"], state["material"], state["inverse_mass"][walls:])
         for name in ("position", "orientation", "velocity", "spin", "inverse_mass"):
-            getattr(sim.bodies, name)[:] = state[name]
-        sim.stepper = NonsmoothStepper(scene, sim.bodies, settings.stepper)
+            getattr(bodies, name)[:] = state[name]
+        sim = cls(scene, settings, bodies=bodies)
         sim.stepper.restore(saved["stepper"])
         for k, emission in enumerate(sim.emissions):
             emission.restore(saved["emissions"][str(k)])

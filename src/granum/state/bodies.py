@@ -38,6 +38,8 @@ class Bodies:
         self.kind = np.ascontiguousarray(kind, np.int32)
         self.inertia = np.ascontiguousarray(inertia, float).reshape(-1, 3)
         self.wall_body_count = len(self.kind)
+        self.dynamic = [int(w) for w in np.flatnonzero(self.kind == DYNAMIC)]  # wall bodies that are pushed
+        self.moving = [int(w) for w in np.flatnonzero(self.kind != STATIC)]    # wall bodies that are pushed or driven
         self.grain_count = 0
         self._room: dict[str, np.ndarray] = {}
         self._reserve(64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, kernel
-from .bodies import DYNAMIC, Bodies
+from .bodies import Bodies
 from .rotation import matrix
 
 
@@ -44,7 +44,7 @@ def energy(bodies: Bodies, gravity: FloatArray) -> tuple[float, float, float, Fl
         bodies.wall_body_count, bodies.inverse_mass, bodies.radius, bodies.velocity, bodies.spin, bodies.position,
         gravity[0], gravity[1], gravity[2], box,
     )  # fmt: skip
-    for w in np.flatnonzero(bodies.kind == DYNAMIC):
+    for w in bodies.dynamic:
         mass = 1.0 / bodies.inverse_mass[w]
         own = matrix(bodies.orientation[w]).T @ bodies.spin[w]
         kinetic += 0.5 * mass * float(bodies.velocity[w] @ bodies.velocity[w]) + 0.5 * float(bodies.inertia[w] @ own**2)

@@ -28,6 +28,7 @@ class Order(IntEnum):
     RANDOM = 3     # a new permutation each sweep
 
 
+ORDER_NUMBER = {order.name.lower(): int(order) for order in Order}  # a plain number: an enum is slow to hand to compiled code
 LARGEST_MOMENTUM = 0.95  # without a cap the extrapolation diverges late in a solve
 GROWTH_RESTART = 1.5     # restart when the squared step grows by this
 CHECK_EVERY = 5          # sweeps between two looks at the residual: a look costs about as much as a sweep
@@ -139,7 +140,7 @@ class PGS(Record):
         kinds = np.zeros(3)
         momentum = self.momentum and self.order != "symmetric"  # the two together diverge
         done, residual = iterate(
-            *problem.for_sweeps(), self.iterations, self.tolerance, momentum, Order[self.order.upper()],
+            *problem.for_sweeps(), self.iterations, self.tolerance, momentum, ORDER_NUMBER[self.order],
             self.friction == "box", self.seed + step, measure, problem.body, problem.data, problem.body_before,
             problem.before, rows, kinds,
         )  # fmt: skip

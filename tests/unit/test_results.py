@@ -1,0 +1,66 @@
+"""Numbers of the library scenes from states whose numbers are known."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from granum.analysis import PileShape, bulk_packing_fraction, exact_column_height, overlap_in_diameters, scene_results, state_hash
+from granum.scene.library import make_scene
+
+D = 0.01
+
+
+def test_column_of_one_is_hertz_on_a_plane():
+    """delta = (m g / k_n)^(2/3), k_n = (4/3) E* sqrt(R), E* = E / (2 (1 - nu^2))."""
+    scene = make_scene("column", {"count": 1, "diameter": D})
+    material = scene.materials[0]
+    weight = material.density * np.pi / 6 * D**3 * 9.81
+    stiffness = 4 / 3 * material.youngs_modulus / (2 * (1 - material.poisson_ratio**2)) * np.sqrt(D / 2)
+    assert exact_column_height(scene) == pytest.approx(D - (weight / stiffness) ** (2 / 3), rel=1e-12)
+
+
+def test_height_error_is_the_missing_part():
+    scene = make_scene("column", {"count": 2, "diameter": D})
+    exact = exact_column_height(scene)
+    position = np.array([[0, 0, D / 2], [0, 0, 0.99 * exact - D / 2]])
+    found = scene_results(scene, position, np.full(2, D / 2), np.zeros((2, 3)))
+    assert found["height_error"] == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("angle", [15.0, 25.0, 35.0])
+def test_angle_of_a_cone(angle):
+    """A lattice cut to a cone; its steps of one grain blur the slope by about a degree."""
+    x = np.stack(np.meshgrid(*[np.arange(-40, 41)] * 2, np.arange(0, 30), indexing="ij"), axis=-1).reshape(-1, 3) * D
+    high = 35 * D * np.tan(np.radians(angle))
+    x = x[x[:, 2] < high - np.hypot(x[:, 0], x[:, 1]) * np.tan(np.radians(angle))] + [0.3, -0.2, D / 2]
+    shape = PileShape().compute(x, np.full(len(x), D / 2))
+    assert shape.angle == pytest.approx(angle, abs=1.5)
+    assert shape.height == pytest.approx(high, abs=D)
+
+
+def test_too_small_for_an_angle():
+    found = scene_results(make_scene("pile"), np.zeros((2, 3)), np.full(2, D), np.zeros((2, 3)))
+    assert found["angle"] is None
+    assert scene_results(make_scene("pile"), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)))["height"] is None
+
+
+def test_packing_fraction_of_a_cubic_lattice():
+    """pi / 6."""
+    x = np.stack(np.meshgrid(*[np.arange(10) + 0.5] * 3, indexing="ij"), axis=-1).reshape(-1, 3) * D
+    assert bulk_packing_fraction(x, np.full(len(x), D / 2), (10 * D) ** 2) == pytest.approx(np.pi / 6, rel=1e-12)
+    assert np.isnan(bulk_packing_fraction(x[:1], np.full(1, D / 2), 1.0))
+
+
+def test_overlap_in_diameters_of_the_smaller_grain():
+    radius = np.array([1.0, 0.5])
+    mean, largest = overlap_in_diameters(np.array([0.1, 0.1]), np.array([0, 0]), np.array([1, -1]), radius)
+    assert (mean, largest) == (pytest.approx(0.075), pytest.approx(0.1))
+
+
+def test_state_hash_is_of_the_bytes():
+    a, b = np.arange(6.0).reshape(2, 3), np.ones((2, 4))
+    assert state_hash(a, b) == hashlib.sha256(a.tobytes() + b.tobytes()).hexdigest()
+    assert state_hash(a.T.copy().T, b) == state_hash(a, b)

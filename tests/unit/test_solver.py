@@ -99,8 +99,11 @@ def test_momentum_does_not_change_the_solution(order):
 
 @pytest.mark.parametrize(
     "warm_start",
-    [{"name": "history"}, {"name": "history", "beta": 1.0, "normals_only": True}, {"name": "model"}, {"name": "model", "normals_only": True}],
-)
+    [
+        {"name": "history"}, {"name": "history", "beta": 1.0, "normals_only": True}, {"name": "model"},
+        {"name": "model", "normals_only": True},
+    ],
+)  # fmt: skip
 def test_the_start_does_not_change_the_solution(warm_start):
     """Three steps from the same state, each solved to rounding: cold, history and model based agree."""
     results = []
@@ -127,8 +130,8 @@ def test_start_without_velocity_update_solves_another_problem():
 def test_residual_is_that_of_the_twin_and_zero_at_the_solution(friction):
     """After few sweeps the residual equals an independent evaluation from the multipliers; after many it vanishes."""
     for iterations in (1, 3, 10):
-        # beta = 0 leaves only the plain sweeps of this step
-        sim = packing(solver={"iterations": iterations, "tolerance": 0.0, "momentum": False, "friction": friction}, warm_start={"name": "none"})
+        few = {"iterations": iterations, "tolerance": 0.0, "momentum": False, "friction": friction}
+        sim = packing(solver=few, warm_start={"name": "none"})
         twin = twin_of(sim, box=friction == "box")
         c = sim.contacts
         for k in range(len(twin.a)):  # the engine's impulses as multipliers: p_n = s lam_n, tangents and rolling along the basis
@@ -218,7 +221,8 @@ def test_momentum_is_several_times_faster_on_a_column(count):
     for momentum in (True, False):
         sim = make(
             np.outer(column_heights(column_overlaps(count)), (0, 0, 1)), walls=True, gravity=(0, 0, -G), friction=0.5, guards=FREE,
-            solver={"iterations": CONVERGED, "tolerance": 1e-4 * G * H, "momentum": momentum}, stepper={**QUIET, "warm_start": {"name": "none"}},
+            solver={"iterations": CONVERGED, "tolerance": 1e-4 * G * H, "momentum": momentum},
+            stepper={**QUIET, "warm_start": {"name": "none"}},
         )  # fmt: skip
         sim.step()
         sweeps.append(sim.report.iterations)

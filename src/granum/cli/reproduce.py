@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 LINE_EVERY = 10.0  # [s] between two lines where there is no terminal
 
+WIDTH = 140        # of the table where there is no terminal
+
 
 def register(app: typer.Typer) -> None:
     app.command("reproduce")(in_words(reproduce))
@@ -28,7 +32,7 @@ def reproduce(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Experiment; see --list.")] = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
     full: Annotated[bool, typer.Option("--full", help="The paper's size (up to hours) instead of minutes.")] = False,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; default: one for each core. Results do not depend on it.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; default: all cores. Results do not depend on it.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Table and all curves as one JSON object.")] = False,
     folder: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the figures.")] = Path(),
 ) -> None:
@@ -44,16 +48,19 @@ def reproduce(
     _make_folder(folder)
     began = monotonic()
     _compile()
+    size, numbers = ("full", experiment.full) if full else ("quick", experiment.quick)
     with _progress(name) as advance:
-        outcome = experiment.measure(experiment.full if full else experiment.quick, lambda jobs: run_jobs(jobs, workers, advance))
+        outcome = experiment.measure(numbers, lambda jobs: run_jobs(jobs, workers, advance))
     figures = [str(path) for path in experiment.draw(outcome, folder)]
     seconds = monotonic() - began
     if as_json:
         rows = [dataclasses.asdict(row) for row in outcome.rows]
-        content = {"name": name, "size": "full" if full else "quick", "rows": rows, "curves": outcome.curves, "figures": figures, "seconds": seconds}
-        print_json(plain(content))
+        print_json(plain({
+            "name": name, "size": size, "settings": dataclasses.asdict(numbers), "rows": rows, "curves": outcome.curves,
+            "figures": figures, "seconds": seconds,
+        }))  # fmt: skip
         return
-    _show_table(f"{name}, {'full' if full else 'quick'}: {experiment.title}", outcome.rows)
+    _show_table(f"{name}, {size}: {experiment.title}", outcome.rows)
     typer.echo(f"figures: {', '.join(figures)}; {seconds:.0f} s")
 
 
@@ -67,8 +74,6 @@ def plain(value: Any) -> Any:
 
 
 def _make_folder(folder: Path) -> None:
-    import os
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -110,8 +115,10 @@ def _progress(name: str) -> Iterator[Callable[[float], None]]:
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=32), TextColumn("{task.percentage:3.0f} %"), TimeElapsedColumn())
-    with Progress(*columns, TextColumn("left"), TimeRemainingColumn(), console=console, transient=True) as bar:
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(bar_width=32), TextColumn("{task.percentage:3.0f} %"), TimeElapsedColumn(),
+        TextColumn("left"), TimeRemainingColumn(), console=console, transient=True,
+    ) as bar:  # fmt: skip
         task = bar.add_task(name, total=1.0)
         yield lambda part: bar.update(task, completed=part)
 
@@ -136,4 +143,4 @@ def _show_table(title: str, rows: list[Row]) -> None:
     table.add_column("agrees")
     for row in rows:
         table.add_row(row.what, row.ours, row.paper, {None: "", True: "yes", False: "[red]no[/red]"}[row.agrees])
-    Console(highlight=False).print(table)
+    Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH).print(table)

@@ -59,13 +59,15 @@ def find_job(file: Path) -> Job:
     if not checkpoint.exists():
         return _from_the_start(recording, description, f"there is no checkpoint {checkpoint}")
     run = load_run(checkpoint)
-    if not {"run_id", "chosen"} <= set(run.about):
-        run.about = {"run_id": "", "chosen": {}, "recording": recording.name, "command": "", **run.about}
+    run.about = {"run_id": "", "chosen": {}, "recording": recording.name, "command": "", **run.about}  # a run from Python may tell less
+    sim = run.simulation
+    if sim.settings.every is None:
+        sim.settings = sim.settings.model_copy(update={"every": max(sim.settings.duration / 100, sim.time_step)})
     if description is None:
         talk(f"there is no recording {recording}: it begins anew at the checkpoint")
     elif description.get("run_id", "") != run.about["run_id"]:
         return _from_the_start(recording, description, f"{checkpoint} belongs to another run")
-    return Job(run.simulation, run.last_step, recording, run.about, resume=description is not None)
+    return Job(sim, run.last_step, recording, run.about, resume=description is not None)
 
 
 def _description(recording: Path) -> dict[str, Any] | None:

@@ -1,6 +1,6 @@
 """The papers' experiments, each by name: what is run, what is measured, what the paper says, and the figures.
 
-To add one: a module with a frozen size, ``measure(size, run)`` and ``draw(outcome, folder)``, and a line in ``EXPERIMENTS``.
+To add one: a module with its sizes, ``measure(size, run)`` and ``draw(outcome, folder)``, and an entry in ``EXPERIMENTS``.
 """
 
 from __future__ import annotations

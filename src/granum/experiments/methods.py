@@ -26,7 +26,7 @@ METHODS: dict[str, tuple[dict[str, Any], bool]] = {  # warm start, momentum
     "momentum": ({"name": "none"}, True),
     "momentum + history": (HISTORY, True),
 }
-"""Plain projected Gauss-Seidel unless it says momentum; ``unguarded`` is history as the paper has it, without our stability guard."""
+"""Plain sweeps unless it says momentum; ``unguarded`` is history as the paper has it, without our stability guard."""
 
 
 def settings_for(scene: Scene, method: str, iterations: int) -> Settings:
@@ -75,7 +75,7 @@ class Solve:
         return self.residual.mean(axis=1)
 
     def multiplier_error(self, least: float) -> FloatArray:
-        """(K,) relative error of the normal impulses against the last ones (WS (13)), over contacts whose last is above ``least`` [N s]."""
+        """(K,) mean relative error of the normal impulses against the last ones (WS (13)), where those exceed ``least`` [N s]."""
         last = self.impulse[-1]
         carries = last > least
         return (np.abs(self.impulse[:, carries] - last[carries]) / last[carries]).mean(axis=1)
@@ -92,6 +92,7 @@ def look_into_solve(sim: Simulation, method: str, sweeps: np.ndarray) -> Solve:
     return Solve(sweeps, np.array(impulse), np.array(residual))
 
 
-def sweep_ladder(most: int) -> np.ndarray:
-    """1 ... most sweeps, about 12 to a decade."""
-    return np.unique(np.round(np.geomspace(1, most, 1 + round(12 * np.log10(most)))).astype(int))
+def sweep_ladder(most: int, also: int = 1) -> np.ndarray:
+    """1 ... most sweeps, about 12 to a decade, and ``also``."""
+    ladder = np.geomspace(1, most, 1 + round(12 * np.log10(most)))
+    return np.unique([*np.round(ladder).astype(int), also])

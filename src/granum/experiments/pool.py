@@ -26,10 +26,12 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_jobs(jobs: Sequence[Job], workers: int | None = None, advance: Callable[[float], None] = lambda done: None) -> list[Any]:
+def run_jobs(
+    jobs: Sequence[Job], workers: int | None = None, advance: Callable[[float], None] = lambda part: None
+) -> list[Any]:
     """Results in the order of ``jobs``; ``workers`` none: one for each core. ``advance`` hears the finished part, 0 to 1.
 
-    Kernels should have been compiled before (:func:`warm_kernels`), or every worker would compile its own.
+    Compile the kernels before (``methods.warm_kernels``), or every worker compiles its own.
     """
     workers = min(workers or cores(), len(jobs))
     total, done = sum(job.cost for job in jobs), 0.0

@@ -1,4 +1,4 @@
-"""A pile that grows under a source: how many iterations its height needs, and how its solves converge (WS 4.2, Fig. 6 to 9)."""
+"""A pile under a source: how many iterations its height needs, and how its solves converge (WS 4.2, Fig. 6 to 9)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from .methods import go_on, look_into_solve, start, sweep_ladder
 from .pool import Job
 
 COMPARED = (
-    "cold", "history", "model", "history, normals only", "history, no velocity update", "momentum", "momentum + history",
+    "cold", "history", "model", "history, normals only", "history, no velocity update", "momentum",
+    "momentum + history",
 )  # fmt: skip
 LOOKED_INTO = ("cold", "history", "momentum", "momentum + history")
 KINDS = ("normal", "friction", "rolling")
@@ -52,37 +53,41 @@ class PileSize:
     run_on: float = 1.0
     """For so long [s] that pile is run on with each method, at ``run_on_iterations``."""
     run_on_iterations: int = 100
-    methods: tuple[str, ...] = COMPARED
 
 
-QUICK = PileSize(count=400, rate=125, rest=2.0, seeds=3, iterations=(5, 10, 20, 40, 80, 160), reference_step=0.001, reference_iterations=100)
+QUICK = PileSize(
+    count=400, rate=125, rest=2.0, seeds=3, iterations=(5, 10, 20, 40, 80, 160), reference_step=0.001,
+    reference_iterations=100,
+)  # fmt: skip
 FULL = PileSize(
-    count=PAPER_COUNT, rate=250, rest=10.0, seeds=1, iterations=(5, 10, 25, 50, 100, 200, 500), reference_step=0.0002, reference_iterations=500
-)
+    count=PAPER_COUNT, rate=250, rest=10.0, seeds=1, iterations=(5, 10, 25, 50, 100, 200, 500), reference_step=0.0002,
+    reference_iterations=500,
+)  # fmt: skip
 
 
 def measure(size: PileSize, run: Runner) -> Outcome:
     """All piles with all methods, and the solves of one."""
     seeds = range(size.seeds)
-    grown = [(method, iterations, seed) for method in size.methods for iterations in size.iterations for seed in seeds]
+    grown = [(method, iterations, seed) for method in COMPARED for iterations in size.iterations for seed in seeds]
+    settled = [("momentum + history", size.reference_iterations, seed) for seed in seeds]
     jobs = [_growth(size, *which, TIME_STEP) for which in grown]
-    jobs += [_growth(size, "momentum + history", size.reference_iterations, seed, size.reference_step) for seed in seeds]
+    jobs += [_growth(size, *which, size.reference_step) for which in settled]
     jobs.append(Job(solves, (size,), 2 * _cost(size, size.prepare_iterations, TIME_STEP)))
     results = run(jobs)
-    height = dict(zip(grown, results, strict=False))
+    shape = np.array(results[: len(grown)]).reshape(len(COMPARED), len(size.iterations), size.seeds, 2)
     reference = np.array(results[len(grown) : -1])  # (seeds, 2)
-    table = {
-        method: np.array([[height[method, iterations, seed] for seed in seeds] for iterations in size.iterations]) for method in size.methods
-    }  # (iterations, seeds, 2)
-    l = reference[:, 0].mean()
-    error = {method: (l - found[:, :, 0].mean(axis=1)) / l for method, found in table.items()}
-    required = {method: [iterations_for(np.array(size.iterations), error[method], eps) for eps in size.tolerances] for method in size.methods}
+    iterations, right = np.array(size.iterations), reference[:, 0].mean()
+    error = {method: 1 - shape[m, :, :, 0].mean(axis=1) / right for m, method in enumerate(COMPARED)}
     curves = {
-        "iterations": np.array(size.iterations), "tolerance": np.array(size.tolerances),
+        "iterations": iterations, "tolerance": np.array(size.tolerances),
         "reference": {"height_in_d": reference[:, 0], "angle": reference[:, 1]},
-        "height_in_d": {method: found[:, :, 0] for method, found in table.items()},
-        "angle": {method: found[:, :, 1] for method, found in table.items()},
-        "height_error": error, "required_iterations": required, **results[-1],
+        "height_in_d": {method: shape[m, :, :, 0] for m, method in enumerate(COMPARED)},
+        "angle": {method: shape[m, :, :, 1] for m, method in enumerate(COMPARED)},
+        "height_error": error,
+        "required_iterations": {
+            method: np.array([iterations_for(iterations, error[method], eps) for eps in size.tolerances]) for method in COMPARED
+        },
+        **results[-1],
     }  # fmt: skip
     return Outcome(_rows(size, curves), curves)
 
@@ -105,8 +110,8 @@ def _cost(size: PileSize, iterations: int, time_step: float) -> float:
 
 
 def pile_scene(size: PileSize, seed: int, time_step: float) -> Scene:
-    """The library's pile; a smaller one has its source lower in proportion, for the paper's just about reaches its source."""
-    scene = make_scene("pile", {"count": size.count, "rate": size.rate, "settle": size.rest, "seed": seed, "time_step": time_step})
+    """The library's pile; a smaller one has its source lower in proportion: the paper's just about reaches its own."""
+    scene = make_scene("pile", {"count": size.count, "rate": size.rate, "seed": seed, "time_step": time_step})
     emitter = scene.emitters[0]
     scale = (size.count / PAPER_COUNT) ** (1 / 3)
     low = emitter.source.model_copy(update={"centre": tuple(scale * x for x in emitter.source.centre)})
@@ -133,7 +138,7 @@ def grow(size: PileSize, method: str, iterations: int, seed: int, time_step: flo
 
 
 def iterations_for(iterations: np.ndarray, error: np.ndarray, tolerance: float) -> float:
-    """Fewest iterations from which on the height error stays below ``tolerance``, between those tried; NaN if it never does.
+    """Fewest iterations from which on the height error stays below ``tolerance``, between those tried; NaN: it never does.
 
     The smallest number tried if that is good enough already.
     """
@@ -151,7 +156,7 @@ def iterations_for(iterations: np.ndarray, error: np.ndarray, tolerance: float) 
 def solves(size: PileSize) -> dict[str, Any]:
     """A resting pile is run on with each method; then one solve is looked into (WS Fig. 7 to 9)."""
     prepared = rested(size, "cold", size.prepare_iterations, 0, TIME_STEP)
-    sweeps = sweep_ladder(size.prepare_iterations)
+    sweeps = sweep_ladder(size.prepare_iterations, also=size.run_on_iterations)
     weight = float(np.linalg.norm(prepared.scene.gravity.acceleration)) * float(prepared.bodies.mass.mean())
     curves: dict[str, Any] = {}
     histogram: dict[str, Any] = {"edges": EDGES}
@@ -161,9 +166,10 @@ def solves(size: PileSize) -> dict[str, Any]:
         kinds = solve.mean_residual
         curves[method] = {
             "sweeps": sweeps, "multiplier_error": solve.multiplier_error(0.01 * weight * TIME_STEP),
-            "residual": np.linalg.norm(solve.residual, axis=2).mean(axis=1), **{kind: kinds[:, k] for k, kind in enumerate(KINDS)},
+            "residual": np.linalg.norm(solve.residual, axis=2).mean(axis=1),
+            **{kind: kinds[:, k] for k, kind in enumerate(KINDS)},
         }  # fmt: skip
-        stopped = solve.residual[np.argmin(np.abs(sweeps - size.run_on_iterations))]  # (C, 3)
+        stopped = solve.residual[sweeps == size.run_on_iterations][0]  # (C, 3)
         inside = np.clip(stopped, EDGES[0], EDGES[-1])
         histogram[method] = {kind: np.histogram(inside[:, k], EDGES)[0] / len(inside) for k, kind in enumerate(KINDS)}
         histogram[method] |= {f"{kind}_median": float(np.median(stopped[:, k])) for k, kind in enumerate(KINDS)}
@@ -171,58 +177,48 @@ def solves(size: PileSize) -> dict[str, Any]:
 
 
 def _rows(size: PileSize, curves: dict[str, Any]) -> list[Row]:
-    reference, required, scatter = curves["reference"]["height_in_d"], curves["required_iterations"], _scatter(curves)
-    full = size.count == PAPER_COUNT
+    reference, required = curves["reference"], curves["required_iterations"]
+    height, angle, scatter = reference["height_in_d"].mean(), np.nanmean(reference["angle"]), _scatter(curves)
     rows = [Row(
-        f"reference height, {size.count} grains, h = {1000 * size.reference_step:g} ms, {size.reference_iterations} iterations",
-        f"{reference.mean():.2f} d, angle {np.nanmean(curves['reference']['angle']):.0f} degrees; piles scatter by {scatter:.1%}",
-        "about 15 d (3363 grains)", float(reference.mean()), 13 <= reference.mean() <= 17 if full else None,
+        f"reference height, {size.count} grains, h = {1000 * size.reference_step:g} ms",
+        f"{height:.2f} d at {angle:.0f} degrees" + (f"; piles scatter by {scatter:.1%}" if size.seeds > 1 else ""),
+        f"about 15 d ({PAPER_COUNT} grains)", float(height), bool(13 <= height <= 17) if size.count == PAPER_COUNT else None,
     )]  # fmt: skip
     at = " / ".join(f"{100 * eps:g}" for eps in size.tolerances) + " %"
-    for method in size.methods:
+    for method in COMPARED:
         numbers = " / ".join("none" if math.isnan(n) else f"{n:.0f}" for n in required[method])
-        rows.append(Row(f"{method}: iterations for {at} height error", numbers))
-    gain = {method: _gain(required["cold"], required[method], size.iterations[0]) for method in size.methods}
+        rows.append(Row(f"iterations for {at} height error, {method}", numbers))
     statements = {
-        "history": ("history needs half (2)", 1.5, 3.5),
+        "history": ("half the iterations (2)", 1.5, 3.5),
         "history, no velocity update": ("worse than cold (< 1)", 0.0, 0.95),
         "history, normals only": ("no significant gain (1)", 0.75, 1.4),
-        "model": ("marginal, 20 % (1.2)", 0.9, 1.5),
+        "model": ("marginally better, 20 % (1.2)", 0.9, 1.5),
     }  # fmt: skip
-    rows += [compared(f"cold / {method}, iterations", gain[method], *said) for method, said in statements.items() if method in gain]
-    rows += [
-        Row(f"cold / {method}, iterations", f"{gain[method]:.2g}", value=gain[method])
-        for method in ("momentum", "momentum + history") if method in gain
-    ]  # fmt: skip
+    for method in COMPARED[1:]:
+        gain = _gain(required["cold"], required[method], size.iterations[0])
+        what = f"iterations, cold / {method}"
+        rows.append(compared(what, gain, *statements[method]) if method in statements else Row(what, f"{gain:.2g}", value=gain))
     return rows + _solve_rows(size, curves["solve"], curves["histogram"])
 
 
 def _solve_rows(size: PileSize, solve: dict[str, Any], histogram: dict[str, Any]) -> list[Row]:
-    stop, sweeps = size.run_on_iterations, solve["cold"]["sweeps"]
-    upto = sweeps <= stop
+    sweeps, stop = solve["cold"]["sweeps"], size.run_on_iterations
 
-    def lead(what: str, method: str, where: Any) -> float:
+    def lead(what: str, method: str, where: np.ndarray) -> float:
         return float(np.exp(np.mean(np.log(solve["cold"][what][where] / solve[method][what][where]))))
 
-    last = np.argmin(np.abs(sweeps - stop))
-    rows = [
-        compared(
-            f"multiplier error, cold / history, first {stop} sweeps", lead("multiplier_error", "history", upto), "about 5", 2.5, 10,
-            f"{{:.2g}}  ({lead('multiplier_error', 'history', [0]):.2g} after 1, {lead('multiplier_error', 'history', [last]):.2g} after {stop})",
-        ),
-        compared(
-            f"mean residual, cold / history, first {stop} sweeps", lead("residual", "history", upto), "about 5 throughout", 2.5, 10,
-            f"{{:.2g}}  ({lead('residual', 'history', [0]):.2g} after 1, {lead('residual', 'history', [-1]):.2g} after {sweeps[-1]})",
-        ),
-    ]  # fmt: skip
-    rows += [
-        Row(f"mean residual, cold / {method}, first {stop} sweeps", f"{lead('residual', method, upto):.2g}", value=lead("residual", method, upto))
-        for method in ("momentum", "momentum + history")
-    ]  # fmt: skip
+    rows = []
+    for what, said in (("multiplier_error", "about 5"), ("residual", "about 5 throughout")):
+        label = what.replace("_", " ")
+        for method in LOOKED_INTO[1:]:
+            mean, first, last = (lead(what, method, part) for part in (sweeps <= stop, sweeps == 1, sweeps == stop))
+            ours = f"{{:.2g}}  ({first:.2g} after 1, {last:.2g} after {stop})"
+            name = f"{label} in {stop} sweeps, cold / {method}"
+            rows.append(compared(name, mean, said, 2.5, 10, ours) if method == "history" else Row(name, ours.format(mean), value=mean))
     median = {kind: histogram["cold"][f"{kind}_median"] / histogram["history"][f"{kind}_median"] for kind in KINDS}
     rows.append(Row(
-        f"median residual after {stop} sweeps, cold / history", ", ".join(f"{kind} {value:.2g}" for kind, value in median.items()),
-        "friction and rolling improve most", agrees=median["normal"] < min(median["friction"], median["rolling"]),
+        f"median residual after {stop} sweeps, cold / history", ", ".join(f"{kind} {x:.2g}" for kind, x in median.items()),
+        "friction and rolling improve most", agrees=bool(median["normal"] < min(median["friction"], median["rolling"])),
     ))  # fmt: skip
     return rows
 
@@ -235,7 +231,7 @@ def _scatter(curves: dict[str, Any]) -> float:
     return float(np.mean(np.concatenate([h.std(axis=1, ddof=1) / h.mean(axis=1) for h in heights])))
 
 
-def _gain(cold: list[float], other: list[float], least: int) -> float:
-    """Geometric mean of the ratio of required iterations, where both were found between those tried."""
+def _gain(cold: np.ndarray, other: np.ndarray, least: int) -> float:
+    """Geometric mean of cold / other over the tolerances that both reach and for which cold needs more than ``least``."""
     ratio = [c / o for c, o in zip(cold, other, strict=True) if c > least and o >= least]
     return float(np.exp(np.mean(np.log(ratio)))) if ratio else math.nan

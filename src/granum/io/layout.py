@@ -71,21 +71,25 @@ CONTACTS = (
     Column("normal", np.float64, (3,), "1", "unit vector from a towards b"),
     Column("force", np.float64, (3,), "N", "on b, whole"),
     Column("normal_force", np.float64, (), "N", ">= 0: push"),
-    Column("status", np.int8, (), "1", "as the solver left the contact"),
+    Column("status", np.int8, (), "1", "0 continuous, 1 rebounding from an impact, 2 sliding"),
 )
 TIME = Column("time", np.float64, (), "s")
 STEP = Column("step", np.int64, (), "1", "number of time steps done")
 SCALAR_UNITS = {
+    "energy": "J",
     "kinetic_energy": "J",
     "potential_energy": "J",
     "elastic_energy": "J",
     "dissipated_energy": "J",
     "external_work": "J",
     "max_overlap": "m",
+    "mean_overlap": "m",
+    "residual": "m/s",
     "max_speed": "m/s",
     "max_force": "N",
     "time_step": "s",
     "wall_time": "s",
+    **{f"{stage}_seconds": "s" for stage in ("detection", "assembly", "impact", "solve", "integrate", "output")},
 }  # scalars not named here are counts and ratios
 
 TABLE_CHUNK = 256

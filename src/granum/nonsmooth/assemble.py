@@ -31,7 +31,7 @@ from .blocks import (
 from .rows import arms, relative_velocity, row_weight, tangents, turn_weight
 
 TOUCH = 1e-5     # of R*: the overlap at which a contact counts as closed
-SETTLED = 0.005  # of the speed of an impact: the stabilisation's push that its restitution can bear
+SETTLED = 0.001  # of the speed of an impact: the stabilisation's push that its restitution can bear
 
 
 @device

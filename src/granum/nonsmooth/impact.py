@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, kernel
+from .._jit import FloatArray, IntArray, device, kernel
 from .assemble import SETTLED, collides
 from .blocks import BODY, INV_DN, LANES, SOFTNESS, TARGET
 from .rows import sweep_contact
@@ -74,11 +74,32 @@ def solve_impacts(
     return most_sweeps
 
 
+@device
+def slow_down(i, j, kx, ky, kz, radius, inverse_mass, position, velocity, spin):
+    """Give the bodies i (a sphere) and j together the angular momentum k [kg m^2/s]: by equal and opposite impulses across the line
+    between them, and what lies along that line to the spin of i."""
+    dx, dy, dz = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
+    square = dx * dx + dy * dy + dz * dz
+    if square == 0.0:
+        return
+    jx, jy, jz = (ky * dz - kz * dy) / square, (kz * dx - kx * dz) / square, (kx * dy - ky * dx) / square
+    velocity[j, 0] += inverse_mass[j] * jx
+    velocity[j, 1] += inverse_mass[j] * jy
+    velocity[j, 2] += inverse_mass[j] * jz
+    velocity[i, 0] -= inverse_mass[i] * jx
+    velocity[i, 1] -= inverse_mass[i] * jy
+    velocity[i, 2] -= inverse_mass[i] * jz
+    along = 2.5 * inverse_mass[i] / (radius * radius) * (kx * dx + ky * dy + kz * dz) / square
+    spin[i, 0] += along * dx
+    spin[i, 1] += along * dy
+    spin[i, 2] += along * dz
+
+
 @kernel
 def part_rebounding(
     a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, impulse: FloatArray, stiffness: FloatArray,
     wall_body: IntArray, exponent: float, rate: float, h: float, forgotten: float, first: int, inverse_mass: FloatArray,
-    velocity: FloatArray, rebound: FloatArray, position: FloatArray,
+    radius: FloatArray, rebound: FloatArray, position: FloatArray, velocity: FloatArray, spin: FloatArray,
 ) -> None:  # fmt: skip
     """Move contacts that still rebound towards the overlap of their force: ``rate`` of what their own speed leaves over.
 
@@ -115,8 +136,20 @@ def part_rebounding(
                 shift[i, f] -= inverse_mass[i] * (new - pushed[k]) * normal[c, f]
                 shift[j, f] += inverse_mass[j] * (new - pushed[k]) * normal[c, f]
             pushed[k] = new
+    # Bodies that are put further apart keep their angular momentum: what the shift adds to it is taken back below.
+    excess = np.empty((len(some), 3))
+    for k in range(len(some)):
+        i, j, c, p = body[k, 0], body[k, 1], some[k], -pushed[k]
+        ux, uy, uz = velocity[j, 0] - velocity[i, 0], velocity[j, 1] - velocity[i, 1], velocity[j, 2] - velocity[i, 2]
+        excess[k, 0] = p * (normal[c, 1] * uz - normal[c, 2] * uy)
+        excess[k, 1] = p * (normal[c, 2] * ux - normal[c, 0] * uz)
+        excess[k, 2] = p * (normal[c, 0] * uy - normal[c, 1] * ux)
     for k in range(len(some)):
         for i in body[k]:
             for f in range(3):
                 position[i, f] += shift[i, f]
                 shift[i, f] = 0.0
+    for k in range(len(some)):
+        i, j = body[k, 0], body[k, 1]
+        if pushed[k] > 0.0 and inverse_mass[i] > 0.0 and inverse_mass[j] > 0.0:
+            slow_down(i, j, excess[k, 0], excess[k, 1], excess[k, 2], radius[i - first], inverse_mass, position, velocity, spin)

@@ -200,18 +200,20 @@ class NonsmoothStepper:
         rate = 4.0 / (1.0 + 4.0 * tau / h) / e
         part_rebounding(
             c.a, c.b, c.normal, c.overlap, c.impulse, self.problem.stiffness, self.walls.body, e, rate, h,
-            0.02 * self.settings.impact_velocity, b.wall_body_count, b.inverse_mass, b.velocity, c.rebound, b.position,
+            0.02 * self.settings.impact_velocity, b.wall_body_count, b.inverse_mass, b.radius, c.rebound,
+            b.position, b.velocity, b.spin,
         )  # fmt: skip
 
     def checkpoint(self) -> dict[str, Any]:
         """All that the next step depends on besides the bodies."""
         return {
             "detector": self.detector.checkpoint(), "work": self.work, "left_over": self.left_over,
-            "reused_part": self.stability.part, "last_energy": float(self.stability.energy),
+            "reused_part": self.stability.part, "reused_limit": self.stability.limit, "last_energy": float(self.stability.energy),
         }  # fmt: skip
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
         self.detector.restore(self.bodies, saved["detector"])
         self.work, self.left_over = saved["work"], saved["left_over"]
-        self.stability.part, self.stability.energy = saved["reused_part"], saved["last_energy"]
+        s = self.stability
+        s.part, s.limit, s.energy = saved["reused_part"], saved["reused_limit"], saved["last_energy"]

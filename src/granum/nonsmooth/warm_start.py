@@ -47,6 +47,7 @@ WARM_STARTS = {"none": ColdStart, "history": HistoryStart, "model": ModelStart}
 
 
 SMALLEST, SHRINK, RECOVER = 0.6, 0.8, 0.005 # of the reused part, in a step that creates energy and in one that does not
+RELENT = 0.0005              # per step: how fast the limit that was found too high is tried again
 NOTICED = 0.01               # of the kinetic energy: a smaller rise in a step is not one
 
 
@@ -59,6 +60,7 @@ class StabilityGuard:
 
     def __init__(self) -> None:
         self.part = 1.0  # of beta that is reused now
+        self.limit = 1.0  # where it recovers to: below what was too much
         self.energy = np.inf  # after the last step, less what was brought in [J]
 
     def look(self, energy: float, kinetic: float, fall: float) -> None:
@@ -67,9 +69,11 @@ class StabilityGuard:
         Grains slower than a fall of one step only creep to their place, and may rise in doing so.
         """
         if kinetic > fall and energy - self.energy > NOTICED * kinetic:
+            self.limit = max(SMALLEST, 0.95 * self.part)
             self.part = max(SMALLEST, SHRINK * self.part)
         else:
-            self.part += RECOVER * (1.0 - self.part)
+            self.limit += RELENT * (1.0 - self.limit)
+            self.part += RECOVER * (self.limit - self.part)
         self.energy = energy
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from .._version import __version__
 
 DPI = 150
+KINDS = ("normal", "friction", "rolling")
 STYLE: dict[str, dict[str, Any]] = {  # colours that are told apart by all, dashed for variants
     "cold": {"color": "#222222", "marker": "o"},
     "history": {"color": "#0072b2", "marker": "s"},
@@ -32,18 +33,15 @@ def draw_column(curves: dict[str, Any], path: Path) -> Path:
             axes.plot(curves["count"], numbers[label], label=method, **_line(method))
         _guide(axes, curves["count"], np.nanmax([numbers[label] for numbers in required.values()]))
         axes.set(xscale="log", yscale="log", xlabel="grains $N_p$", ylabel=r"required iterations $N_{it}^\varepsilon$")
-        axes.set_xticks(curves["count"][:: max(1, len(curves["count"]) // 6)], minor=False)
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.xaxis.set_minor_formatter(lambda x, at: "")
-        _plain_log(axes.yaxis)
+        _ticks(axes.xaxis, curves["count"][:: max(1, len(curves["count"]) // 6)])
+        _ticks(axes.yaxis, [n * 10**k for k in range(4) for n in (1, 2, 5)], inside=axes.get_ylim())
         _title(axes, rf"height error $\leq$ {label}")
     panels[0].legend(fontsize=8, frameon=False, loc="upper left")
     axes, solve = panels[3], curves["solve"]
     for method, curve in solve.items():
         if method != "count":
             axes.plot(curve["sweeps"], curve["normal_residual"], label=method, **_line(method, marks=False))
-    axes.set(xscale="log", yscale="log", xlabel="sweep of one solve", ylabel="mean normal residual [m/s]")
-    _cut_at_rounding(axes)
+    axes.set(xscale="log", yscale="log", xlabel="sweep of one solve", ylabel="mean normal residual [m/s]", ylim=(1e-12, None))
     axes.legend(fontsize=8, frameon=False, loc="lower left")
     _title(axes, f"a solve of a resting column, $N_p$ = {solve['count']}")
     for spare in panels[len(labels) : 3]:
@@ -67,15 +65,11 @@ def draw_pile_heights(curves: dict[str, Any], path: Path) -> Path:
         worst = np.maximum.accumulate(curves["height_error"][method][::-1])[::-1]
         right.plot(100 * worst, iterations, label=method, **_line(method))
     left.set(xscale="log", xlabel="iterations $N_{it}$", ylabel="pile height [d]", ylim=(0, None))
-    left.set_xticks(iterations, minor=False)
-    left.xaxis.set_major_formatter("{x:g}")
-    left.xaxis.set_minor_formatter(lambda x, at: "")
+    _ticks(left.xaxis, iterations)
     left.legend(fontsize=8, frameon=False, loc="lower right")
     _title(left, "height of piles at rest" + (f", mean and spread of {len(reference)}" if len(reference) > 1 else ""))
     right.set(yscale="log", ylabel="required iterations $N_{it}$", xlabel=r"height error $\varepsilon_1$ [%]", xlim=(0, None))
-    right.set_yticks(iterations, minor=False)
-    right.yaxis.set_major_formatter("{x:g}")
-    right.yaxis.set_minor_formatter(lambda x, at: "")
+    _ticks(right.yaxis, iterations)
     _title(right, "iterations against height error")
     return _save(figure, path, "Pile: iterations that the height needs (WS 4.2)")
 
@@ -90,20 +84,20 @@ def draw_pile_solves(curves: dict[str, Any], path: Path) -> Path:
         (upper[1], "residual", "mean residual [m/s]", "residual of all rows"),
     ):
         for method, curve in curves["solve"].items():
-            shown = curve[what] > 0  # the last multiplier error is zero by definition
-            axes.plot(curve["sweeps"][shown], curve[what][shown], label=method, **_line(method, marks=False))
+            some = curve[what] > 0  # the last multiplier error is zero by definition
+            axes.plot(curve["sweeps"][some], curve[what][some], label=method, **_line(method, marks=False))
         axes.set(xscale="log", yscale="log", xlabel="sweep of one solve", ylabel=label)
         _title(axes, title)
     upper[0].legend(fontsize=8, frameon=False, loc="lower left")
     histogram = curves["histogram"]
     edges = histogram["edges"]
-    used = np.flatnonzero(sum(found[kind] for method, found in histogram.items() if method != "edges" for kind in ("normal", "friction", "rolling")))
-    for k, kind in enumerate(("normal", "friction", "rolling")):
+    shown = {method: found for method, found in histogram.items() if method != "edges"}
+    used = np.flatnonzero(sum(found[kind] for found in shown.values() for kind in KINDS))
+    for k, kind in enumerate(KINDS):
         axes = figure.add_subplot(grid[1, 2 * k : 2 * k + 2])
-        for method, found in histogram.items():
-            if method != "edges":
-                axes.stairs(found[kind], edges, color=STYLE[method]["color"], lw=1.5, label=method, fill=False)
-                axes.axvline(found[f"{kind}_median"], color=STYLE[method]["color"], lw=0.9, ls=":")
+        for method, found in shown.items():
+            axes.stairs(found[kind], edges, color=STYLE[method]["color"], lw=1.5)
+            axes.axvline(found[f"{kind}_median"], color=STYLE[method]["color"], lw=0.9, ls=":")
         axes.set(xscale="log", xlim=(edges[used[0]], edges[used[-1] + 1]), xlabel=f"{kind} residual [m/s]", ylim=(0, None))
         _title(axes, f"{kind} rows (dotted: median)")
         axes.set_ylabel("part of the contacts" if k == 0 else "")
@@ -136,13 +130,11 @@ def _guide(axes: Any, count: np.ndarray, top: float) -> None:
     axes.plot(count, top * count / count[-1], color="0.75", lw=1, ls="-.", label="linear", zorder=0)
 
 
-def _plain_log(axis: Any) -> None:
+def _ticks(axis: Any, values: Any, inside: tuple[float, float] = (0.0, np.inf)) -> None:
+    """Plain numbers on a logarithmic axis."""
+    axis.set_ticks([v for v in values if inside[0] <= v <= inside[1]])
     axis.set_major_formatter("{x:g}")
-
-
-def _cut_at_rounding(axes: Any) -> None:
-    low, high = axes.get_ylim()
-    axes.set_ylim(max(low, 1e-16), high)
+    axis.set_minor_formatter(lambda x, at: "")
 
 
 def _save(figure: Any, path: Path, title: str) -> Path:

@@ -106,7 +106,7 @@ class Guard:
             self.mass = float(np.sum(1 / inverse[yields]))
             self.lift = float(np.linalg.norm(gravity.acceleration) * np.sum(2 * sim.radius[yields] / inverse[yields]))
             self.lifted = sim.grain_count
-        if self.settings.on_energy == "off" or sim.time < gravity.ramp:
+        if self.settings.on_energy == "off":
             return
         self.largest_kinetic = max(self.largest_kinetic, sim.report.kinetic_energy)
         if unexplained < self.lowest:

@@ -121,6 +121,8 @@ class Simulation:
                 self.guard.allow(self._energy_of_newest(count, self.scene.gravity.at(time)))
         self._drive_walls(time + h / 2)
         gravity = self.scene.gravity.at(time)
+        if 0 < time <= self.scene.gravity.ramp:
+            self.guard.allow(-self._lift(slice(None), gravity - self.scene.gravity.at(time - h)))
         self.report = self.stepper.step(self.step_count, time, h, gravity)
         self.step_count += 1
         for stage, seconds in self.report.seconds.items():
@@ -186,7 +188,13 @@ class Simulation:
         """Kinetic and gravitational energy [J] of the grains emitted last."""
         new = slice(self.bodies.body_count - count, self.bodies.body_count)
         mass, v = 1 / self.bodies.inverse_mass[new], self.bodies.velocity[new]
-        return float(np.sum(0.5 * mass * np.sum(v * v, axis=1) - mass * (self.bodies.position[new] @ gravity)))
+        return float(np.sum(0.5 * mass * np.sum(v * v, axis=1))) - self._lift(new, gravity)
+
+    def _lift(self, part: slice, gravity: FloatArray) -> float:
+        """Sum of m g.x [J] over the bodies of a slice that yield."""
+        inverse = self.bodies.inverse_mass[part]
+        mass = np.divide(1.0, inverse, out=np.zeros_like(inverse), where=inverse > 0)
+        return float(mass @ (self.bodies.position[part] @ gravity))
 
     def checkpoint(self) -> dict[str, Any]:
         """Everything the rest of the run depends on."""

@@ -19,6 +19,10 @@ class RunError(RuntimeError):
     """A run that had to stop; the message names time, place and the last checkpoint. Exit code 1."""
 
 
+class OutputError(RunError):
+    """The disk does not take what a run writes (full, gone, read-only); all written before is whole. Exit code 2."""
+
+
 def finite_positive(name: str, value: float, unit: str = "") -> float:
     """``value`` if it is a finite number above zero, else a refusal in words."""
     if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0):

@@ -247,7 +247,7 @@ def test_full_disk_says_where_to_go_on(tmp_path):
         command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000)), env={**os.environ, "COLUMNS": "400"},
     )  # fmt: skip
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert "cannot be continued" in done.stderr
     assert "granum restart box.h5" in done.stderr

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import typer
 
-from ..checks import InputError, RunError, explain
+from ..checks import InputError, OutputError, RunError, explain
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FAILED, BAD_INPUT = 1, 2
@@ -57,7 +57,7 @@ def in_words(command: Command) -> Command:
         except InputError as error:
             _refuse(str(error), BAD_INPUT)
         except RunError as error:
-            _refuse(str(error), FAILED)
+            _refuse(str(error), BAD_INPUT if isinstance(error, OutputError) else FAILED)
         except KeyboardInterrupt as error:
             talk("stopped.")
             raise typer.Exit(128 + getattr(error, "number", 2)) from None

@@ -57,7 +57,7 @@ def execute(job: Job) -> dict[str, Any]:
     except RunError as error:
         if sim.last_checkpoint is None or "Last checkpoint" in str(error):
             raise
-        raise RunError(f"{error} Last good checkpoint: {sim.last_checkpoint}; continue with: {restart}") from error
+        raise type(error)(f"{error} Last good checkpoint: {sim.last_checkpoint}; continue with: {restart}") from error
     summary = recorder.reported or {}
     if job.about.get("picture"):
         summary = summary | {"picture": draw(sim, job.recording.with_suffix(".png"))}

@@ -143,7 +143,7 @@ def _rows(size: ColumnSize, required: dict[str, dict[str, np.ndarray]], solve: d
     for method in ("cold", "history"):
         slopes = [_exponent(counts, numbers) for numbers in required[method].values()]
         rows.append(compared(
-            f"{method}: N_it ~ N_p^x, mean x", float(np.nanmean(slopes)), "almost linear (1)", 0.75, 1.25,
+            f"{method}: N_it ~ N_p^x, mean x", _mean(np.array(slopes)), "almost linear (1)", 0.75, 1.25,
             "{:.2f}  (" + ", ".join(f"{x:.2f} at {label}" for x, label in zip(slopes, required[method], strict=True)) + ")",
         ))  # fmt: skip
     ratio = {m: {label: required["cold"][label] / required[m][label] for label in required[m]} for m in COMPARED}

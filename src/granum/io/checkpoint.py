@@ -17,7 +17,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from ..checks import RunError
+from ..checks import OutputError
 from . import layout
 from .read import DAMAGE, DamagedFileError, open_checked
 
@@ -34,7 +34,7 @@ def checkpoint_path(recording_path: str | Path) -> Path:
 def write_checkpoint(path: str | Path, content: Mapping[str, Any]) -> None:
     """Replace the checkpoint ``path`` by ``content``, on disk when this returns.
 
-    Made in memory, written beside it and renamed, so that the last checkpoint is there until the new one is complete. RunError if
+    Made in memory, written beside it and renamed, so that the last checkpoint is there until the new one is complete. OutputError if
     the disk does not take it.
     """
     path = Path(path)
@@ -63,7 +63,7 @@ def write_checkpoint(path: str | Path, content: Mapping[str, Any]) -> None:
         _sync_folder(target.parent)
     except OSError as error:
         kept = "The last checkpoint is still there. " if path.exists() else ""
-        raise RunError(
+        raise OutputError(
             f"checkpoint {path} cannot be written ({error.strerror or error}). {kept}Make room or choose a writable folder."
         ) from error
 

@@ -11,7 +11,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from ..checks import InputError, RunError
+from ..checks import InputError, OutputError
 from . import layout
 from .consistency import FILE_SPACE, BusyError, OrderedFile
 from .layout import Column
@@ -83,7 +83,7 @@ class RecordingWriter:
     ) -> None:  # fmt: skip
         """Add one frame: N grains, C contacts (columns of ``layout.CONTACTS``) and a number for each scalar; SI units.
 
-        On return the frame is in the file. RunError if the disk does not take it; the frames before it stay.
+        On return the frame is in the file. OutputError if the disk does not take it; the frames before it stay.
         """
         self._check_open()
         count = len(position)
@@ -225,14 +225,14 @@ class RecordingWriter:
             self._disk.commit(shrinking=shrinking)
         except OSError as error:
             self._broken = True
-            raise RunError(
+            raise OutputError(
                 f"recording {self.path} cannot be continued ({error.strerror or error}). Its {self.frame_count} frames so far are saved "
                 "and readable. Make room on the disk and restart from the last checkpoint."
             ) from error
 
     def _check_open(self) -> None:
         if self._broken:
-            raise RunError(f"recording {self.path} stopped after {self.frame_count} frames, when the disk refused to take more.")
+            raise OutputError(f"recording {self.path} stopped after {self.frame_count} frames, when the disk refused to take more.")
         if self._file is None:
             raise ValueError(f"recording {self.path} is closed.")
 

@@ -47,7 +47,7 @@ WARM_STARTS = {"none": ColdStart, "history": HistoryStart, "model": ModelStart}
 
 
 SMALLEST, SHRINK, RECOVER = 0.6, 0.8, 0.005 # of the reused part, in a step that creates energy and in one that does not
-RELENT = 0.0005              # per step: how fast the limit that was found too high is tried again
+RELENT = 0.002              # per step: how fast the limit that was found too high is tried again
 NOTICED = 0.01               # of the kinetic energy: a smaller rise in a step is not one
 
 

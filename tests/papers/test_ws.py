@@ -17,8 +17,8 @@ from granum.experiments.ws_pile import PileSize, iterations_for
 
 TINY_COLUMN = ColumnSize(counts=(4, 8), tolerances=(0.01, 0.05), most=64, solve_count=5, solve_sweeps=40)
 TINY_PILE = PileSize(
-    count=60, rate=250, rest=0.3, seeds=2, iterations=(2, 40), reference_step=0.0025, reference_iterations=60, prepare_iterations=60,
-    run_on=0.1, run_on_iterations=20,
+    count=60, rate=250, rest=0.3, seeds=2, iterations=(2, 40), references=2, reference_step=0.0025, reference_iterations=60,
+    tolerances=(0.1, 0.3), prepare_iterations=60, run_on=0.1, run_on_iterations=20,
 )  # fmt: skip
 
 
@@ -83,18 +83,18 @@ def test_column_experiment_returns_every_curve(tmp_path):
 def test_pile_experiment_returns_every_curve(pile, tmp_path):
     curves = pile.curves
     assert set(curves["required_iterations"]) == set(ws_pile.COMPARED)
-    undefined = ("required_iterations", "angle", "reference")  # NaN: never reached, or no flank
+    undefined = ("required_iterations", "angle")  # NaN: never reached, or no flank
     assert all(np.isfinite(x).all() for x in numbers({name: part for name, part in curves.items() if name not in undefined}))
-    assert all(heights.shape == (2, 2) for heights in curves["height_in_d"].values())
+    assert all(curves["height_in_d"][method].shape == (2, 2) for method in ws_pile.COMPARED)
     for method in ws_pile.LOOKED_INTO:
         for kind in ws_pile.KINDS:
-            assert curves["histogram"][method][kind].sum() == pytest.approx(1.0)
+            assert 0.3 < curves["histogram"][method][kind].sum() <= 1.0  # the rest is solved to rounding
     assert [figure.suffix for figure in ws_pile.draw(pile, tmp_path)] == [".png", ".png"]
 
 
 def test_few_cold_iterations_melt_a_pile(pile):
     """WS 4.2: with few iterations a pile sinks, with history less so."""
-    height = {method: heights.mean(axis=1) for method, heights in pile.curves["height_in_d"].items()}
+    height = {method: pile.curves["height_in_d"][method].mean(axis=1) for method in ("cold", "history")}
     assert height["cold"][0] < 0.9 * height["cold"][1]
     assert height["history"][0] > height["cold"][0]
 

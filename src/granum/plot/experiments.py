@@ -53,21 +53,23 @@ def draw_pile_heights(curves: dict[str, Any], path: Path) -> Path:
     """Pile height against iterations, and iterations against height error (WS Fig. 6)."""
     figure = _figure(11.0, 4.8)
     left, right = figure.subplots(1, 2)
-    iterations, reference = curves["iterations"], curves["reference"]["height_in_d"]
+    heights = {method: found for method, found in curves["height_in_d"].items() if method != "reference"}
+    iterations, reference = curves["iterations"], curves["height_in_d"]["reference"]
     left.axhline(reference.mean(), color="0.5", lw=1, zorder=0)
     if len(reference) > 1:
         left.axhspan(reference.mean() - reference.std(ddof=1), reference.mean() + reference.std(ddof=1), color="0.92", zorder=0)
     left.annotate("reference", (iterations[0], reference.mean()), xytext=(0, 3), textcoords="offset points", fontsize=8, color="0.35")
-    for k, (method, heights) in enumerate(curves["height_in_d"].items()):
+    for k, (method, found) in enumerate(heights.items()):
         aside = iterations * 1.012 ** (k - 3)  # so that bars do not hide each other
-        spread = heights.std(axis=1, ddof=1) if heights.shape[1] > 1 else None
-        left.errorbar(aside, heights.mean(axis=1), spread, label=method, elinewidth=0.8, capsize=1.5, **_line(method))
+        spread = found.std(axis=1, ddof=1) if found.shape[1] > 1 else None
+        left.errorbar(aside, found.mean(axis=1), spread, label=method, elinewidth=0.8, capsize=1.5, **_line(method))
         worst = np.maximum.accumulate(curves["height_error"][method][::-1])[::-1]
         right.plot(100 * worst, iterations, label=method, **_line(method))
     left.set(xscale="log", xlabel="iterations $N_{it}$", ylabel="pile height [d]", ylim=(0, None))
     _ticks(left.xaxis, iterations)
     left.legend(fontsize=8, frameon=False, loc="lower right")
-    _title(left, "height of piles at rest" + (f", mean and spread of {len(reference)}" if len(reference) > 1 else ""))
+    seeds = heights["cold"].shape[1]
+    _title(left, "height of piles at rest" + (f", mean and spread of {seeds}" if seeds > 1 else ""))
     right.set(yscale="log", ylabel="required iterations $N_{it}$", xlabel=r"height error $\varepsilon_1$ [%]", xlim=(0, None))
     _ticks(right.yaxis, iterations)
     _title(right, "iterations against height error")
@@ -99,6 +101,8 @@ def draw_pile_solves(curves: dict[str, Any], path: Path) -> Path:
             axes.stairs(found[kind], edges, color=STYLE[method]["color"], lw=1.5)
             axes.axvline(found[f"{kind}_median"], color=STYLE[method]["color"], lw=0.9, ls=":")
         axes.set(xscale="log", xlim=(edges[used[0]], edges[used[-1] + 1]), xlabel=f"{kind} residual [m/s]", ylim=(0, None))
+        exact = 1 - shown["cold"][kind].sum()
+        axes.text(0.02, 0.97, f"{exact:.0%} below\n{edges[0]:.0e}", transform=axes.transAxes, fontsize=8, color="0.35", va="top")
         _title(axes, f"{kind} rows (dotted: median)")
         axes.set_ylabel("part of the contacts" if k == 0 else "")
     return _save(figure, path, "Pile at rest: inside a solve (WS 4.2)")

@@ -31,6 +31,7 @@ class Order(IntEnum):
 ORDER_NUMBER = {order.name.lower(): int(order) for order in Order}  # a plain number: an enum is slow to hand to compiled code
 LARGEST_MOMENTUM = 0.95  # without a cap the extrapolation diverges late in a solve
 GROWTH_RESTART = 1.5     # restart when the squared step grows by this
+WINDOW = 20              # sweeps: without headway from one window to the next, plain sweeps follow, longer each time
 CHECK_EVERY = 5          # sweeps between two looks at the residual: a look costs about as much as a sweep
 
 
@@ -70,12 +71,15 @@ def iterate(
     scratch = np.empty(SCRATCH)
     in_blocks = order == Order.COLOUR and not box
     theta, last_square, residual, done = 1.0, np.inf, -1.0, 0
+    rest, plain_until, window, last_window = WINDOW, 0, 0.0, np.inf
     for sweep in range(iterations):
         beta = 0.0
         if momentum:
             new_theta = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * theta * theta))
             beta = min((theta - 1.0) / new_theta, LARGEST_MOMENTUM)
             theta = new_theta
+            if sweep < plain_until:
+                beta, theta = 0.0, 1.0
             extrapolate(body, body_before, yielding, beta)
         ahead, square = 0.0, 0.0
         if in_blocks:
@@ -99,6 +103,11 @@ def iterate(
             if ahead < 0.0 or square > GROWTH_RESTART * last_square:
                 theta = 1.0
             last_square = square
+            window += square
+            if done % WINDOW == 0:
+                if window >= last_window and sweep >= plain_until:  # no headway: it circles around the solution
+                    plain_until, rest = done + rest, 2 * rest
+                window, last_window = 0.0, window
         if len(history) > 0 or (tolerance > 0.0 and done % CHECK_EVERY == 0):
             residual = mean_residual(
                 body, lane_a, lane_b, data, fields, place, serial_start, lever, full, soft_t, soft_r, box, radius_eff, kinds

@@ -14,7 +14,7 @@ from .materials import pellet
 def pile(
     count: int = 3363,
     diameter: float = 0.013,
-    rate: float = 250.0,
+    rate: float = 150.0,
     youngs_modulus: float = 6e6,
     friction: float = 0.91,
     rolling_friction: float = 0.32,
@@ -28,8 +28,8 @@ def pile(
     finite_positive("diameter", diameter, "m")
     finite_positive("rate", rate, "1/s")
     material = pellet(youngs_modulus=youngs_modulus, friction=friction, rolling_friction=rolling_friction)
-    # Grains enter at the speed of a fall of 3 d, so that the source is free again for the next ones.
-    speed = (2 * GRAVITY * 3 * diameter) ** 0.5
+    # Grains enter at the speed of a fall of one diameter, so that the source is free again for the next ones.
+    speed = (2 * GRAVITY * diameter) ** 0.5
     emitter = Emitter(
         name="source", material="pellet", sizes=Discrete(diameters=(diameter,)), rate=rate, count=count, seed=seed,
         source=Disc(centre=(0, 0, 15 * diameter), diameter=3 * diameter), velocity=(0, 0, -speed),

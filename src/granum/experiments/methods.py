@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import FloatArray
+from ..nonsmooth.warm_start import StabilityGuard
 from ..scene.library import make_scene
 from ..scene.scene import Scene
 from ..simulation import Settings, Simulation, make_settings
@@ -44,6 +45,13 @@ def start(scene: Scene, method: str, iterations: int) -> Simulation:
 def go_on(sim: Simulation, method: str, iterations: int) -> Simulation:
     """A copy of a simulation that continues with another method."""
     return Simulation.restore(sim.scene, settings_for(sim.scene, method, iterations), copy.deepcopy(sim.checkpoint()))
+
+
+def run_on(prepared: Simulation, method: str, iterations: int, duration: float) -> Simulation:
+    """A copy of a prepared state, run on for ``duration`` [s]; its stability guard knows nothing of what was before."""
+    sim = go_on(prepared, method, iterations)
+    sim.stepper.stability = StabilityGuard()
+    return sim.run(duration)
 
 
 def warm_kernels() -> None:

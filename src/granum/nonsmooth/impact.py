@@ -17,7 +17,8 @@ from .assemble import SETTLED, collides
 from .blocks import BODY, INV_DN, LANES, SOFTNESS, TARGET
 from .rows import sweep_contact
 
-PARTING_SWEEPS = 10
+PARTING_SWEEPS = 100
+PARTED = 1e-10  # of the largest radius: the sweeps end when no contact moves further than this
 FORGET = 0.7  # per step: the part of an impact's speed that a pressed contact still remembers
 
 
@@ -43,18 +44,18 @@ def aim_at_impacts(
 
 @kernel
 def solve_impacts(
-    gap_rate: FloatArray, impulse: FloatArray, impact_velocity: float, left_over: float, weight: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
+    gap_rate: FloatArray, weight: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
     lane_a: IntArray, lane_b: IntArray, fields: int, serial_start: int, lever: FloatArray, full: IntArray,
     inverse_inertia: FloatArray, box: bool, most_sweeps: int, tolerance: float, body: FloatArray, data: FloatArray,
 ) -> int:  # fmt: skip
-    """Sweep the contacts that impacts reach, until no velocity changes by more than ``tolerance`` [m/s]; returns the sweeps.
+    """Sweep the contacts that approach, and those they reach, until no velocity changes by more than ``tolerance`` [m/s].
 
     An impact is local: a contact is visited only if one of its bodies has changed since its last visit, so a grain that lands on
-    a large bed costs as much as on a small one.
+    a large bed costs as much as on a small one. Returns the sweeps.
     """
     changed = np.full(len(body) // BODY, -2, np.int32)  # the sweep in which a body last changed
     for c in range(len(place)):
-        if collides(gap_rate, impulse, c, impact_velocity, left_over):
+        if gap_rate[c] < -tolerance:
             changed[slot_a[c]] = changed[slot_b[c]] = -1
     for sweep in range(most_sweeps):
         quiet = True
@@ -75,9 +76,9 @@ def solve_impacts(
 
 
 @device
-def slow_down(i, j, kx, ky, kz, radius, inverse_mass, position, velocity, spin):
-    """Give the bodies i (a sphere) and j together the angular momentum k [kg m^2/s]: by equal and opposite impulses across the line
-    between them, and what lies along that line to the spin of i."""
+def slow_down(i, j, kx, ky, kz, inertia, spheres, inverse_mass, position, velocity, spin):
+    """Give the bodies i and j together the angular momentum k [kg m^2/s]: by equal and opposite impulses across the line between
+    them, and what lies along that line to the spins of both alike (of i alone, if j is no sphere): whoever owns the contact."""
     dx, dy, dz = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
     square = dx * dx + dy * dy + dz * dz
     if square == 0.0:
@@ -89,10 +90,12 @@ def slow_down(i, j, kx, ky, kz, radius, inverse_mass, position, velocity, spin):
     velocity[i, 0] -= inverse_mass[i] * jx
     velocity[i, 1] -= inverse_mass[i] * jy
     velocity[i, 2] -= inverse_mass[i] * jz
-    along = 2.5 * inverse_mass[i] / (radius * radius) * (kx * dx + ky * dy + kz * dz) / square
-    spin[i, 0] += along * dx
-    spin[i, 1] += along * dy
-    spin[i, 2] += along * dz
+    along = (kx * dx + ky * dy + kz * dz) / (square * inertia)
+    for m in range(spheres):
+        o = i if m == 0 else j
+        spin[o, 0] += along * dx
+        spin[o, 1] += along * dy
+        spin[o, 2] += along * dz
 
 
 @kernel
@@ -126,6 +129,7 @@ def part_rebounding(
             if rebound[c] < forgotten:
                 rebound[c] = 0.0
     for _ in range(PARTING_SWEEPS):
+        furthest = 0.0
         for k in range(len(some)):
             i, j, c = body[k, 0], body[k, 1], some[k]
             apart = 0.0
@@ -135,7 +139,10 @@ def part_rebounding(
             for f in range(3):
                 shift[i, f] -= inverse_mass[i] * (new - pushed[k]) * normal[c, f]
                 shift[j, f] += inverse_mass[j] * (new - pushed[k]) * normal[c, f]
+            furthest = max(furthest, abs(new - pushed[k]) * (inverse_mass[i] + inverse_mass[j]))
             pushed[k] = new
+        if furthest < PARTED * radius.max():
+            break
     # Bodies that are put further apart keep their angular momentum: what the shift adds to it is taken back below.
     excess = np.empty((len(some), 3))
     for k in range(len(some)):
@@ -152,4 +159,11 @@ def part_rebounding(
     for k in range(len(some)):
         i, j = body[k, 0], body[k, 1]
         if pushed[k] > 0.0 and inverse_mass[i] > 0.0 and inverse_mass[j] > 0.0:
-            slow_down(i, j, excess[k, 0], excess[k, 1], excess[k, 2], radius[i - first], inverse_mass, position, velocity, spin)
+            inertia = 0.4 * radius[i - first] ** 2 / inverse_mass[i]
+            spheres = 1
+            if b[some[k]] >= 0:
+                inertia += 0.4 * radius[j - first] ** 2 / inverse_mass[j]
+                spheres = 2
+            slow_down(
+                i, j, excess[k, 0], excess[k, 1], excess[k, 2], inertia, spheres, inverse_mass, position, velocity, spin
+            )

@@ -145,7 +145,7 @@ class NonsmoothStepper:
         )  # fmt: skip
         clear_impulses(p.place, p.fields, p.data)
         solve_impacts(
-            p.gap_rate, c.impulse, self.settings.impact_velocity, 2.0 * self.left_over, p.weight, p.slot_a, p.slot_b, p.place, p.lane_a, p.lane_b, p.fields,
+            p.gap_rate, p.weight, p.slot_a, p.slot_b, p.place, p.lane_a, p.lane_b, p.fields,
             p.colour_blocks * LANES, p.lever, p.full, p.inverse_inertia, self.settings.solver.friction == "box",
             self.settings.impact_iterations, self.settings.impact_tolerance * self.settings.impact_velocity, p.body, p.data,
         )  # fmt: skip

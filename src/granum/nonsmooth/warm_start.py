@@ -46,9 +46,9 @@ WarmStart = Annotated[ColdStart | HistoryStart | ModelStart, Field(discriminator
 WARM_STARTS = {"none": ColdStart, "history": HistoryStart, "model": ModelStart}
 
 
-SMALLEST, SHRINK, RECOVER = 0.6, 0.8, 0.005 # of the reused part, in a step that creates energy and in one that does not
-RELENT = 0.002              # per step: how fast the limit that was found too high is tried again
-NOTICED = 0.01               # of the kinetic energy: a smaller rise in a step is not one
+SMALLEST, SHRINK, RECOVER = 0.6, 0.8, 0.005  # of the reused part, in a step that creates energy and in one that does not
+RELENT = 2e-5    # per step: how fast the limit that was found too high is tried again
+NOTICED = 0.01   # of the kinetic energy: a smaller rise in a step is not one
 
 
 class StabilityGuard:
@@ -69,7 +69,8 @@ class StabilityGuard:
         Grains slower than a fall of one step only creep to their place, and may rise in doing so.
         """
         if kinetic > fall and energy - self.energy > NOTICED * kinetic:
-            self.limit = max(SMALLEST, 0.95 * self.part)
+            if self.part > 0.95 * self.limit:  # once a burst: in the first settling alone it fires several times
+                self.limit = max(SMALLEST, 0.9 * self.limit)
             self.part = max(SMALLEST, SHRINK * self.part)
         else:
             self.limit += RELENT * (1.0 - self.limit)

@@ -55,6 +55,12 @@ class BoxSource(Record):
     lower: Vector
     upper: Vector
 
+    @model_validator(mode="after")
+    def _ordered(self) -> BoxSource:
+        if not all(lo <= hi for lo, hi in zip(self.lower, self.upper, strict=True)):
+            raise ValueError(f"lower must not be above upper in any direction, has {self.lower} and {self.upper}")
+        return self
+
     def points(self, rng: np.random.Generator, count: int) -> FloatArray:
         """(count, 3) evenly spread over the source [m]."""
         return rng.uniform(self.lower, self.upper, (count, 3))

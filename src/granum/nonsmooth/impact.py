@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, IntArray, device, kernel
-from .assemble import SETTLED, collides
+from .assemble import SETTLED, collides, listed, separation_speed
 from .blocks import BODY, INV_DN, LANES, SOFTNESS, TARGET
 from .rows import sweep_contact
 
@@ -101,6 +101,7 @@ def slow_down(i, j, kx, ky, kz, inertia, spheres, inverse_mass, position, veloci
 @kernel
 def part_rebounding(
     a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, impulse: FloatArray, stiffness: FloatArray,
+    slot_a: IntArray, slot_b: IntArray, place: IntArray, serial_start: int, lever: FloatArray, full: IntArray, packed: FloatArray,
     wall_body: IntArray, exponent: float, rate: float, h: float, forgotten: float, first: int, inverse_mass: FloatArray,
     radius: FloatArray, rebound: FloatArray, position: FloatArray, velocity: FloatArray, spin: FloatArray,
 ) -> None:  # fmt: skip
@@ -118,9 +119,8 @@ def part_rebounding(
         c = some[k]
         i, j = first + a[c], first + b[c] if b[c] >= 0 else wall_body[-1 - b[c]]
         body[k, 0], body[k, 1] = i, j
-        parting = 0.0
-        for f in range(3):
-            parting += (velocity[j, f] - velocity[i, f]) * normal[c, f]
+        q = listed(place[c], serial_start, full)
+        parting = separation_speed(packed, np.int64(slot_a[c]), np.int64(slot_b[c]), normal, c, q, lever)
         at_rest = (impulse[c, 0] / (h * stiffness[c])) ** (1.0 / (2.0 * exponent - 1.0))
         wanted[k] = rate * (overlap[c] - at_rest - max(0.0, parting) * h)
         if parting < SETTLED * rebound[c]:

@@ -193,13 +193,14 @@ class NonsmoothStepper:
             self.work += wall_work(c.pair_count, p.first_wall_slot, p.slot_b, p.place, c.normal, p.fields, p.data, p.body)
 
     def _part_rebounding(self, h: float) -> None:
-        c, b, e = self.detector.contacts, self.bodies, self.pairs.exponent
+        p, c, b, e = self.problem, self.detector.contacts, self.bodies, self.pairs.exponent
         if not c.rebound.any():
             return
         tau = max(self.settings.damping_steps * h, self.pairs.dissipation / e)
         rate = 4.0 / (1.0 + 4.0 * tau / h) / e
         part_rebounding(
-            c.a, c.b, c.normal, c.overlap, c.impulse, self.problem.stiffness, self.walls.body, e, rate, h,
+            c.a, c.b, c.normal, c.overlap, c.impulse, p.stiffness, p.slot_a, p.slot_b, p.place, p.colour_blocks * LANES, p.lever,
+            p.full, p.body, self.walls.body, e, rate, h,
             0.02 * self.settings.impact_velocity, b.wall_body_count, b.inverse_mass, b.radius, c.rebound,
             b.position, b.velocity, b.spin,
         )  # fmt: skip

@@ -153,11 +153,17 @@ def test_reproduce_lists_what_it_knows_and_refuses_the_rest(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ws-column", "ws-pile"])
-def test_quick_experiments_agree_with_the_paper_where_they_did(name):
-    """What the quick size is known to show; the disagreements that are understood stand in the docs."""
-    outcome = EXPERIMENTS[name].measure(EXPERIMENTS[name].quick, run_jobs)
-    agreement = {row.what: row.agrees for row in outcome.rows if row.agrees is not None}
-    for what, agrees in agreement.items():
-        print(what, agrees)
-    assert agreement
+@pytest.mark.parametrize(
+    "name, shown",
+    [
+        ("ws-column", ("cold: N_it", "history: N_it", "cold / history", "cold / model", "model / cold", "normal residual")),
+        ("ws-pile", ("iterations, cold / history (", "iterations, cold / history, normals", "multiplier error", "residual in")),
+    ],
+)
+def test_quick_experiments_agree_with_the_paper(name, shown):
+    """Where they are known to; unguarded history at 5 % and the order of the row kinds are not as printed."""
+    rows = EXPERIMENTS[name].measure(EXPERIMENTS[name].quick, run_jobs).rows
+    for start in shown:
+        row = next(row for row in rows if row.what.startswith(start))
+        print(row)
+        assert row.agrees

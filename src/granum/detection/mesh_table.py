@@ -126,7 +126,7 @@ def weld(vertices: FloatArray, triangles: IntArray) -> tuple[FloatArray, IntArra
     return points[used], index.reshape(-1, 3).astype(np.int32)
 
 
-def _first_owner(part: IntArray) -> IntArray:
+def _first_owner(part: np.ndarray) -> IntArray:
     """(T, 3): parts (edges or vertices, three to each triangle) where they are named first, -1 where again."""
     names, first = np.unique(part, return_index=True)
     owned = np.full(part.size, -1, np.int32)

@@ -28,7 +28,7 @@ from .blocks import (
     SOFTNESS,
     TARGET,
 )  # fmt: skip
-from .rows import arms, relative_velocity, row_weight, tangents, turn_weight
+from .rows import arms, listed, relative_velocity, row_weight, tangents, turn_weight
 
 TOUCH = 1e-5     # of R*: the overlap at which a contact counts as closed
 SETTLED = 0.001  # of the speed of an impact: the stabilisation's push that its restitution can bear
@@ -44,13 +44,6 @@ def separation_speed(body, a, b, normal, c, q, lever):
     ax, ay, az, bx, by, bz = arms(body, a, b, nx, ny, nz, 1.0, q, lever)
     ux, uy, uz, _, _, _ = relative_velocity(body, a, b, ax, ay, az, bx, by, bz)
     return ux * nx + uy * ny + uz * nz
-
-
-@device
-def listed(place, serial_start, full):
-    """Number of a contact in the list of lever arms; -1 for spheres."""
-    q = np.int64(place) - serial_start
-    return q if q >= 0 and (full[q, 0] >= 0 or full[q, 1] >= 0) else np.int64(-1)
 
 
 @device

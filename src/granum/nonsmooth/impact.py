@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, IntArray, device, kernel
-from .assemble import SETTLED, collides, listed, separation_speed
+from .assemble import SETTLED, collides, separation_speed
 from .blocks import BODY, INV_DN, LANES, SOFTNESS, TARGET
-from .rows import sweep_contact
+from .rows import listed, sweep_contact
 
 PARTING_SWEEPS = 100
 PARTED = 1e-10  # of the largest radius: the sweeps end when no contact moves further than this

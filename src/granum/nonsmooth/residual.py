@@ -27,7 +27,7 @@ from .blocks import (
     SOFTNESS,
     TARGET,
 )  # fmt: skip
-from .rows import arms, bounded, relative_velocity
+from .rows import arms, bounded, listed, relative_velocity
 
 
 @device
@@ -39,10 +39,8 @@ def contact_residual(
     d = block * fields * LANES + lane
     a, b = np.int64(lane_a[place]), np.int64(lane_b[place])
     nx, ny, nz = data[d + NX * LANES], data[d + NY * LANES], data[d + NZ * LANES]
-    q = place - serial_start
-    if q >= 0 and full[q, 0] < 0 and full[q, 1] < 0:
-        q = -1
-    ax, ay, az, bx, by, bz = arms(body, a, b, nx, ny, nz, data[d + ARM * LANES], max(q, -1), lever)
+    q = listed(place, serial_start, full)
+    ax, ay, az, bx, by, bz = arms(body, a, b, nx, ny, nz, data[d + ARM * LANES], q, lever)
     ux, uy, uz, wx, wy, wz = relative_velocity(body, a, b, ax, ay, az, bx, by, bz)
     gap_rate = ux * nx + uy * ny + uz * nz
     x, inverse = data[d + PN * LANES], data[d + INV_DN * LANES]

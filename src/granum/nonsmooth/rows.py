@@ -100,6 +100,13 @@ def twist(body, slot, full, inverse_inertia, tx, ty, tz):
 
 
 @device
+def listed(place, serial_start, full):
+    """Number of a contact in the list of lever arms; -1 for spheres."""
+    q = np.int64(place) - serial_start
+    return q if q >= 0 and (full[q, 0] >= 0 or full[q, 1] >= 0) else np.int64(-1)
+
+
+@device
 def arms(body, a, b, nx, ny, nz, kappa, q, lever):
     """Lever arms of both bodies [m]; those of spheres follow from the normal (q < 0)."""
     if q >= 0:
@@ -168,12 +175,10 @@ def sweep_contact(
     rolling = fields > RX
     a, b = np.int64(lane_a[place]), np.int64(lane_b[place])
     nx, ny, nz = data[d + NX * LANES], data[d + NY * LANES], data[d + NZ * LANES]
-    q = place - serial_start
+    q = listed(place, serial_start, full)
     fa, fb = np.int64(-1), np.int64(-1)
     if q >= 0:
         fa, fb = np.int64(full[q, 0]), np.int64(full[q, 1])
-    if fa < 0 and fb < 0:
-        q = -1
     ax, ay, az, bx, by, bz = arms(body, a, b, nx, ny, nz, data[d + ARM * LANES], q, lever)
     ahead, square = 0.0, 0.0
     kept = 7 if rolling else 4

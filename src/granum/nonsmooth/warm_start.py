@@ -9,9 +9,8 @@ from pydantic import Field
 
 from .._jit import FloatArray, IntArray, device, kernel
 from ..contact.model import Fraction, Record
-from .assemble import listed
 from .blocks import ARM, BODY, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, OX, PN, RX
-from .rows import arms, into_cone, relative_velocity, strike, turn_against
+from .rows import arms, into_cone, listed, relative_velocity, strike, turn_against
 
 
 class ColdStart(Record):

@@ -46,8 +46,9 @@ def make_bodies(scene: Scene, with_grains: bool = True) -> Bodies:
 class Simulation:
     """A run that can be stepped, watched and changed from Python.
 
-    ``position``, ``velocity``, ``spin`` (N, 3), ``orientation`` (N, 4) and ``radius`` (N,) are writable views of the grains' state; take them
-    anew after grains were emitted. ``callbacks`` are called with the simulation after every step; ``observers`` start, observe and finish.
+    ``position``, ``velocity``, ``spin`` (N, 3), ``orientation`` (N, 4) and ``radius`` (N,) are writable views of the grains' state; take
+    them anew after grains were emitted. ``callbacks`` are called with the simulation after every step; ``observers`` start, observe
+    and finish.
     """
 
     def __init__(self, scene: Scene, settings: Settings | None = None, *, bodies: Bodies | None = None) -> None:

@@ -17,6 +17,7 @@ from .walls import WallTable, find_wall_contacts
 
 SKIN = 0.2          # of the radius: what a resting grain may creep before the list is made anew
 STEPS_AHEAD = 8     # steps that a moving grain's skin should last
+SLOW_STEPS_AHEAD, SLOW_SKIN = 25, 0.5  # a slow grain's skin lasts longer, as long as it is thinner than this part of the radius
 CARRIED = ("a", "b", "feature", "normal", "overlap", "impulse", "rebound")  # of contacts, in a checkpoint
 
 
@@ -66,8 +67,9 @@ class Detector:
         """Places and skins [m] of the ``newest`` grains: a grain's skin lasts some steps at its speed."""
         own = slice(bodies.body_count - newest, bodies.body_count)
         v = bodies.velocity[own]
-        ahead = STEPS_AHEAD * h * np.sqrt(np.einsum("ij,ij->i", v, v))
-        return bodies.position[own].copy(), np.maximum(SKIN * bodies.radius[bodies.grain_count - newest :], ahead)
+        radius, step = bodies.radius[bodies.grain_count - newest :], h * np.sqrt(np.einsum("ij,ij->i", v, v))
+        ahead = np.maximum(STEPS_AHEAD * step, np.minimum(SLOW_STEPS_AHEAD * step, SLOW_SKIN * radius))
+        return bodies.position[own].copy(), np.maximum(SKIN * radius, ahead)
 
     def _list_new(self, bodies: Bodies, reference: FloatArray, skin: FloatArray) -> None:
         """Append new grains at the end of the order, each with all earlier grains in its reach: no new list is needed."""

@@ -15,7 +15,7 @@ from .pairs import append_candidates, find_candidates, who_searches
 from .persistence import carry_over
 from .walls import WallTable, find_wall_contacts
 
-SKIN = 0.2          # of the radius: what a resting grain may creep before the list is made anew
+SKIN = 0.1          # of the radius: what a resting grain may creep before the list is made anew
 STEPS_AHEAD = 8     # steps that a moving grain's skin should last
 SLOW_STEPS_AHEAD, SLOW_SKIN = 25, 0.5  # a slow grain's skin lasts longer, as long as it is thinner than this part of the radius
 CARRIED = ("a", "b", "feature", "normal", "overlap", "impulse", "rebound")  # of contacts, in a checkpoint

@@ -11,10 +11,12 @@ from .._jit import FloatArray, IntArray, device, kernel
 
 @device
 def find_among(low, high, partner, part, nx, ny, nz, b, feature, normal):
-    """The old contact in low..high with this partner and feature and the nearest normal; -1: none."""
+    """The old contact in low..high with this partner and feature (of a wall: and the nearest normal); -1: none."""
     best, best_dot = -1, -2.0
     for o in range(low, high):
         if b[o] == partner and feature[o] == part:
+            if partner >= 0:
+                return o
             dot = nx * normal[o, 0] + ny * normal[o, 1] + nz * normal[o, 2]
             if dot > best_dot:
                 best, best_dot = o, dot

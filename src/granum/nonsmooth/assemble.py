@@ -119,7 +119,8 @@ def assemble_rows(
         kind_a = material[a[c]]
         if b[c] >= 0:
             kind_b = material[b[c]]
-            reduced, kappa = 1.0 / (ira + irb), 1.0 - overlap[c] * ira * irb / (ira + irb)
+            reduced = 1.0 / (ira + irb)
+            kappa = 1.0 - overlap[c] * ira * irb * reduced
         else:
             kind_b = wall_material[-1 - b[c]]
             reduced, kappa = 1.0 / ira, 1.0

@@ -71,7 +71,7 @@ def test_no_contact_is_missed_while_the_list_is_reused(ratio):
         x += h * v
         np.copyto(v, np.where((x < 0) | (x > side), -np.sign(x - side / 2) * np.abs(v), v))
     assert touched > 1000
-    assert 3 < detector.rebuilds < 75
+    assert 3 < detector.neighbours.rebuilds < 75
 
 
 def test_far_apart_and_coincident_grains():

@@ -70,15 +70,14 @@ def after_impact_stage(sim):
     aim = sim.stepper._aim_at_rest
 
     def look(*args, **kwargs):
-        seen.append(sim.stepper.problem.body[: 8 * sim.grain_count].reshape(-1, 8)[:, :3].copy())
+        slots = sim.stepper.problem.body[: 8 * sim.stepper.problem.first_full].reshape(-1, 8)
+        seen.append(slots[sim.stepper.detector.neighbours.rank, :3])
         aim(*args, **kwargs)
 
     sim.stepper._aim_at_rest = look
     while not sim.step().impacts:
         pass
-    grains = np.empty((sim.grain_count, 3))
-    grains[sim.stepper.detector.order] = seen[-1]
-    return grains
+    return seen[-1]
 
 
 @pytest.mark.parametrize("e", RESTITUTION)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .._jit import FloatArray, IntArray, kernel
 
 ROUNDING = 1e-12  # grains that touch but for rounding are in contact
@@ -12,17 +14,25 @@ ROUNDING = 1e-12  # grains that touch but for rounding are in contact
 @kernel
 def gather_sorted(
     position: FloatArray, first: int, radius: FloatArray, order: IntArray, reference: FloatArray, skin: FloatArray,
-    sphere: FloatArray,
-) -> bool:  # fmt: skip
-    """Fill ``sphere`` (N, 4) with centre and radius [m] in Morton order; False when a grain has left its skin."""
-    inside = True
+    sphere: FloatArray, left: IntArray,
+) -> int:  # fmt: skip
+    """Fill ``sphere`` (R, 4) with centre and radius [m] by rank; returns how many grains have left their skin, named in ``left``.
+
+    It counts no further than there is room in ``left``. An empty rank is put out of everybody's reach.
+    """
+    gone = 0
     for k in range(len(order)):
         i = order[k]
+        if i < 0:
+            sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3] = np.inf, np.inf, np.inf, 0.0
+            continue
         x, y, z = position[first + i, 0], position[first + i, 1], position[first + i, 2]
         dx, dy, dz = x - reference[i, 0], y - reference[i, 1], z - reference[i, 2]
-        inside = inside and dx * dx + dy * dy + dz * dz <= skin[i] * skin[i]  # a NaN is not inside
+        if not dx * dx + dy * dy + dz * dz <= skin[i] * skin[i] and gone < len(left):  # a NaN is not inside
+            left[gone] = i
+            gone += 1
         sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3] = x, y, z, radius[i]
-    return inside
+    return gone
 
 
 @kernel
@@ -38,6 +48,8 @@ def find_pair_contacts(
     found, room = 0, len(a)
     for k in range(len(order)):
         i = order[k]
+        if i < 0:
+            continue
         xk, yk, zk, rk = sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3]
         first_of[i] = found
         for c in range(candidate_first[k], candidate_first[k + 1]):

@@ -89,6 +89,8 @@ def append_candidates(
         i = order[k]
         for m in range(k):
             j = order[m]
+            if j < 0:
+                continue
             dx, dy, dz = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
             near = reach[i] + reach[j]
             if dx * dx + dy * dy + dz * dz < near * near:

@@ -37,8 +37,13 @@ def pack_grains(
 ) -> None:  # fmt: skip
     """Grains into packed bodies, in Morton order."""
     for k in range(len(order)):
-        i = order[k]
-        g, o, r = first + i, k * BODY, radius[i]
+        i, o = order[k], k * BODY
+        if i < 0:  # an empty rank: nobody touches it
+            for f in range(7):
+                body[o + f] = 0.0
+            body[o + 7] = 1.0
+            continue
+        g, r = first + i, radius[i]
         for f in range(3):
             body[o + f] = velocity[g, f]
             body[o + 3 + f] = r * spin[g, f]
@@ -51,7 +56,7 @@ def unpack_grains(order: IntArray, first: int, body: FloatArray, velocity: Float
     """Packed bodies back into grains; grains that do not yield keep their bits."""
     for k in range(len(order)):
         g, o = first + order[k], k * BODY
-        if body[o + 6] > 0.0:
+        if body[o + 6] > 0.0:  # not so for an empty rank
             for f in range(3):
                 velocity[g, f] = body[o + f]
                 spin[g, f] = body[o + 3 + f] * body[o + 7]
@@ -82,6 +87,7 @@ class Problem:
         self.colours = 0
         self.serial = 0
         self.soft_t = 0.0
+        self.first_full = 0  # slots before it are grains, by rank; then dynamic walls, then wall contacts
         self.yielding = 0
         self.first_wall_slot = 0
         self.body = np.zeros(0)
@@ -103,7 +109,7 @@ class Problem:
 
     def pack(self, bodies: Bodies, contacts: Contacts, walls: WallTable, order: IntArray, rank: IntArray, same: bool) -> None:
         """Bodies into slots; contacts into coloured blocks unless they are the ``same`` as before in the same order."""
-        grains = bodies.grain_count
+        grains = self.first_full = len(order)
         dynamic = bodies.dynamic
         self.yielding = grains + len(dynamic)
         self.first_wall_slot = self.yielding
@@ -168,7 +174,7 @@ class Problem:
         """Velocities and impulses back to where users look."""
         unpack_grains(order, bodies.wall_body_count, self.body, bodies.velocity, bodies.spin)
         for k, w in enumerate(bodies.dynamic):
-            o = (bodies.grain_count + k) * BODY
+            o = (self.first_full + k) * BODY
             bodies.velocity[w], bodies.spin[w] = self.body[o : o + 3], self.body[o + 3 : o + 6]
         read_impulses(self.place, self.fields, self.data, contacts.impulse)
 

@@ -80,7 +80,7 @@ class NonsmoothStepper:
         self.left_over = self.solve_report.residual
         tick()
         self._count_work()
-        self.problem.unpack(self.bodies, contacts, self.detector.order)
+        self.problem.unpack(self.bodies, contacts, self.detector.neighbours.order)
         contacts.time_step = h
         move_bodies(self.bodies, h)
         self._part_rebounding(h)
@@ -113,11 +113,11 @@ class NonsmoothStepper:
     def _assemble(self, h: float) -> int:
         d, p, b, c = self.detector, self.problem, self.bodies, self.detector.contacts
         p.soft_t = self.settings.regularisation / h
-        p.pack(b, c, self.walls, d.order, d.rank, d.same)
+        p.pack(b, c, self.walls, d.neighbours.order, d.neighbours.rank, d.same)
         serial_start = p.colour_blocks * LANES
         if c.contact_count > c.pair_count:
             place_walls(
-                c.a, c.b, c.normal, c.pair_count, p.place, p.slot_b, serial_start, b.grain_count, p.first_wall_slot,
+                c.a, c.b, c.normal, c.pair_count, p.place, p.slot_b, serial_start, p.first_full, p.first_wall_slot,
                 self.walls.body, self._surface_velocity(), b.position, b.velocity, b.spin, b.radius, b.wall_body_count,
                 p.body, p.lever, p.full,
             )  # fmt: skip
@@ -161,9 +161,9 @@ class NonsmoothStepper:
 
     def _add_external_impulse(self, h: float, gravity: FloatArray) -> None:
         p, b = self.problem, self.bodies
-        add_external_impulse(p.body, b.grain_count, gravity[0], gravity[1], gravity[2], h)
+        add_external_impulse(p.body, p.first_full, gravity[0], gravity[1], gravity[2], h)
         for k, w in enumerate(b.dynamic):
-            o = (b.grain_count + k) * BODY
+            o = (p.first_full + k) * BODY
             force = np.asarray(self.scene.all_bodies[w].force)
             p.body[o : o + 3] += h * (gravity + b.inverse_mass[w] * force)
 
@@ -214,7 +214,7 @@ class NonsmoothStepper:
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
-        self.detector.restore(self.bodies, saved["detector"])
+        self.detector.restore(saved["detector"])
         self.work, self.left_over = saved["work"], saved["left_over"]
         s = self.stability
         s.part, s.limit, s.energy = saved["reused_part"], saved["reused_limit"], saved["last_energy"]

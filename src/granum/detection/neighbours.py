@@ -1,0 +1,133 @@
+"""The neighbour list: which grains may touch before one of them has left its skin.
+
+Grains stand in the list by rank, along the Morton curve of the moment it was made. A new grain, or one of the few that leave their skin
+early, is appended at the end with all others in its reach, and its old rank is left empty: so a single grain that falls does not make
+the whole list anew.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._jit import FloatArray, IntArray
+from ..state.bodies import Bodies
+from .cells import file_in_cells
+from .narrow import gather_sorted
+from .pairs import append_candidates, find_candidates, who_searches
+
+SKIN = 0.1          # of the radius: what a resting grain may creep before it must be listed anew
+STEPS_AHEAD = 8     # steps that a moving grain's skin should last
+SLOW_STEPS_AHEAD, SLOW_SKIN = 25, 0.5  # a slow grain's skin lasts longer, as long as it is thinner than this part of the radius
+FEW = 16            # grains that are appended in one step; more are cheaper to list all together
+APPENDED = 0.05     # of all grains: when more than this part has been appended, the list is made anew
+
+
+class NeighbourList:
+    """Candidates by rank.
+
+    ``order`` (R,) grain of each rank, -1 for an empty one; ``rank`` (N,) of each grain; candidates of rank k are
+    ``candidate[candidate_first[k] : candidate_first[k + 1]]``, as ranks. ``sphere`` (R, 4) centre and radius by rank [m];
+    ``live`` (N,) the grains in the order of their ranks; ``rebuilds`` counts the whole lists made.
+    """
+
+    def __init__(self) -> None:
+        self.order = self.rank = self.live = np.zeros(0, np.int32)
+        self.reference, self.skin = np.zeros((0, 3)), np.zeros(0)  # of each grain when it was listed [m]
+        self.sphere = np.zeros((0, 4))
+        self.candidate_first, self.candidate = np.zeros(1, np.int32), np.zeros(256, np.int32)
+        self.listed = 0  # ranks of the last whole list; later ones were appended
+        self.rebuilds = 0
+
+    def update(self, bodies: Bodies, h: float) -> bool:
+        """Make the list hold for the bodies where they are now; ``h`` [s] is their next step. True if it has changed."""
+        before = len(self.order), self.rebuilds
+        new = np.arange(len(self.rank), bodies.grain_count, dtype=np.int32)
+        if len(new) > FEW:
+            self._list_all(bodies, h)
+        elif len(new):
+            self._append(bodies, h, new)
+        left = self._gather(bodies)
+        if len(left):
+            if len(left) > FEW or len(self.order) + len(left) > self.listed * (1 + APPENDED) + FEW:
+                self._list_all(bodies, h)
+            else:
+                self._append(bodies, h, left)
+            self._gather(bodies)
+        return (len(self.order), self.rebuilds) != before
+
+    def _gather(self, bodies: Bodies) -> IntArray:
+        """Fill ``sphere``; returns the grains that have left their skin."""
+        left = np.empty(FEW + 1, np.int32)
+        count = gather_sorted(
+            bodies.position, bodies.wall_body_count, bodies.radius, self.order, self.reference, self.skin, self.sphere, left
+        )
+        return left[:count]
+
+    def _skin(self, bodies: Bodies, h: float, grains: IntArray) -> FloatArray:
+        """(n,) of some grains [m]: it lasts some steps at their speed."""
+        v, radius = bodies.velocity[bodies.wall_body_count + grains], bodies.radius[grains]
+        step = h * np.sqrt(np.einsum("ij,ij->i", v, v))
+        ahead = np.maximum(STEPS_AHEAD * step, np.minimum(SLOW_STEPS_AHEAD * step, SLOW_SKIN * radius))
+        return np.maximum(SKIN * radius, ahead)
+
+    def _list_all(self, bodies: Bodies, h: float) -> None:
+        """A new list of all grains."""
+        count = self.listed = bodies.grain_count
+        self.reference = bodies.position[bodies.grains].copy()
+        self.skin = self._skin(bodies, h, np.arange(count, dtype=np.int32))
+        self.rebuilds += 1
+        reach = bodies.radius + self.skin
+        cells = file_in_cells(self.reference, 0, reach)
+        self.order = self.live = cells.order
+        self.rank = np.empty(count, np.int32)
+        self.rank[cells.order] = np.arange(count, dtype=np.int32)
+        self.sphere, self.candidate_first = np.zeros((count, 4)), np.zeros(count + 1, np.int32)
+        looks = who_searches(cells)
+        while True:
+            found = find_candidates(
+                self.reference, 0, reach, cells.order, cells.level, cells.width, cells.reach, looks, cells.table, cells.start,
+                cells.filed, cells.code, self.candidate_first, self.candidate,
+            )  # fmt: skip
+            if found <= len(self.candidate):
+                return
+            self.candidate = np.zeros(found * 5 // 4, np.int32)
+
+    def _append(self, bodies: Bodies, h: float, grains: IntArray) -> None:
+        """List some grains, new ones or ones that have left their skin, at the end."""
+        known, more = len(self.rank), int(np.count_nonzero(grains >= len(self.rank)))
+        self.order[self.rank[grains[grains < known]]] = -1
+        if more:
+            self.reference = np.concatenate([self.reference, np.zeros((more, 3))])
+            self.skin = np.concatenate([self.skin, np.zeros(more)])
+            self.rank = np.concatenate([self.rank, np.zeros(more, np.int32)])
+        self.reference[grains] = bodies.position[bodies.wall_body_count + grains]
+        self.skin[grains] = self._skin(bodies, h, grains)
+        first = len(self.order)
+        self.rank[grains] = np.arange(first, first + len(grains), dtype=np.int32)
+        self.order = np.concatenate([self.order, grains])
+        self.live = self.order[self.order >= 0]
+        self.sphere = np.zeros((len(self.order), 4))
+        self.candidate_first = np.concatenate([self.candidate_first, np.zeros(len(grains), np.int32)])
+        reach = bodies.radius[: len(self.skin)] + self.skin
+        while True:
+            found = append_candidates(self.reference, reach, self.order, first, self.candidate_first, self.candidate)
+            if found <= len(self.candidate):
+                return
+            self.candidate = np.concatenate([self.candidate[: self.candidate_first[first]], np.zeros(found, np.int32)])
+
+    def checkpoint(self) -> dict[str, Any]:
+        """The whole list: a restarted run must visit the same pairs in the same order."""
+        return {
+            "order": self.order, "rank": self.rank, "reference": self.reference, "skin": self.skin, "listed": self.listed,
+            "candidate_first": self.candidate_first, "candidate": self.candidate[: self.candidate_first[-1]],
+        }  # fmt: skip
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Continue from a checkpoint."""
+        for name in ("order", "rank", "reference", "skin", "candidate_first", "candidate"):
+            setattr(self, name, np.array(saved[name]))
+        self.listed = saved["listed"]
+        self.live = self.order[self.order >= 0]
+        self.sphere = np.zeros((len(self.order), 4))

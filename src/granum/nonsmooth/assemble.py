@@ -180,11 +180,12 @@ def aim_at_rest(
         if rebound[c] > 0.0:
             at_rest = (impulse[c, 0] / (h * stiffness[c])) ** (1.0 / (2.0 * exponent - 1.0))
             delta = min(delta, at_rest + SETTLED * rebound[c] * h * exponent / (4.0 * upsilon))
-        law = h * stiffness[c] * delta  # the impulse of the law at rest
-        softness = 4.0 * upsilon / (h * h * exponent * stiffness[c])
+        law, closed = h * stiffness[c] * delta, stiffness[c]  # the law's impulse at rest, and its stiffness
         if exponent > 1.0:
-            law *= math.sqrt(delta)
-            softness /= math.sqrt(max(delta, TOUCH * radius_eff[c]))
+            root = math.sqrt(delta)
+            law *= root
+            closed *= root if delta > TOUCH * radius_eff[c] else math.sqrt(TOUCH * radius_eff[c])
+        softness = 4.0 * upsilon / (h * h * exponent * closed)
         d = place[c] // LANES * fields * LANES + place[c] % LANES
         data[d + TARGET * LANES] = softness * law + upsilon * gap_rate[c]
         data[d + SOFTNESS * LANES] = softness

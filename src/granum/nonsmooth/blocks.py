@@ -96,10 +96,16 @@ def colour_contacts(
 
 
 @kernel
-def lay_out(slot_a: IntArray, slot_b: IntArray, place: IntArray, nobody: int, lane_a: IntArray, lane_b: IntArray) -> None:
-    """Write the two body slots of every lane; empty lanes get the slot of nobody."""
+def lay_out(
+    slot_a: IntArray, slot_b: IntArray, place: IntArray, nobody: int, fields: int, lane_a: IntArray, lane_b: IntArray, data: FloatArray
+) -> None:
+    """Write the two body slots of every lane; empty lanes get the slot of nobody, and zeros."""
     lane_a[:] = nobody
     lane_b[:] = nobody
     for c in range(len(slot_a)):
         lane_a[place[c]] = slot_a[c]
         lane_b[place[c]] = slot_b[c]
+    for p in range(len(lane_a)):
+        if lane_a[p] == nobody:
+            for f in range(fields):
+                data[p // LANES * fields * LANES + f * LANES + p % LANES] = 0.0

@@ -144,8 +144,8 @@ class Problem:
             self.before = np.zeros(lanes * (self.rows + 1))
         nobody = slots - 1
         self.body[nobody * BODY : (nobody + 1) * BODY] = (0, 0, 0, 0, 0, 0, 0, 1)
-        self.data[: blocks * self.fields * LANES] = 0.0
-        lay_out(self.slot_a, self.slot_b, self.place, nobody, self.lane_a[: blocks * LANES], self.lane_b[: blocks * LANES])
+        lanes = blocks * LANES
+        lay_out(self.slot_a, self.slot_b, self.place, nobody, self.fields, self.lane_a[:lanes], self.lane_b[:lanes], self.data)
         self.lever, self.full = np.zeros((self.serial, 6)), np.full((self.serial, 2), -1, np.int32)
 
     def _pack_full(self, bodies: Bodies, dynamic: list[int], grains: int) -> None:

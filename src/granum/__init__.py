@@ -1,4 +1,4 @@
-"""Granular matter: nonsmooth, smooth and quasi-static. Start with :class:`Scene` and :func:`simulate`.
+"""Granular matter with big time steps. Start with :class:`Scene` and :func:`simulate`.
 
 Names are loaded when they are first used, so that ``granum --help`` does not wait for the compiler.
 """

@@ -43,7 +43,10 @@ def known_name(kind: str, name: str, known: Iterable[str]) -> str:
 def explain(error: ValidationError, where: str) -> InputError:
     """A pydantic error as one message: field, rule and value of everything that is wrong."""
     lines = []
-    for item in error.errors(include_url=False):
+    items = error.errors(include_url=False)
+    for item in items:
+        if any(len(other["loc"]) > len(item["loc"]) and other["loc"][: len(item["loc"])] == item["loc"] for other in items):
+            continue  # a list is only said to be too short because its one entry is wrong
         field = ".".join(str(part) for part in item["loc"]) or where
         rule = item["msg"].removeprefix("Value error, ")
         if item["type"] == "extra_forbidden":

@@ -153,7 +153,7 @@ def test_emitted_grains_are_found():
     for _ in range(110):
         before = sim.grain_count
         for emission in sim.emissions:
-            emission.emit(sim.bodies, sim.time)
+            emission.emit(sim.bodies, sim.stepper.walls, sim.time)
         new = range(before, sim.grain_count)
         pairs = all_pairs(sim.position, sim.radius)
         assert not [p for p in pairs if p[1] in new]

@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from granum.analysis import PileShape, bulk_packing_fraction, exact_column_height, overlap_in_diameters, scene_results, state_hash
+from granum.analysis import PileShape, bulk_packing_fraction, exact_column_height, mean_and_largest_overlap, scene_results, state_hash
 from granum.scene.library import make_scene
 
 D = 0.01
@@ -54,9 +54,9 @@ def test_packing_fraction_of_a_cubic_lattice():
     assert np.isnan(bulk_packing_fraction(x[:1], np.full(1, D / 2), 1.0))
 
 
-def test_overlap_in_diameters_of_the_smaller_grain():
+def test_mean_and_largest_overlap_of_the_smaller_grain():
     radius = np.array([1.0, 0.5])
-    mean, largest = overlap_in_diameters(np.array([0.1, 0.1]), np.array([0, 0]), np.array([1, -1]), radius)
+    mean, largest = mean_and_largest_overlap(np.array([0.1, 0.1]), np.array([0, 0]), np.array([1, -1]), radius)
     assert (mean, largest) == (pytest.approx(0.075), pytest.approx(0.1))
 
 

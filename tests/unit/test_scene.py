@@ -195,7 +195,7 @@ def test_state_that_is_not_finite_stops(value):
 def test_grain_that_leaves_the_world_stops():
     sim = falling()
     sim.step()
-    sim.position[4] = (0, 50.0, 0.1)
+    sim.position[4] = (0, 500.0, 0.1)
     with pytest.raises(RunError, match=r"t = 0\.01 s.*grain 4 left the world"):
         sim.step()
     sim = make((0, 0, 0.1), world=((-1, -1, 0), (1, 1, 1)), velocity=(0, 0, -5))
@@ -236,7 +236,7 @@ def test_sound_runs_do_not_alarm():
 
 
 SPOILERS = {
-    "on_lost": lambda sim: sim.position.__setitem__(4, (0, 50.0, 0.1)),
+    "on_lost": lambda sim: sim.position.__setitem__(4, (0, 500.0, 0.1)),
     "on_overlap": lambda sim: sim.position.__setitem__(3, sim.position[6] + (0.4 * D, 0, 0)),
     "on_energy": lambda sim: sim.velocity.__imul__(3),
 }

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..contact import HertzContact
 from ..scene.scene import Scene
+from ..state.contacts import overlap_in_diameters
 from .surface import PileShape, bulk_packing_fraction
 
 FloatArray = NDArray[np.float64]
@@ -24,12 +25,11 @@ def state_hash(*arrays: FloatArray) -> str:
     return total.hexdigest()
 
 
-def overlap_in_diameters(overlap: FloatArray, a: NDArray[Any], b: NDArray[Any], radius: FloatArray) -> tuple[float, float]:
+def mean_and_largest_overlap(overlap: FloatArray, a: NDArray[Any], b: NDArray[Any], radius: FloatArray) -> tuple[float, float]:
     """Mean and largest overlap of contacts in diameters of the smaller grain; b < 0 is a wall. Zeros without contacts."""
     if not len(overlap):
         return 0.0, 0.0
-    smaller = np.where(b >= 0, np.minimum(radius[a], radius[np.maximum(b, 0)]), radius[a])
-    part = overlap / (2 * smaller)
+    part = overlap_in_diameters(overlap, a, b, radius)
     return float(part.mean()), float(part.max())
 
 

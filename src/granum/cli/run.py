@@ -134,7 +134,7 @@ def _has(tree: Any, place: tuple[str, ...]) -> bool:
         if not isinstance(tree, dict) or part not in tree:
             return False
         tree = tree[part]
-    return True
+    return tree is not None
 
 
 def _given(tree: dict[str, Any]) -> dict[str, Any]:

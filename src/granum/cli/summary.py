@@ -11,15 +11,15 @@ from .console import print_json
 if TYPE_CHECKING:
     from ..simulation import Simulation
 
-STAGES = ("detection", "assembly", "impact", "solve", "integrate", "output")
 
 
 def summarise(sim: Simulation, recording: Path, chosen: dict[str, str]) -> dict[str, Any]:
     """Of a simulation at its end."""
-    from ..analysis import overlap_in_diameters, scene_results, state_hash
+    from ..analysis import mean_and_largest_overlap, scene_results, state_hash
+    from ..nonsmooth.report import STAGES
 
     c = sim.contacts
-    mean_overlap, max_overlap = overlap_in_diameters(c.overlap, c.a, c.b, sim.radius)
+    mean_overlap, max_overlap = mean_and_largest_overlap(c.overlap, c.a, c.b, sim.radius)
     return {
         "scene": sim.scene.name, "complete": sim.ended_by is None, "grains": sim.grain_count, "contacts": c.contact_count,
         "time": sim.time, "steps": sim.step_count, **method(sim.settings.model_dump(mode="json")), "time_step": sim.time_step,
@@ -56,6 +56,7 @@ def from_recording(path: Path) -> dict[str, Any]:
 
 def _unfinished(recording: Recording) -> dict[str, Any]:
     from ..analysis import scene_results, state_hash
+    from ..nonsmooth.report import STAGES
     from ..scene.scene import Scene
 
     description = recording.description

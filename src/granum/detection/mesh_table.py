@@ -11,9 +11,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
 
@@ -112,6 +109,10 @@ def weld(vertices: FloatArray, triangles: IntArray) -> tuple[FloatArray, IntArra
     """Merge vertices that (nearly) coincide; drop triangles that collapse by it or that repeat another one."""
     points, index = np.unique(vertices, axis=0, return_inverse=True)
     reach = WELD_REACH * float(np.linalg.norm(np.ptp(points, axis=0)))
+    from scipy.sparse import coo_array  # here, as most scenes have no mesh and start faster without
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import cKDTree
+
     near = cKDTree(points).query_pairs(reach, output_type="ndarray")
     graph = coo_array((np.ones(len(near)), near.T), shape=(len(points),) * 2)
     label = connected_components(graph, directed=False)[1]
@@ -159,6 +160,9 @@ def _regions(planes: FloatArray, edge_side: IntArray, edge_first: IntArray) -> I
         # inward directions of a flat edge are opposite, whatever the sense of rotation of the two triangles
         pairs.append(pair[:, -np.einsum("ei,ei->e", inward[pair[0]], inward[pair[1]]) > SMOOTH_EDGE])
     near = np.concatenate([*pairs, np.zeros((2, 0), np.int32)], axis=1) // 3
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     graph = coo_array((np.ones(near.shape[1]), near), shape=(len(planes),) * 2)
     return connected_components(graph, directed=False)[1].astype(np.int32)
 

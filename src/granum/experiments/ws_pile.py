@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import PileShape, overlap_in_diameters
+from ..analysis import PileShape, mean_and_largest_overlap
 from ..plot.experiments import draw_pile_heights, draw_pile_solves
 from ..scene.emitter import Disc
 from ..scene.library import make_scene
@@ -137,7 +137,7 @@ def grow(size: PileSize, method: str, iterations: int, seed: int, time_step: flo
     position, radius = sim.position[resting], sim.radius[resting]
     top = np.sort(position[:, 2] + radius)[-HIGHEST:]
     angle = PileShape().compute(position, radius).angle
-    overlap, _ = overlap_in_diameters(sim.contacts.overlap, sim.contacts.a, sim.contacts.b, sim.radius)
+    overlap, _ = mean_and_largest_overlap(sim.contacts.overlap, sim.contacts.a, sim.contacts.b, sim.radius)
     return float(top.mean() / (2 * radius.mean())), angle, overlap
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-STAGES = ("detection", "assembly", "impact", "solve", "integrate", "output")
+STAGES = ("detection", "assembly", "impact", "solve", "integrate", "output")  # of a run; output is not part of a step
 
 
 @dataclass(frozen=True)

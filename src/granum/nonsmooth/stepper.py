@@ -82,6 +82,8 @@ class NonsmoothStepper:
         self._count_work()
         self.problem.unpack(self.bodies, contacts, self.detector.neighbours.order)
         contacts.time_step = h
+        for w in self.bodies.dynamic:
+            self.work += h * float(np.asarray(self.scene.all_bodies[w].force) @ self.bodies.velocity[w])
         move_bodies(self.bodies, h)
         self._part_rebounding(h)
         tick()

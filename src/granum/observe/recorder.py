@@ -10,11 +10,11 @@ import numpy as np
 
 from ..checks import RunError
 from ..io import Recording, RecordingWriter
+from ..nonsmooth.report import STAGES
 from .trigger import Trigger
 from .watched import Watched
 
 CONTINUOUS, REBOUNDING, SLIDING = 0, 1, 2
-STAGES = ("detection", "assembly", "impact", "solve", "integrate", "output")
 SCALARS = (
     "kinetic_energy", "energy", "elastic_energy", "contacts", "impacts", "iterations", "residual", "max_overlap", "mean_overlap",
     *(f"{stage}_seconds" for stage in STAGES),

@@ -29,6 +29,12 @@ class Motion(Record):
     stop: Finite | None = None
     """none: for ever."""
 
+    @model_validator(mode="after")
+    def _ordered(self) -> Motion:
+        if self.stop is not None and self.stop < self.start:
+            raise ValueError(f"stop must not be before start, has {self.start:g} and {self.stop:g} s")
+        return self
+
     def at(self, time: float) -> tuple[FloatArray, FloatArray]:
         """Velocity [m/s] and spin [rad/s] at ``time`` [s]."""
         if time < self.start or (self.stop is not None and time >= self.stop):
@@ -39,7 +45,7 @@ class Motion(Record):
 
 
 class Body(Record):
-    """A wall body and its walls."""
+    """A wall body and its walls. Walls touch grains only: two wall bodies pass through each other."""
 
     name: str
     kind: Literal["static", "kinematic", "dynamic"] = "static"
@@ -65,6 +71,15 @@ class Body(Record):
     def _complete(self) -> Body:
         if self.kind == "dynamic" and (self.mass is None or self.inertia is None):
             raise ValueError(f"dynamic body {self.name!r} needs mass [kg] and inertia [kg m^2, three moments]")
+        if self.kind != "dynamic":
+            given = [name for name in ("mass", "inertia", "velocity", "spin", "force") if getattr(self, name) not in (None, ZERO)]
+            if given:
+                raise ValueError(
+                    f"body {self.name!r} is {self.kind}; only a dynamic body has {' and '.join(given)}"
+                    + (" (a kinematic one has a motion)" if self.kind == "kinematic" else "")
+                )
+        elif any(wall.surface_velocity != ZERO for wall in self.walls):
+            raise ValueError(f"body {self.name!r} is dynamic; a belt (surface_velocity) needs a static or kinematic body")
         if self.kind != "kinematic" and self.motion != Motion():
             raise ValueError(f"body {self.name!r} is {self.kind}; only a kinematic body has a motion")
         if not np.linalg.norm(self.orientation) > 0:

@@ -41,6 +41,8 @@ class Grains(Record):
         for name in ("velocity", "spin"):
             if len(getattr(self, name)) not in (0, n):
                 raise ValueError(f"{name} must have shape ({n}, 3), has {getattr(self, name).shape}")
+            if self.static and getattr(self, name).any():
+                raise ValueError(f"static grains have no {name}: leave it out")
         return self
 
     def place(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:

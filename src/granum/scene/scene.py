@@ -55,7 +55,7 @@ class Scene(Record):
     bodies: tuple[Body, ...] = ()
     emitters: tuple[Emitter, ...] = ()
     world: tuple[Vector, Vector] | None = None
-    """Lower and upper corner [m] of the space that no grain may leave; none: ten times the scene's own box."""
+    """Lower and upper corner [m] of the space that no grain may leave; none: a hundred times the scene's own box."""
     run: dict[str, Any] = Field(default_factory=dict)
     """Run settings that suit this scene; the command line overrides them."""
     parameters: dict[str, Any] = Field(default_factory=dict)
@@ -73,6 +73,9 @@ class Scene(Record):
         for pair in self.pairs:
             for name in pair.materials:
                 known_name("material", name, names)
+        owners = [body.name for body in self.all_bodies]
+        if len(set(owners)) < len(owners):
+            raise ValueError(f"body names must differ (the first, of the static walls, is 'ground'), has {owners}")
         if self.world is not None and not all(lo < hi for lo, hi in zip(*self.world, strict=True)):
             raise ValueError(f"world: lower must be below upper in every direction, has {self.world}")
         return self

@@ -112,7 +112,8 @@ class Mesh(Wall):
     @model_validator(mode="before")
     @classmethod
     def _read_file(cls, data: Any) -> Any:
-        if isinstance(data, dict) and data.get("file") and "vertices" not in data:
+        readable = isinstance(data, dict) and isinstance(data.get("file"), str) and isinstance(data.get("scale", 1.0), (int, float))
+        if readable and "vertices" not in data:
             vertices, triangles = read_mesh(Path(data["file"]))
             data = {**data, "vertices": vertices * data.get("scale", 1.0), "triangles": triangles}
         return data

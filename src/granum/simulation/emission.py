@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
+from ..detection.walls import WallTable, find_wall_contacts
 from ..scene.emitter import Emitter
 from ..state.bodies import Bodies
 
@@ -17,9 +18,12 @@ MOST_AT_ONCE = 4096
 
 @kernel
 def find_places(
-    tried: FloatArray, radius: FloatArray, position: FloatArray, grain_radius: FloatArray, first: int, chosen: IntArray
+    tried: FloatArray, walled: IntArray, radius: FloatArray, position: FloatArray, grain_radius: FloatArray, first: int,
+    chosen: IntArray,
 ) -> int:
     """Try places (n, TRIES, 3) for n grains in turn; ``chosen`` (n,) is the first free one, or -1. Returns how many found one.
+
+    ``walled`` (n, TRIES) counts the walls that a place touches.
 
     Grains are placed in order: the first that finds no room stops the rest, so that small ones do not overtake large ones.
     """
@@ -43,7 +47,7 @@ def find_places(
     chosen[:] = -1
     for i in range(len(radius)):
         for t in range(tried.shape[1]):
-            free = True
+            free = walled[i, t] == 0
             for m in range(count):
                 g = first + near[m]
                 gap = radius[i] + grain_radius[near[m]]
@@ -71,6 +75,19 @@ def find_places(
     return len(radius)
 
 
+def touched_walls(bodies: Bodies, walls: WallTable, place: FloatArray, radius: FloatArray) -> IntArray:
+    """(n,) how many walls a grain of that radius [m] would touch at each place (n, 3) [m]."""
+    first, count = bodies.wall_body_count, len(place)
+    counted = np.zeros(count, np.int32)
+    nowhere = np.empty(0, np.int32)
+    find_wall_contacts(
+        np.arange(count, dtype=np.int32), np.concatenate([bodies.position[:first], place]),
+        np.concatenate([bodies.orientation[:first], np.zeros((count, 4))]), radius, np.ones(first + count), first, walls, 0,
+        nowhere, nowhere, nowhere, np.empty((0, 3)), np.empty(0), np.zeros(count, np.int32), counted,
+    )  # fmt: skip
+    return counted
+
+
 class Emission:
     """One emitter at work: its random state, and what it has emitted so far."""
 
@@ -84,7 +101,7 @@ class Emission:
     def finished(self) -> bool:
         return self.emitter.count is not None and self.emitted >= self.emitter.count
 
-    def emit(self, bodies: Bodies, time: float) -> int:
+    def emit(self, bodies: Bodies, walls: WallTable, time: float) -> int:
         """Append the grains that are due at ``time`` [s] and find room; returns how many."""
         due = min(self.emitter.due(time) - self.emitted, MOST_AT_ONCE)
         if due <= 0:
@@ -95,7 +112,8 @@ class Emission:
         radius = self.waiting[:due] / 2
         tried = self.emitter.source.points(self.rng, due * TRIES).reshape(due, TRIES, 3)
         chosen = np.empty(due, np.int32)
-        placed = find_places(tried, radius, bodies.position, bodies.radius, bodies.wall_body_count, chosen)
+        walled = touched_walls(bodies, walls, tried.reshape(-1, 3), np.repeat(radius, TRIES)).reshape(due, TRIES)
+        placed = find_places(tried, walled, radius, bodies.position, bodies.radius, bodies.wall_body_count, chosen)
         if placed == 0:
             return 0
         radius, position = radius[:placed], tried[np.arange(placed), chosen[:placed]]

@@ -12,6 +12,7 @@ from ..checks import RunError
 from ..scene.bodies import Body
 from ..scene.scene import Scene
 from ..scene.shapes import Box, Cylinder, Mesh
+from ..state.contacts import overlap_in_diameters
 from .settings import Action, Guards
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ class Guard:
         self.world: tuple[np.ndarray, np.ndarray] | None = (
             (np.asarray(scene.world[0]), np.asarray(scene.world[1])) if scene.world is not None else None
         )
+        thin = any(isinstance(wall, Mesh) for wall in scene.all_walls)
+        self.longest_step = 0.5 if thin else 1.0  # in diameters of the smallest grain
         self.allowed = 0.0    # energy [J] that emitters brought in
         self.lowest = np.inf  # of the energy that nothing explains [J]
         self.stored = 0.0     # most elastic energy since then [J]
@@ -44,6 +47,7 @@ class Guard:
             self._not_finite(sim)
         self._look_at_world(sim)
         self._look_at_walls(sim)
+        self._look_at_speed(sim)
         self._look_at_overlap(sim)
         self._look_at_energy(sim)
 
@@ -77,15 +81,21 @@ class Guard:
                 f"{np.linalg.norm(sim.velocity[grain]) * sim.time_step / sim.radius[grain]:.2g} radii per step",
             )  # fmt: skip
 
+    def _look_at_speed(self, sim: Simulation) -> None:
+        """A grain that moves further than its size in a step may pass another, or a thin wall, without ever touching it."""
+        far = sim.stepper.fastest * sim.time_step / self.scene.size_range[0]
+        if far > self.longest_step:
+            self._act(
+                "warn", sim, "speed", f"grains move up to {far:.2g} d per step and may pass "
+                f"{'thin walls' if self.longest_step < 1 else 'each other'} unnoticed: a smaller time_step helps",
+            )  # fmt: skip
+
     def _look_at_overlap(self, sim: Simulation) -> None:
         smallest = self.scene.size_range[0]
         if sim.report.max_overlap <= self.settings.overlap * smallest or self.settings.on_overlap == "off":
             return
         c = sim.contacts
-        radius = sim.radius[c.a]
-        pair = c.b >= 0
-        radius[pair] = np.minimum(radius[pair], sim.radius[c.b[pair]])
-        part = c.overlap / (2 * radius)
+        part = overlap_in_diameters(c.overlap, c.a, c.b, sim.radius)
         worst = int(part.argmax())
         if part[worst] > self.settings.overlap:
             b = int(c.b[worst])
@@ -151,7 +161,7 @@ def _place(x: np.ndarray) -> str:
 
 
 def default_world(sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
-    """Ten times the box that holds all finite walls, sources and grains, and a hundred diameters at least."""
+    """A hundred times the box that holds all finite walls, sources and grains, and ten thousand diameters at least."""
     points = [sim.position.min(axis=0, initial=np.inf), sim.position.max(axis=0, initial=-np.inf)] if sim.grain_count else []
     for owner in sim.scene.all_bodies:
         points += [np.asarray(owner.position) + p for p in _corners(owner)]
@@ -159,7 +169,7 @@ def default_world(sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
     for emitter in sim.scene.emitters:
         points += list(emitter.source.points(rng, 64))
     low, high = np.min(points, axis=0), np.max(points, axis=0)
-    half = np.maximum(10 * np.max(high - low), 100 * sim.scene.size_range[1]) / 2
+    half = np.maximum(100 * np.max(high - low), 10_000 * sim.scene.size_range[1]) / 2
     middle = (low + high) / 2
     return middle - half, middle + half
 

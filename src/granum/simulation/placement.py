@@ -8,6 +8,7 @@ from .._jit import FloatArray, IntArray, kernel
 from ..checks import InputError
 from ..detection.detector import Detector
 from ..state.bodies import Bodies
+from ..state.contacts import overlap_in_diameters
 
 ALLOWED = 0.05  # of the smaller diameter: what a settled packing may have
 RELAX_ROUNDS = 200
@@ -30,6 +31,8 @@ def check_placement(bodies: Bodies, detector: Detector, relax: bool) -> None:
         return
     c = int(part.argmax())
     a, b, overlap = int(contacts.a[c]), int(contacts.b[c]), float(contacts.overlap[c])
+    if b >= 0:
+        a, b = min(a, b), max(a, b)
     where = ", ".join(f"{x:.6g}" for x in bodies.position[bodies.wall_body_count + a])
     other = f"grain {b}" if b >= 0 else f"wall {-1 - b}"
     count = int(np.count_nonzero(part > ALLOWED))
@@ -43,10 +46,7 @@ def check_placement(bodies: Bodies, detector: Detector, relax: bool) -> None:
 def _excess(bodies: Bodies, detector: Detector) -> FloatArray:
     """(C,) overlap of every contact in diameters of its smaller grain."""
     c = detector.contacts
-    radius = bodies.radius[c.a]
-    pair = c.b >= 0
-    radius[pair] = np.minimum(radius[pair], bodies.radius[c.b[pair]])
-    return c.overlap / (2 * radius)
+    return overlap_in_diameters(c.overlap, c.a, c.b, bodies.radius)
 
 
 @kernel

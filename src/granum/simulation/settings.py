@@ -18,7 +18,7 @@ Action = Literal["stop", "warn", "off"]
 class Guards(Record):
     """What stops a run that went wrong; each may also only warn."""
 
-    overlap: Positive = 1.0
+    overlap: Positive = 0.9
     """Largest overlap, in diameters of the smaller grain (of the grain, at a wall)."""
     on_overlap: Action = "stop"
     on_lost: Action = "stop"
@@ -33,7 +33,8 @@ class Settings(Record):
 
     stepper: Nonsmooth = Nonsmooth()
     time_step: Positive | None = None
-    """h [s]; none: sqrt(2 eps d / g) with eps = 1 % and d the smallest diameter (physics 9)."""
+    """h [s]; none: sqrt(2 eps d / g) with eps = 1 % and d the smallest diameter (physics 9), and d / 4 of an emitted grain's way
+    at most."""
     duration: Positive = 1.0
     """[s]"""
     every: Positive | None = None
@@ -53,7 +54,8 @@ class Settings(Record):
         smallest = scene.size_range[0]
         if g == 0 or not math.isfinite(smallest):
             raise InputError("time_step must be given: without gravity or grains there is nothing to derive it from.")
-        return math.sqrt(2 * 0.01 * smallest / g)
+        fastest = max((math.hypot(*e.velocity) for e in scene.emitters), default=0.0)
+        return min(math.sqrt(2 * 0.01 * smallest / g), 0.25 * smallest / fastest if fastest > 0 else math.inf)
 
 
 def make_settings(*layers: dict[str, Any]) -> Settings:

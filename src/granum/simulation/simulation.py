@@ -15,6 +15,7 @@ from ..nonsmooth import NonsmoothStepper, StepReport
 from ..scene.scene import Scene
 from ..state.bodies import DYNAMIC, KINEMATIC, STATIC, Bodies
 from ..state.contacts import Contacts
+from ..state.energy import energy
 from .emission import Emission
 from .guards import Guard
 from .placement import check_placement
@@ -46,18 +47,18 @@ def make_bodies(scene: Scene, with_grains: bool = True) -> Bodies:
 class Simulation:
     """A run that can be stepped, watched and changed from Python.
 
-    ``position``, ``velocity``, ``spin`` (N, 3), ``orientation`` (N, 4) and ``radius`` (N,) are writable views of the grains' state; take
-    them anew after grains were emitted. ``callbacks`` are called with the simulation after every step; ``observers`` start, observe
+    ``position``, ``velocity``, ``spin`` (N, 3), ``orientation`` (N, 4) are writable views of the grains' state; take them anew
+    after grains were emitted. ``callbacks`` are called with the simulation after every step; ``observers`` start, observe
     and finish.
     """
 
     def __init__(self, scene: Scene, settings: Settings | None = None, *, bodies: Bodies | None = None) -> None:
         self.scene = scene
         self.settings = settings if settings is not None else make_settings(scene.run)
-        self.time_step = finite_positive("time_step", self.settings.step_for(scene), "s")
         self.bodies = make_bodies(scene) if bodies is None else bodies
         if self.bodies.grain_count == 0 and not scene.emitters:
             raise InputError("the scene has no grains and no emitter: add grains, a lattice or an emitter.")
+        self.time_step = finite_positive("time_step", self.settings.step_for(scene), "s")
         self.stepper = NonsmoothStepper(scene, self.bodies, self.settings.stepper)
         self.emissions = [
             Emission(e, scene.materials[scene.material_index[e.material]].density, scene.material_index[e.material])
@@ -105,7 +106,10 @@ class Simulation:
 
     @property
     def radius(self) -> FloatArray:
-        return self.bodies.radius
+        """(N,) [m]; not to be written: masses and the neighbour list would not follow."""
+        view = self.bodies.radius[:]
+        view.flags.writeable = False
+        return view
 
     @property
     def contacts(self) -> Contacts:
@@ -117,13 +121,14 @@ class Simulation:
         h, time = self.time_step, self.time
         self.whole = False
         for emission in self.emissions:
-            count = emission.emit(self.bodies, time)
+            count = emission.emit(self.bodies, self.stepper.walls, time)
             if count:
                 self.guard.allow(self._energy_of_newest(count, self.scene.gravity.at(time)))
         self._drive_walls(time + h / 2)
         gravity = self.scene.gravity.at(time)
-        if 0 < time <= self.scene.gravity.ramp:
-            self.guard.allow(-self._lift(slice(None), gravity - self.scene.gravity.at(time - h)))
+        change = gravity - self.scene.gravity.at(max(0.0, time - h))
+        if change.any():
+            self.guard.allow(-self._lift(slice(None), change))
         self.report = self.stepper.step(self.step_count, time, h, gravity)
         self.step_count += 1
         for stage, seconds in self.report.seconds.items():
@@ -132,9 +137,16 @@ class Simulation:
         fall = 0.5 * self.guard.mass * float(gravity @ gravity) * h * h
         self.stepper.stability.look(self.guard.unexplained, self.report.kinetic_energy, fall)
         self.whole = True
+        if self.callbacks:
+            self._call_back(gravity)
+        return self.report
+
+    def _call_back(self, gravity: FloatArray) -> None:
+        """Callbacks may push grains: the energy they bring is not from nothing."""
+        before = sum(energy(self.bodies, gravity)[:2])
         for callback in self.callbacks:
             callback(self)
-        return self.report
+        self.guard.allow(sum(energy(self.bodies, gravity)[:2]) - before)
 
     def run(self, duration: float) -> Simulation:
         """Step on for ``duration`` [s] (to the nearest whole step), with the observers looking."""

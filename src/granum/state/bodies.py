@@ -58,7 +58,8 @@ class Bodies:
     @property
     def mass(self) -> FloatArray:
         """(N,) of the grains [kg]; infinite for static ones."""
-        return 1.0 / self.inverse_mass[self.grains]
+        inverse = self.inverse_mass[self.grains]
+        return np.divide(1.0, inverse, out=np.full(len(inverse), np.inf), where=inverse > 0)
 
     def append_grains(
         self, position: FloatArray, radius: FloatArray, material: IntArray, inverse_mass: FloatArray,

@@ -15,6 +15,14 @@ _FIELDS: dict[str, tuple[tuple[int, ...], type]] = {
 }  # fmt: skip
 
 
+def overlap_in_diameters(overlap: FloatArray, a: IntArray, b: IntArray, radius: FloatArray) -> FloatArray:
+    """(C,) overlap over the diameter of the smaller grain of each contact (of the grain, at a wall)."""
+    smaller = radius[a]
+    pair = b >= 0
+    smaller[pair] = np.minimum(smaller[pair], radius[b[pair]])
+    return overlap / (2 * smaller)
+
+
 class Contacts:
     """Contacts with room to grow; the views show the used part.
 

@@ -33,16 +33,17 @@ def make_scene(name: str, values: Mapping[str, Any] | None = None) -> Scene:
 
 
 def _read(scene: str, key: str, value: Any, parameter: inspect.Parameter) -> Any:
-    if not isinstance(value, str):
-        return value
+    if value is None and parameter.default is None:
+        return None
     kind = typing.get_type_hints(LIBRARY[scene])[key]
     if isinstance(kind, types.UnionType):
         kind = next(k for k in typing.get_args(kind) if k is not type(None))
     try:
-        if kind is bool:
-            return {"true": True, "false": False}[value.lower()]
-        return kind(value)
-    except (ValueError, KeyError):
+        number = float(value)
+        if kind is int and not number.is_integer():
+            raise ValueError
+        return kind(number)
+    except (ValueError, TypeError, OverflowError):
         raise InputError(f"{key} of scene {scene!r} must be {kind.__name__} (got {value!r}).") from None
 
 

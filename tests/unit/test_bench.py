@@ -1,0 +1,42 @@
+"""Benchmarks and doctor answer with the keys that scripts rely on, and with numbers that can be true."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from granum.cli import make_app
+
+KEYS = {
+    "pgs": {"ns_per_contact_iteration"}, "step": {"stage_share", "bytes_per_contact"}, "detect": {"ns_per_grain"},
+    "convergence": {"sweeps", "fewer_sweeps"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", KEYS)
+def test_benchmark_answers_in_json(what):
+    done = CliRunner().invoke(make_app(), ["bench", what, "--particles", "200", "--iterations", "5", "--json"])
+    assert done.exit_code == 0
+    result = json.loads(done.stdout)
+    assert {"contacts", "grains", "threads", "rows", "dtype", "residual"} | KEYS[what] <= set(result)
+    assert result["grains"] == 200
+    assert result["rows"] == 6
+    if what == "step":
+        assert 0.5 < sum(result["stage_share"].values()) <= 1
+    if what == "convergence":
+        assert result["sweeps"]["momentum history"] < result["sweeps"]["pgs cold"]
+
+
+@pytest.mark.parametrize("bad", [["nothing"], ["pgs", "--rows", "4"], ["pgs", "--particles", "0"]])
+def test_bad_benchmark_is_refused(bad):
+    assert CliRunner().invoke(make_app(), ["bench", *bad]).exit_code == 2
+
+
+def test_doctor_passes():
+    done = CliRunner().invoke(make_app(), ["doctor", "--json"])
+    assert done.exit_code == 0
+    report = json.loads(done.stdout)
+    assert report["passed"] is True
+    assert {"numba", "numpy", "threads", "threading_layer", "cache_state"} <= set(report)

@@ -17,7 +17,7 @@ from .cells import file_in_cells
 from .narrow import gather_sorted
 from .pairs import append_candidates, find_candidates, who_searches
 
-SKIN = 0.1          # of the radius: what a resting grain may creep before it must be listed anew
+SKIN = 0.2          # of the radius: what a resting grain may creep before it must be listed anew
 STEPS_AHEAD = 8     # steps that a moving grain's skin should last
 SLOW_STEPS_AHEAD, SLOW_SKIN = 25, 0.5  # a slow grain's skin lasts longer, as long as it is thinner than this part of the radius
 FEW = 16            # grains that are appended in one step; more are cheaper to list all together
@@ -52,9 +52,9 @@ class NeighbourList:
         if len(left):
             if len(left) > FEW or len(self.order) + len(left) > self.listed * (1 + APPENDED) + FEW:
                 self._list_all(bodies, h)
+                self._gather(bodies)
             else:
                 self._append(bodies, h, left)
-            self._gather(bodies)
         return (len(self.order), self.rebuilds) != before
 
     def _gather(self, bodies: Bodies) -> IntArray:
@@ -97,7 +97,8 @@ class NeighbourList:
     def _append(self, bodies: Bodies, h: float, grains: IntArray) -> None:
         """List some grains, new ones or ones that have left their skin, at the end."""
         known, more = len(self.rank), int(np.count_nonzero(grains >= len(self.rank)))
-        self.order[self.rank[grains[grains < known]]] = -1
+        left = self.rank[grains[grains < known]]
+        self.order[left], self.sphere[left, :3] = -1, np.inf
         if more:
             self.reference = np.concatenate([self.reference, np.zeros((more, 3))])
             self.skin = np.concatenate([self.skin, np.zeros(more)])
@@ -108,7 +109,8 @@ class NeighbourList:
         self.rank[grains] = np.arange(first, first + len(grains), dtype=np.int32)
         self.order = np.concatenate([self.order, grains])
         self.live = self.order[self.order >= 0]
-        self.sphere = np.zeros((len(self.order), 4))
+        own = np.column_stack([self.reference[grains], bodies.radius[grains]])
+        self.sphere = np.concatenate([self.sphere, own])
         self.candidate_first = np.concatenate([self.candidate_first, np.zeros(len(grains), np.int32)])
         reach = bodies.radius[: len(self.skin)] + self.skin
         while True:

@@ -31,7 +31,7 @@ def box(
     """``count`` grains fall from a shaken lattice into an open square box; ``width`` [m], none: about as high as wide.
 
     Diameters spread evenly from ``diameter`` / ``size_ratio`` to ``diameter`` [m]; ``tilt`` leans gravity [degrees]; ``time_step`` [s],
-    none: as the smallest grain asks.
+    none: as the smallest grain and the fall of the lattice ask.
     """
     if count < 1:
         raise InputError(f"count of scene 'box' must be 1 or more (got {count}).")
@@ -42,6 +42,9 @@ def box(
     side = width if width is not None else max(2, round((0.9 * count) ** (1 / 3))) * spacing
     per_layer = max(1, math.floor(side / spacing + 1e-9)) ** 2
     height = (math.ceil(count / per_layer) + 1) * spacing
+    if time_step is None:
+        smallest, fall = diameter / size_ratio, (2 * GRAVITY * 0.3 * height) ** 0.5  # the lattice loses a third of its height
+        time_step = min((0.02 * smallest / GRAVITY) ** 0.5, 0.4 * smallest / fall)
     sizes = Uniform(lower=diameter / size_ratio, upper=diameter) if size_ratio > 1 else Discrete(diameters=(diameter,))
     material = pellet(
         youngs_modulus=youngs_modulus, friction=friction, rolling_friction=rolling_friction, restitution=restitution

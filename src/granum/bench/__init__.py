@@ -1,11 +1,13 @@
-"""Benchmarks on a settled box of grains: solve, step, search and convergence. Behind ``granum bench``."""
+"""Benchmarks on a settled box of grains: solve, step, search, convergence and the smooth step. Behind ``granum bench``."""
 
 from .convergence import measure_convergence
 from .settled import settled_box
+from .smooth import measure_smooth
 from .timing import measure_detect, measure_pgs, measure_step
 
 BENCHMARKS = {
     "pgs": measure_pgs, "step": measure_step, "detect": measure_detect, "convergence": measure_convergence,
+    "smooth": measure_smooth,
 }  # fmt: skip
 
-__all__ = ["BENCHMARKS", "measure_convergence", "measure_detect", "measure_pgs", "measure_step", "settled_box"]
+__all__ = ["BENCHMARKS", "measure_convergence", "measure_detect", "measure_pgs", "measure_smooth", "measure_step", "settled_box"]

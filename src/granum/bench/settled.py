@@ -17,16 +17,16 @@ SETTLE_STEPS = 300
 SETTLE_ITERATIONS = 50
 
 
-def settled_box(particles: int, rows: int, talk: Callable[[str], None], tilt: float = 0.0) -> Simulation:
+def settled_box(particles: int, rows: int, talk: Callable[[str], None], tilt: float = 0.0, **grains: float) -> Simulation:
     """``particles`` pellets at rest in a box, with 6 ``rows`` per contact or 3 (no rolling resistance).
 
-    Gravity may then be tilted [degrees].
+    Gravity may then be tilted [degrees]; ``grains`` are further parameters of the scene `box`.
     """
     if particles < 1:
         raise InputError(f"particles must be 1 or more (got {particles}).")
     if rows not in (3, 6):
         raise InputError(f"rows must be 3 or 6 (got {rows}).")
-    given: dict[str, Any] = {"count": particles, "rolling_friction": 0.32 if rows == 6 else 0.0, "time_step": 0.005}
+    given: dict[str, Any] = {"count": particles, "rolling_friction": 0.32 if rows == 6 else 0.0, "time_step": 0.005, **grains}
     scene = make_scene("box", given)
     # A tall lattice lands fast: its overlaps of the moment do not matter here.
     guards = {"on_overlap": "off", "on_energy": "off"}

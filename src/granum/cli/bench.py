@@ -14,21 +14,24 @@ def register(app: typer.Typer) -> None:
 
 
 def bench(
-    what: Annotated[str, typer.Argument(help="pgs, step, detect or convergence.")] = "pgs",
+    what: Annotated[str, typer.Argument(help="pgs, step, detect, convergence or smooth.")] = "pgs",
     particles: Annotated[int, typer.Option(help="Grains in the box.")] = 10_000,
-    rows: Annotated[int, typer.Option(help="Rows per contact: 6, or 3 without rolling resistance.")] = 6,
+    rows: Annotated[
+        int | None, typer.Option(help="Rows per contact: 6, or 3 without rolling resistance; default: 6, smooth 3.")
+    ] = None,
     iterations: Annotated[int, typer.Option(min=1, help="Sweeps per solve.")] = 50,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
-    """Measure the solver on a settled box that is made once and kept.
+    """Measure solver and steps on a settled box that is made once and kept.
 
-    Examples: granum bench pgs --particles 10000 --rows 6; granum bench step --json; granum bench convergence
+    Examples: granum bench pgs --particles 10000 --rows 6; granum bench step --json; granum bench convergence; granum bench smooth
     """
     from ..bench import BENCHMARKS
     from ..checks import known_name
 
     measure = BENCHMARKS[known_name("benchmark", what, BENCHMARKS)]
-    result = measure(particles=particles, rows=rows, iterations=iterations, talk=talk)
+    chosen = {} if rows is None else {"rows": rows}
+    result = measure(particles=particles, iterations=iterations, talk=talk, **chosen)
     if as_json:
         print_json(result)
         return

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def summarise(sim: Simulation, recording: Path, chosen: dict[str, str]) -> dict[str, Any]:
     """Of a simulation at its end."""
     from ..analysis import mean_and_largest_overlap, scene_results, state_hash
-    from ..nonsmooth.report import STAGES
+    from ..state.report import STAGES
 
     c = sim.contacts
     mean_overlap, max_overlap = mean_and_largest_overlap(c.overlap, c.a, c.b, sim.radius)
@@ -56,8 +56,8 @@ def from_recording(path: Path) -> dict[str, Any]:
 
 def _unfinished(recording: Recording) -> dict[str, Any]:
     from ..analysis import scene_results, state_hash
-    from ..nonsmooth.report import STAGES
     from ..scene.scene import Scene
+    from ..state.report import STAGES
 
     description = recording.description
     scene = Scene.model_validate(description["scene"])

@@ -7,6 +7,7 @@ the whole list anew.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,21 @@ from .cells import file_in_cells
 from .narrow import gather_sorted
 from .pairs import append_candidates, find_candidates, who_searches
 
-SKIN = 0.2          # of the radius: what a resting grain may creep before it must be listed anew
-STEPS_AHEAD = 8     # steps that a moving grain's skin should last
-SLOW_STEPS_AHEAD, SLOW_SKIN = 25, 0.5  # a slow grain's skin lasts longer, as long as it is thinner than this part of the radius
 FEW = 16            # grains that are appended in one step; more are cheaper to list all together
 APPENDED = 0.05     # of all grains: when more than this part has been appended, the list is made anew
+
+
+@dataclass(frozen=True)
+class Skin:
+    """How far grains may go before they must be listed anew."""
+
+    least: float = 0.2
+    """Part of the radius that a resting grain may creep."""
+    ahead: int = 8
+    """Steps that a moving grain's skin should last."""
+    slow_ahead: int = 25
+    slow_skin: float = 0.5
+    """A slow grain's skin lasts ``slow_ahead`` steps, as long as it is thinner than this part of the radius."""
 
 
 class NeighbourList:
@@ -32,7 +43,8 @@ class NeighbourList:
     ``live`` (N,) the grains in the order of their ranks; ``rebuilds`` counts the whole lists made.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, skin: Skin = Skin()) -> None:
+        self.rule = skin
         self.order = self.rank = self.live = np.zeros(0, np.int32)
         self.reference, self.skin = np.zeros((0, 3)), np.zeros(0)  # of each grain when it was listed [m]
         self.sphere = np.zeros((0, 4))
@@ -69,8 +81,8 @@ class NeighbourList:
         """(n,) of some grains [m]: it lasts some steps at their speed."""
         v, radius = bodies.velocity[bodies.wall_body_count + grains], bodies.radius[grains]
         step = h * np.sqrt(np.einsum("ij,ij->i", v, v))
-        ahead = np.maximum(STEPS_AHEAD * step, np.minimum(SLOW_STEPS_AHEAD * step, SLOW_SKIN * radius))
-        return np.maximum(SKIN * radius, ahead)
+        ahead = np.maximum(self.rule.ahead * step, np.minimum(self.rule.slow_ahead * step, self.rule.slow_skin * radius))
+        return np.maximum(self.rule.least * radius, ahead)
 
     def _list_all(self, bodies: Bodies, h: float) -> None:
         """A new list of all grains."""

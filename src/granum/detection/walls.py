@@ -16,6 +16,7 @@ from .._jit import FloatArray, IntArray, device, kernel
 from ..checks import known_name
 from ..scene.bodies import Body
 from ..scene.shapes import Box, Cylinder, Mesh, Plane
+from ..state.rotation import matrix
 from .mesh import CANDIDATE_COLUMNS, cell_of, touch_mesh
 from .mesh_table import MeshTable, build_mesh
 
@@ -72,6 +73,14 @@ class WallTable(NamedTuple):
             surface_velocity=np.array([wall.surface_velocity for _, wall in owned], float).reshape(-1, 3),
             mesh=MeshTable.join(meshes),
         )
+
+
+def surface_velocity(walls: WallTable, orientation: FloatArray) -> FloatArray:
+    """(K, 3) of belts in world axes [m/s]; ``orientation`` (B, 4) of the bodies."""
+    own = walls.surface_velocity
+    if not own.any():
+        return own
+    return np.array([matrix(orientation[body]) @ v for body, v in zip(walls.body, own, strict=True)])
 
 
 def _parameters(wall: Plane | Box | Cylinder) -> tuple[int, tuple[float, ...]]:

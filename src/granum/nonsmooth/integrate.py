@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
-from ..state.bodies import DYNAMIC, Bodies
-from ..state.rotation import matrix, turn
+from ..state.bodies import Bodies
+from ..state.motion import move_walls
+from ..state.rotation import turn
 from .blocks import BODY, INV_MASS, LANES, PN, RX
 
 
@@ -34,22 +35,9 @@ def move_grains(
             turn(orientation, k, spin[k, 0], spin[k, 1], spin[k, 2], h)
 
 
-@kernel
-def turn_body(orientation: FloatArray, k: int, wx: float, wy: float, wz: float, h: float) -> None:
-    """Turn one body."""
-    turn(orientation, k, wx, wy, wz, h)
-
-
 def move_bodies(bodies: Bodies, h: float) -> None:
-    """Positions and orientations of all bodies that move; a free dynamic wall keeps its angular momentum exactly."""
-    for w in bodies.moving:
-        bodies.position[w] += h * bodies.velocity[w]
-        before = matrix(bodies.orientation[w])
-        turn_body(bodies.orientation, w, *bodies.spin[w], h)
-        if bodies.kind[w] == DYNAMIC:
-            momentum = before @ (bodies.inertia[w] * (before.T @ bodies.spin[w]))
-            after = matrix(bodies.orientation[w])
-            bodies.spin[w] = after @ ((after.T @ momentum) / bodies.inertia[w])
+    """Positions and orientations of all bodies that move."""
+    move_walls(bodies, h)
     move_grains(
         bodies.wall_body_count, bodies.grain_count, h, bodies.inverse_mass, bodies.velocity, bodies.spin, bodies.position,
         bodies.orientation,

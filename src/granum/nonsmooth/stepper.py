@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import pairwise
 from time import perf_counter
@@ -11,19 +12,19 @@ import numpy as np
 from pydantic import Field
 
 from .._jit import FloatArray
+from ..checks import InputError
 from ..contact.model import NonNegative, Positive, Record
 from ..detection.detector import Detector
-from ..detection.walls import WallTable
+from ..detection.walls import WallTable, surface_velocity
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
 from ..state.energy import energy
-from ..state.rotation import matrix
+from ..state.report import StepReport
 from .assemble import aim_at_rest, assemble_rows, clear_impulses, elastic_energy, place_walls
 from .blocks import BODY, LANES
 from .impact import aim_at_impacts, part_rebounding, solve_impacts
 from .integrate import add_external_impulse, move_bodies, wall_work
 from .problem import Problem
-from .report import StepReport
 from .solvers import PGS, SolveReport
 from .warm_start import HistoryStart, ModelStart, StabilityGuard, WarmStart, model_impulses, start_from
 
@@ -45,6 +46,15 @@ class Nonsmooth(Record):
     regularisation: Positive = 1e-6
     """gamma_t = gamma_r (physics 2)."""
 
+    def step_for(self, scene: Scene) -> float:
+        """sqrt(2 eps d / g) [s] with eps = 1 % and d the smallest diameter (physics 9), and d / 4 of an emitted grain's way at most."""
+        g = math.sqrt(sum(x * x for x in scene.gravity.acceleration))
+        smallest = scene.size_range[0]
+        if g == 0 or not math.isfinite(smallest):
+            raise InputError("time_step must be given: without gravity or grains there is nothing to derive it from.")
+        fastest = max((math.hypot(*e.velocity) for e in scene.emitters), default=0.0)
+        return min(math.sqrt(2 * 0.01 * smallest / g), 0.25 * smallest / fastest if fastest > 0 else math.inf)
+
 
 class NonsmoothStepper:
     """Advances bodies by one step at a time; every line of ``step`` is a stage with its own module and timer."""
@@ -63,6 +73,15 @@ class NonsmoothStepper:
         self.extent = np.zeros((2, 3))  # box around all grain centres after the last step [m]
         self.history = False
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
+
+    @property
+    def through(self) -> int:
+        """A contact whose grain went through its wall, or -1."""
+        return self.detector.through
+
+    def watch_energy(self, unexplained: float, kinetic: float, fall: float) -> None:
+        """Tell the warm start how the energy [J] has changed in this step; ``fall`` is that of all grains falling for one step."""
+        self.stability.look(unexplained, kinetic, fall)
 
     @property
     def contacts(self) -> Any:
@@ -120,7 +139,7 @@ class NonsmoothStepper:
         if c.contact_count > c.pair_count:
             place_walls(
                 c.a, c.b, c.normal, c.pair_count, p.place, p.slot_b, serial_start, p.first_full, p.first_wall_slot,
-                self.walls.body, self._surface_velocity(), b.position, b.velocity, b.spin, b.radius, b.wall_body_count,
+                self.walls.body, surface_velocity(self.walls, b.orientation), b.position, b.velocity, b.spin, b.radius, b.wall_body_count,
                 p.body, p.lever, p.full,
             )  # fmt: skip
         t = self.pairs
@@ -130,14 +149,6 @@ class NonsmoothStepper:
             c.impulse, self.settings.impact_velocity, 2.0 * self.left_over, p.body, p.data, p.stiffness, p.radius_eff, p.weight,
             p.gap_rate,
         )  # fmt: skip
-
-    def _surface_velocity(self) -> FloatArray:
-        """(W, 3) of belts in world axes [m/s]."""
-        own = self.walls.surface_velocity
-        if not own.any():
-            return own
-        turned = [matrix(self.bodies.orientation[w]) @ v for w, v in zip(self.walls.body, own, strict=True)]
-        return np.array(turned)
 
     def _impact(self) -> None:
         p, c = self.problem, self.detector.contacts

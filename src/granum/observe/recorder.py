@@ -10,7 +10,7 @@ import numpy as np
 
 from ..checks import RunError
 from ..io import Recording, RecordingWriter
-from ..nonsmooth.report import STAGES
+from ..state.report import STAGES
 from .trigger import Trigger
 from .watched import Watched
 

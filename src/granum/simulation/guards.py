@@ -72,7 +72,7 @@ class Guard:
             self._act(self.settings.on_lost, sim, "world", f"grain {grain} left the world, {corners}, at {_place(x[grain])}")
 
     def _look_at_walls(self, sim: Simulation) -> None:
-        c = sim.stepper.detector.through
+        c = sim.stepper.through
         if c >= 0:
             grain, wall = int(sim.contacts.a[c]), -1 - int(sim.contacts.b[c])
             self._act(

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from ..checks import InputError, explain
 from ..io import read_checkpoint
-from ..nonsmooth import StepReport
 from ..scene.scene import Scene
+from ..state.report import StepReport
 from .settings import Settings
 from .simulation import Simulation
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from ..checks import InputError, explain
+from ..checks import explain
 from ..contact.model import NonNegative, Positive, Record
 from ..nonsmooth import Nonsmooth
 from ..scene.scene import Scene
+from ..smooth import Smooth
 
 Action = Literal["stop", "warn", "off"]
 
@@ -31,10 +31,9 @@ class Guards(Record):
 class Settings(Record):
     """How a scene is run."""
 
-    stepper: Nonsmooth = Nonsmooth()
+    stepper: Nonsmooth | Smooth = Field(default=Nonsmooth(), discriminator="name")
     time_step: Positive | None = None
-    """h [s]; none: sqrt(2 eps d / g) with eps = 1 % and d the smallest diameter (physics 9), and d / 4 of an emitted grain's way
-    at most."""
+    """h [s]; none: as the stepper suggests for the scene."""
     duration: Positive = 1.0
     """[s]"""
     every: Positive | None = None
@@ -47,21 +46,20 @@ class Settings(Record):
     guards: Guards = Guards()
 
     def step_for(self, scene: Scene) -> float:
-        """The time step [s]: as set, or as gravity and size suggest."""
-        if self.time_step is not None:
-            return self.time_step
-        g = math.sqrt(sum(x * x for x in scene.gravity.acceleration))
-        smallest = scene.size_range[0]
-        if g == 0 or not math.isfinite(smallest):
-            raise InputError("time_step must be given: without gravity or grains there is nothing to derive it from.")
-        fastest = max((math.hypot(*e.velocity) for e in scene.emitters), default=0.0)
-        return min(math.sqrt(2 * 0.01 * smallest / g), 0.25 * smallest / fastest if fastest > 0 else math.inf)
+        """The time step [s]: as set, or as the stepper suggests."""
+        return self.time_step if self.time_step is not None else self.stepper.step_for(scene)
 
 
 def make_settings(*layers: dict[str, Any]) -> Settings:
-    """Settings from nested dictionaries, later ones over earlier ones and all over the defaults."""
+    """Settings from nested dictionaries, later ones over earlier ones and all over the defaults.
+
+    A layer that takes another stepper forgets the time step of the layers before: it was meant for the other one.
+    """
     merged: dict[str, Any] = Settings().model_dump()
     for layer in layers:
+        stepper = layer.get("stepper")
+        if isinstance(stepper, dict) and stepper.get("name", merged["stepper"]["name"]) != merged["stepper"]["name"]:
+            merged["time_step"] = None
         _merge(merged, layer)
     try:
         return Settings.model_validate(merged)

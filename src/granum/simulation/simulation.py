@@ -11,11 +11,14 @@ import numpy as np
 
 from .._jit import FloatArray
 from ..checks import InputError, finite_positive
-from ..nonsmooth import NonsmoothStepper, StepReport
+from ..detection.detector import Detector
+from ..nonsmooth import NonsmoothStepper
 from ..scene.scene import Scene
+from ..smooth import Smooth, SmoothStepper
 from ..state.bodies import DYNAMIC, KINEMATIC, STATIC, Bodies
 from ..state.contacts import Contacts
 from ..state.energy import energy
+from ..state.report import StepReport
 from .emission import Emission
 from .guards import Guard
 from .placement import check_placement
@@ -59,7 +62,7 @@ class Simulation:
         if self.bodies.grain_count == 0 and not scene.emitters:
             raise InputError("the scene has no grains and no emitter: add grains, a lattice or an emitter.")
         self.time_step = finite_positive("time_step", self.settings.step_for(scene), "s")
-        self.stepper = NonsmoothStepper(scene, self.bodies, self.settings.stepper)
+        self.stepper: Any = self._make_stepper()
         self.emissions = [
             Emission(e, scene.materials[scene.material_index[e.material]].density, scene.material_index[e.material])
             for e in scene.emitters
@@ -77,7 +80,13 @@ class Simulation:
         self.ended_by: BaseException | None = None
         self.stop_reason: str | None = None
         if bodies is None:
-            check_placement(self.bodies, self.stepper.detector, self.settings.relax)
+            check_placement(self.bodies, Detector(self.stepper.walls), self.settings.relax)
+
+    def _make_stepper(self) -> NonsmoothStepper | SmoothStepper:
+        how = self.settings.stepper
+        if isinstance(how, Smooth):
+            return SmoothStepper(self.scene, self.bodies, how, self.time_step)
+        return NonsmoothStepper(self.scene, self.bodies, how)
 
     @property
     def time(self) -> float:
@@ -135,7 +144,7 @@ class Simulation:
             self.stage_seconds[stage] = self.stage_seconds.get(stage, 0.0) + seconds
         self.guard.look(self)
         fall = 0.5 * self.guard.mass * float(gravity @ gravity) * h * h
-        self.stepper.stability.look(self.guard.unexplained, self.report.kinetic_energy, fall)
+        self.stepper.watch_energy(self.guard.unexplained, self.report.kinetic_energy, fall)
         self.whole = True
         if self.callbacks:
             self._call_back(gravity)

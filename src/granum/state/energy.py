@@ -44,9 +44,16 @@ def energy(bodies: Bodies, gravity: FloatArray) -> tuple[float, float, float, Fl
         bodies.wall_body_count, bodies.inverse_mass, bodies.radius, bodies.velocity, bodies.spin, bodies.position,
         gravity[0], gravity[1], gravity[2], box,
     )  # fmt: skip
+    own, lifted = wall_energy(bodies, gravity)
+    return kinetic + own, potential + lifted, fastest, box
+
+
+def wall_energy(bodies: Bodies, gravity: FloatArray) -> tuple[float, float]:
+    """Kinetic and gravitational energy [J] of the dynamic walls."""
+    kinetic, potential = 0.0, 0.0
     for w in bodies.dynamic:
         mass = 1.0 / bodies.inverse_mass[w]
         own = matrix(bodies.orientation[w]).T @ bodies.spin[w]
         kinetic += 0.5 * mass * float(bodies.velocity[w] @ bodies.velocity[w]) + 0.5 * float(bodies.inertia[w] @ own**2)
         potential -= mass * float(gravity @ bodies.position[w])
-    return kinetic, potential, fastest, box
+    return kinetic, potential

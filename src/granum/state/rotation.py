@@ -26,7 +26,7 @@ def turn(q, k, wx, wy, wz, h):
     w1 = c * b + x * a + y * e - z * d
     w2 = c * d + y * a + z * b - x * e
     w3 = c * e + z * a + x * d - y * b
-    f = 1.0 / math.sqrt(w0 * w0 + w1 * w1 + w2 * w2 + w3 * w3)
+    f = 1.5 - 0.5 * (w0 * w0 + w1 * w1 + w2 * w2 + w3 * w3)  # 1 / length, to rounding, as the length is 1 but for rounding
     q[k, 0], q[k, 1], q[k, 2], q[k, 3] = w0 * f, w1 * f, w2 * f, w3 * f
 
 

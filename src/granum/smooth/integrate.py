@@ -1,0 +1,107 @@
+"""Velocities and positions of grains, in the order of their ranks: kick, drift and pack; kick and look."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._jit import FloatArray, IntArray, kernel
+from ..state.rotation import turn
+
+
+@kernel
+def kick_and_drift(
+    order: IntArray, first: int, kick: float, drift: float, gravity: FloatArray, force: FloatArray, inverse_mass: FloatArray,
+    radius: FloatArray, material: IntArray, reference: FloatArray, skin: FloatArray, position: FloatArray, orientation: FloatArray,
+    velocity: FloatArray, spin: FloatArray, grain: FloatArray, sphere: FloatArray,
+) -> int:  # fmt: skip
+    """v += kick a, x += drift v for every grain that yields, and its rows in ``grain`` and ``sphere``; returns how many left their skin."""
+    gone = 0
+    gx, gy, gz = gravity[0], gravity[1], gravity[2]
+    for k in range(len(order)):
+        i = order[k]
+        if i < 0:  # an empty rank is out of everybody's reach
+            sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3] = np.inf, np.inf, np.inf, 0.0
+            continue
+        o, r = first + i, radius[i]
+        inverse = inverse_mass[o]
+        x, y, z = position[o, 0], position[o, 1], position[o, 2]
+        vx, vy, vz = velocity[o, 0], velocity[o, 1], velocity[o, 2]
+        wx, wy, wz = spin[o, 0], spin[o, 1], spin[o, 2]
+        if inverse > 0.0 and drift > 0.0:
+            f, t = kick * inverse, kick * inverse * 2.5 / (r * r)
+            vx += kick * gx + f * force[k, 0]
+            vy += kick * gy + f * force[k, 1]
+            vz += kick * gz + f * force[k, 2]
+            wx += t * force[k, 3]
+            wy += t * force[k, 4]
+            wz += t * force[k, 5]
+            x, y, z = x + drift * vx, y + drift * vy, z + drift * vz
+            position[o, 0], position[o, 1], position[o, 2] = x, y, z
+            turn(orientation, o, wx, wy, wz, drift)
+        dx, dy, dz = x - reference[i, 0], y - reference[i, 1], z - reference[i, 2]
+        gone += not dx * dx + dy * dy + dz * dz <= skin[i] * skin[i]  # a NaN is not inside
+        sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3] = x, y, z, r
+        grain[k, 0], grain[k, 1], grain[k, 2], grain[k, 3] = x, y, z, r
+        grain[k, 4], grain[k, 5], grain[k, 6], grain[k, 7] = vx, vy, vz, inverse
+        grain[k, 8], grain[k, 9], grain[k, 10], grain[k, 11] = wx, wy, wz, material[i]
+    return gone
+
+
+@kernel
+def kick_and_look(
+    order: IntArray, first: int, kick: float, gravity: FloatArray, force: FloatArray, grain: FloatArray, velocity: FloatArray,
+    spin: FloatArray, box: FloatArray,
+) -> tuple[float, float, float]:  # fmt: skip
+    """v += kick a from the rows; returns kinetic energy [J], energy in the field of gravity [J] and largest speed [m/s].
+
+    ``box`` (2, 3) receives the lowest and highest coordinates of the centres [m].
+    """
+    kinetic, potential, fastest = 0.0, 0.0, 0.0
+    gx, gy, gz = gravity[0], gravity[1], gravity[2]
+    x0, y0, z0, x1, y1, z1 = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf
+    for k in range(len(order)):
+        i = order[k]
+        if i < 0:
+            continue
+        o = first + i
+        x, y, z, r, inverse = grain[k, 0], grain[k, 1], grain[k, 2], grain[k, 3], grain[k, 7]
+        x0, y0, z0, x1, y1, z1 = min(x0, x), min(y0, y), min(z0, z), max(x1, x), max(y1, y), max(z1, z)
+        if inverse > 0.0:
+            mass, turning = 1.0 / inverse, 0.4 * r * r
+            f, t = kick * inverse, kick * inverse / turning
+            vx = grain[k, 4] + kick * gx + f * force[k, 0]
+            vy = grain[k, 5] + kick * gy + f * force[k, 1]
+            vz = grain[k, 6] + kick * gz + f * force[k, 2]
+            wx, wy, wz = grain[k, 8] + t * force[k, 3], grain[k, 9] + t * force[k, 4], grain[k, 10] + t * force[k, 5]
+            velocity[o, 0], velocity[o, 1], velocity[o, 2] = vx, vy, vz
+            spin[o, 0], spin[o, 1], spin[o, 2] = wx, wy, wz
+            square = vx * vx + vy * vy + vz * vz
+            kinetic += 0.5 * mass * (square + turning * (wx * wx + wy * wy + wz * wz))
+            potential -= mass * (gx * x + gy * y + gz * z)
+            fastest = max(fastest, square)
+    box[0, 0], box[0, 1], box[0, 2], box[1, 0], box[1, 1], box[1, 2] = x0, y0, z0, x1, y1, z1
+    return kinetic, potential, math.sqrt(fastest)
+
+
+@kernel
+def carry_springs(
+    a: IntArray, b: IntArray, old_spring: FloatArray, place: IntArray, rank: IntArray, candidate_first: IntArray,
+    candidate: IntArray, spring: FloatArray, touched: np.ndarray,
+) -> None:  # fmt: skip
+    """Springs of touching pairs from an old neighbour list into a new one; ``a`` and ``b`` are grains.
+
+    A pair may have another owner in the new list: then its springs change sign.
+    """
+    kept = spring.shape[1]
+    for n in range(len(a)):
+        i, j = rank[a[n]], rank[b[n]]
+        for turned in range(2):
+            for c in range(candidate_first[i], candidate_first[i + 1]):
+                if candidate[c] == j:
+                    touched[c] = 1
+                    for f in range(kept):
+                        value = old_spring[place[n], f]
+                        spring[c, f] = -value if turned else value
+            i, j = j, i

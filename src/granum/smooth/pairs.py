@@ -1,0 +1,141 @@
+"""Forces between grains, from the neighbour list.
+
+Grains stand in rows of ``ROW`` numbers by their rank in the list. Every candidate of the list has a place for its springs, so that they
+need no search while the list lasts.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._jit import FloatArray, IntArray, device, kernel
+from . import lanes as of
+from .lanes import ROW_A, ROW_B, SCRATCH, U, W, blank, clear_sums, push, sums
+
+ROW = 12    # numbers of a grain: centre, radius, velocity, inverse mass, spin, material
+FORCE = 6   # force [N] and torque [N m]
+R, L, F = U(ROW), U(of.LAW), U(FORCE)
+A0, A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11 = ROW_A
+B0, B1, B2, B3, B4, B5, B6, B7, B8, B9, B10, B11 = ROW_B
+(NX, NY, NZ, OVERLAP, ROUND, INERTIA, ARM_A, ARM_B, UX, UY, UZ, WX, WY, WZ, FX, FY, FZ) = (U(f * of.LANES) for f in range(17))
+STIFFNESS, SX, QX, PX, CX, TX = of.STIFFNESS, of.SX, of.QX, of.PX, of.CX, of.TX
+
+
+@kernel
+def find_touching(
+    sphere: FloatArray, grain: FloatArray, candidate_first: IntArray, candidate: IntArray, touched: np.ndarray, spring: FloatArray, a: IntArray, b: IntArray,
+    place: IntArray,
+) -> int:  # fmt: skip
+    """Ranks a and b of the pairs that touch and their place in the list; returns how many. Springs of pairs that came apart are cleared."""
+    found, kept = U(0), U(spring.shape[1])
+    for k in range(U(len(candidate_first) - 1)):
+        x, y, z, r, held = sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3], grain[k, 7] == 0.0
+        for c in range(U(candidate_first[k]), U(candidate_first[k + U(1)])):
+            j = U(candidate[c])
+            dx, dy, dz, near = sphere[j, 0] - x, sphere[j, 1] - y, sphere[j, 2] - z, sphere[j, 3] + r
+            touches = dx * dx + dy * dy + dz * dz < near * near
+            if held:  # two grains that never move do not push
+                touches = touches and grain[j, 7] != 0.0
+            a[found], b[found], place[found] = k, j, c
+            found += U(touches)
+            if touched[c] != touches:
+                touched[c] = touches
+                for f in range(kept):
+                    spring[c, f] = 0.0
+    return np.int64(found)
+
+
+@device
+def meet(s):
+    """How the two grains of each pair of a block meet: normal, overlap, relative velocities, spin of the frame."""
+    for lane in range(W):
+        dx, dy, dz = s[B0 + lane] - s[A0 + lane], s[B1 + lane] - s[A1 + lane], s[B2 + lane] - s[A2 + lane]
+        ra, rb = s[A3 + lane], s[B3 + lane]
+        square = dx * dx + dy * dy + dz * dz
+        away = 1.0 / math.sqrt(square if square > 0.0 else 1.0)  # concentric grains do not push: there is no direction
+        distance = square * away
+        nx, ny, nz = dx * away, dy * away, dz * away
+        both = ra + rb
+        part = distance / both if both > 0.0 else 0.0
+        arm_a, arm_b = part * ra, part * rb
+        delta = both - distance
+        mass = s[A7 + lane] + s[B7 + lane]
+        s[NX + lane], s[NY + lane], s[NZ + lane] = nx, ny, nz
+        s[OVERLAP + lane] = delta if delta > 0.0 else 0.0
+        s[ROUND + lane] = ra * rb / (both if both > 0.0 else 1.0)
+        s[INERTIA + lane] = 1.0 / (mass if mass > 0.0 else 1.0)
+        s[ARM_A + lane], s[ARM_B + lane] = arm_a, arm_b
+        ax, ay, az = s[A8 + lane], s[A9 + lane], s[A10 + lane]
+        bx, by, bz = s[B8 + lane], s[B9 + lane], s[B10 + lane]
+        vx, vy, vz = s[B4 + lane] - s[A4 + lane], s[B5 + lane] - s[A5 + lane], s[B6 + lane] - s[A6 + lane]
+        ox, oy, oz = arm_a * ax + arm_b * bx, arm_a * ay + arm_b * by, arm_a * az + arm_b * bz
+        s[UX + lane] = vx - (oy * nz - oz * ny)
+        s[UY + lane] = vy - (oz * nx - ox * nz)
+        s[UZ + lane] = vz - (ox * ny - oy * nx)
+        s[WX + lane], s[WY + lane], s[WZ + lane] = bx - ax, by - ay, bz - az
+        twist = 0.5 * ((ax + bx) * nx + (ay + by) * ny + (az + bz) * nz)
+        s[FX + lane] = (ny * vz - nz * vy) * away + twist * nx
+        s[FY + lane] = (nz * vx - nx * vz) * away + twist * ny
+        s[FZ + lane] = (nx * vy - ny * vx) * away + twist * nz
+
+
+@kernel
+def push_pairs(
+    count: int, a: IntArray, b: IntArray, place: IntArray, grain: FloatArray, law: FloatArray, materials: int, hertz: bool,
+    dissipation: float, h: float, spring: FloatArray, force: FloatArray, pair_force: FloatArray,
+) -> tuple[float, float]:  # fmt: skip
+    """Add the forces of touching pairs to ``force`` (R, 6); returns elastic energy [J] and largest overlap [m].
+
+    ``spring`` moves on by ``h`` [s]; ``pair_force`` gets the force on b [N] and the rolling torque on b [N m] of every pair.
+    """
+    s = np.zeros(SCRATCH)
+    rolling = spring.shape[1] == 6
+    own, total, rows, springs = grain.reshape(-1), force.reshape(-1), law.reshape(-1), spring.reshape(-1)
+    kept = U(spring.shape[1])
+    clear_sums(s)
+    if materials == 1:
+        for lane in range(W):
+            for f in range(L):
+                s[STIFFNESS + f * W + lane] = rows[f]
+    for first in range(0, count, of.LANES):
+        full = min(of.LANES, count - first)
+        for lane in range(U(full)):
+            n = U(first) + lane
+            i, j, c = U(a[n]) * R, U(b[n]) * R, U(place[n]) * kept
+            for f in range(R):
+                s[A0 + f * W + lane] = own[i + f]
+            for f in range(R):
+                s[B0 + f * W + lane] = own[j + f]
+            for f in range(kept):
+                s[SX + f * W + lane] = springs[c + f]
+        if materials > 1:
+            for lane in range(U(full)):
+                m = (U(s[A11 + lane]) * U(materials) + U(s[B11 + lane])) * L
+                for f in range(L):
+                    s[STIFFNESS + f * W + lane] = rows[m + f]
+        if full < of.LANES:
+            blank(s, full)
+        meet(s)
+        push(s, h, hertz, dissipation, rolling)
+        for lane in range(U(full)):
+            n = U(first) + lane
+            i, j, c = U(a[n]) * F, U(b[n]) * F, U(place[n]) * kept
+            arm_a, arm_b = s[ARM_A + lane], s[ARM_B + lane]
+            for f in range(U(3)):
+                p, t = s[PX + f * W + lane], s[CX + f * W + lane]
+                total[i + f] -= p
+                total[j + f] += p
+                total[i + f + U(3)] -= arm_a * t
+                total[j + f + U(3)] -= arm_b * t
+                pair_force[n, f] = p
+            for f in range(kept):
+                springs[c + f] = s[SX + f * W + lane]
+            if rolling:
+                for f in range(U(3)):
+                    t = s[TX + f * W + lane]
+                    total[i + f + U(3)] -= t
+                    total[j + f + U(3)] += t
+                    pair_force[n, f + U(3)] = t
+    return sums(s)

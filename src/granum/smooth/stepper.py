@@ -1,0 +1,377 @@
+"""The smooth step: contacts as springs and dashpots, small explicit steps (physics 6, SN 2.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+
+from .._jit import FloatArray, IntArray
+from ..contact import Material
+from ..contact.model import Record
+from ..detection.neighbours import NeighbourList, Skin
+from ..detection.walls import WallTable, find_wall_contacts, surface_velocity
+from ..scene.scene import Scene
+from ..state.bodies import KINEMATIC, Bodies
+from ..state.contacts import Contacts
+from ..state.energy import wall_energy
+from ..state.motion import move_walls
+from ..state.report import StepReport
+from ..state.rotation import matrix
+from .damping import damping_table
+from .integrate import carry_springs, kick_and_drift, kick_and_look
+from .pairs import FORCE, ROW, find_touching, push_pairs
+from .time_step import automatic_step, check_step
+from .walls import carry_wall_springs, push_walls
+
+SKIN = Skin(least=0.15, ahead=20, slow_ahead=100, slow_skin=0.5)
+REACH = 0.5  # of the largest radius: how far beyond a grain walls are looked for, its skin and the walls' way included
+EMPTY = np.zeros((0, FORCE))
+CONTACTS = ("a", "b", "feature", "normal", "overlap", "impulse", "rebound")        # kept in a checkpoint
+WALL_CONTACTS = ("a", "b", "feature", "normal", "overlap", "spring", "force")
+
+
+class Smooth(Record):
+    """Settings of the smooth stepper."""
+
+    name: Literal["smooth"] = "smooth"
+    integrator: Literal["verlet", "euler"] = "verlet"
+    """Velocity Verlet, or symplectic Euler."""
+    damping: Literal["restitution", "dissipation"] = "restitution"
+    """Dashpots from the materials' restitution, or from the contact law's dissipation c."""
+
+    def step_for(self, scene: Scene) -> float:
+        """A stable time step [s]."""
+        return automatic_step(scene, self.damping == "restitution")
+
+
+class SmoothStepper:
+    """Advances bodies by one step at a time: kick, drift, find who touches, push, kick."""
+
+    def __init__(self, scene: Scene, bodies: Bodies, settings: Smooth, h: float) -> None:
+        damped = settings.damping == "restitution"
+        check_step(scene, damped, h)
+        self.scene, self.bodies, self.settings = scene, bodies, settings
+        self.pairs = scene.pair_table()
+        self.hertz = self.pairs.exponent > 1.0
+        self.dissipation = 0.0 if damped else self.pairs.dissipation
+        self.law = _law(scene, damped, self.hertz)
+        self.springs = 6 if (self.pairs.rolling_friction > 0).any() else 3
+        self.reach = (0.5 + 0.5 * REACH) * scene.size_range[1]
+        self.walls = WallTable.build(scene.all_bodies, scene.material_index, self.reach)
+        self.neighbours = NeighbourList(SKIN)
+        self.driven = bool((bodies.kind == KINEMATIC).any() or self.walls.surface_velocity.any())
+        self.work, self.fastest, self.through = 0.0, 0.0, -1
+        x = bodies.position[bodies.grains]
+        self.extent = np.array([x.min(axis=0, initial=np.inf), x.max(axis=0, initial=-np.inf)])  # box around all grain centres [m]
+        self.elastic = self.deepest = 0.0
+        self._contacts: Contacts | None = Contacts()
+        self._h = h
+        self._fresh = True  # forces have not been found yet
+        # by rank: rows of the grains, and the force on each
+        self._grain, self._sphere, self._force = np.zeros((0, ROW)), np.zeros((0, 4)), EMPTY
+        # by place in the neighbour list: springs, and whether the pair touched
+        self._spring, self._touched = np.zeros((0, self.springs)), np.zeros(0, np.uint8)
+        # the pairs that touch
+        self._count = 0
+        self._a = self._b = self._place = np.zeros(1, np.int32)
+        self._pair_force = EMPTY
+        # walls: grains near them, how far those walls may still go, contacts of this step and the last
+        self._near, self._way = np.zeros(0, np.int32), 0.0
+        self._touch, self._last = WallContacts(0, self.springs), WallContacts(0, self.springs)
+        self._wall_force = np.zeros((bodies.wall_body_count, FORCE))
+
+    def step(self, number: int, time: float, h: float, gravity: FloatArray) -> StepReport:
+        """Advance from ``time`` by ``h`` [s] under ``gravity`` [m/s^2]."""
+        clock = [perf_counter()]
+        tick = lambda: clock.append(perf_counter())  # noqa: E731
+        self._h = h
+        self._list(0, h)
+        if self._fresh:
+            self._find_forces(gravity)
+        first, last = (h / 2, h / 2) if self.settings.integrator == "verlet" else (h, 0.0)
+        self._kick_walls(first, gravity)
+        move_walls(self.bodies, h)
+        left = self._kick_and_drift(first, h, gravity)
+        tick()
+        self._list(left, h)
+        touching = self._find_touching()
+        tick()
+        self._push(h)
+        tick()
+        kinetic, potential = self._kick_and_look(last, gravity)
+        tick()
+        drift, detect, push, kick = (b - a for a, b in pairwise(clock))
+        return StepReport(
+            step=number, time=time + h, contacts=touching, impacts=0, iterations=0, residual=0.0, max_overlap=self.deepest,
+            elastic_energy=self.elastic, kinetic_energy=kinetic, energy=kinetic + potential,
+            seconds={"detection": detect, "assembly": 0.0, "impact": 0.0, "solve": push, "integrate": drift + kick},
+        )  # fmt: skip
+
+    def watch_energy(self, unexplained: float, kinetic: float, fall: float) -> None:
+        """Nothing is adapted: stable steps need no help."""
+
+    def _find_forces(self, gravity: FloatArray) -> None:
+        """Forces where the bodies are now; springs stay."""
+        self._kick_and_drift(0.0, 0.0, gravity)
+        self._find_touching()
+        self._push(0.0)
+        self._fresh = False
+
+    def _kick_and_drift(self, kick: float, drift: float, gravity: FloatArray) -> int:
+        b, near = self.bodies, self.neighbours
+        return kick_and_drift(
+            near.order, b.wall_body_count, kick, drift, gravity, self._force, b.inverse_mass, b.radius, b.material, near.reference,
+            near.skin, b.position, b.orientation, b.velocity, b.spin, self._grain, self._sphere,
+        )  # fmt: skip
+
+    def _list(self, left: int, h: float) -> None:
+        """A new neighbour list if grains came or left their skin; springs, forces and rows move to their new places."""
+        b, near = self.bodies, self.neighbours
+        if not left and len(near.rank) == b.grain_count:
+            return
+        count, lists, old_rank = self._count, near.rebuilds, near.rank.copy()
+        a, c, place = near.order[self._a[:count]], near.order[self._b[:count]], self._place[:count]
+        if not near.update(b, h):
+            return
+        slots, rank, known = int(near.candidate_first[-1]), near.rank, len(old_rank)
+        old_spring = self._spring
+        self._spring, self._touched = np.zeros((slots, self.springs)), np.zeros(slots, np.uint8)
+        if near.rebuilds == lists:  # some were appended: the others keep their places
+            moved = rank[:known] != old_rank
+            added = near.order[len(self._grain) :]
+            came = added[added < known]
+            old = old_rank[came]
+            self._force, self._grain, self._sphere = (
+                np.concatenate([rows, rows[old], np.zeros((len(added) - len(came), rows.shape[1]))])
+                for rows in (self._force, self._grain, self._sphere)
+            )
+            self._sphere[old, :3] = np.inf  # an empty rank is out of everybody's reach
+            self._spring[: len(old_spring)], self._touched[place] = old_spring, 1
+            again = moved[a] | moved[c]
+            a, c, place = a[again], c[again], place[again]
+            self._near = np.concatenate([self._near[~moved[self._near]], added])
+        else:
+            places = np.full(len(near.order), -1)
+            places[rank[:known]] = old_rank
+            self._force, self._grain, self._sphere = (
+                np.where(places[:, None] >= 0, rows[places], 0.0) if known else np.zeros((len(places), rows.shape[1]))
+                for rows in (self._force, self._grain, self._sphere)
+            )
+            self._way = 0.0
+        carry_springs(a, c, old_spring, place, rank, near.candidate_first, near.candidate, self._spring, self._touched)
+        self._a, self._b, self._place = (np.zeros(slots + 1, np.int32) for _ in range(3))
+        self._pair_force = np.zeros((slots, self.springs))
+
+    def _find_touching(self) -> int:
+        """Pairs and walls that touch now, with their springs."""
+        near = self.neighbours
+        self._count = find_touching(
+            self._sphere, self._grain, near.candidate_first, near.candidate, self._touched, self._spring, self._a, self._b, self._place
+        )
+        self._contacts = None
+        if len(self.walls.kind):
+            self._find_walls()
+        return self._count + self._touch.count
+
+    def _find_walls(self) -> None:
+        b = self.bodies
+        self._way -= self._h * self._wall_speed()
+        if self._way <= 0.0:
+            self._list_walls()
+        self._touch, self._last = self._last, self._touch
+        new, old = self._touch, self._last
+        new.find(self._near, b, b.radius, self.walls)
+        self.through = carry_wall_springs(
+            new.a, new.b, new.feature, new.normal, old.b, old.feature, old.normal, old.spring, old.first, old.number, new.spring
+        )
+
+    def _list_walls(self) -> None:
+        """The grains that may touch a wall before they leave their skin, or the walls have gone their way."""
+        b, near = self.bodies, self.neighbours
+        self._way = 0.25 * REACH * self.scene.size_range[1]
+        wide = b.radius + near.skin + self._way
+        looked = WallContacts(0, self.springs)
+        looked.find(near.live, b, np.minimum(wide, self.reach), self.walls)
+        listed = wide > self.reach  # further than walls can be asked
+        listed[looked.a] = True
+        self._near = near.live[listed[near.live]]
+
+    def _wall_speed(self) -> float:
+        """Largest speed [m/s] of a wall at any place where grains are."""
+        b, fastest = self.bodies, 0.0
+        for w in b.moving:
+            far = np.linalg.norm(np.maximum(np.abs(self.extent[0] - b.position[w]), np.abs(self.extent[1] - b.position[w])))
+            fastest = max(fastest, float(np.linalg.norm(b.velocity[w]) + np.linalg.norm(b.spin[w]) * (far + self.reach)))
+        return fastest
+
+    def _push(self, h: float) -> None:
+        """Forces of all contacts."""
+        b, near = self.bodies, self.neighbours
+        self._force[:] = 0.0
+        materials = len(self.scene.materials)
+        self.elastic, self.deepest = push_pairs(
+            self._count, self._a, self._b, self._place, self._grain, self.law, materials, self.hertz, self.dissipation, h,
+            self._spring, self._force, self._pair_force,
+        )  # fmt: skip
+        t = self._touch
+        if not t.count:
+            return
+        self._wall_force[:] = 0.0
+        elastic, deepest, power = push_walls(
+            t.a, t.b, t.normal, t.overlap, near.rank, self._grain, self.walls.body, self.walls.material,
+            surface_velocity(self.walls, b.orientation), b.position, b.velocity, b.spin, b.inverse_mass, self.law, materials, self.hertz,
+            self.dissipation, h, t.spring, self._force, self._wall_force, t.force,
+        )  # fmt: skip
+        self.elastic, self.deepest = self.elastic + elastic, max(self.deepest, deepest)
+        if self.driven:
+            self.work += h * power
+
+    def _kick_and_look(self, kick: float, gravity: FloatArray) -> tuple[float, float]:
+        """The second kick; kinetic and gravitational energy [J] after it."""
+        b, near = self.bodies, self.neighbours
+        self._kick_walls(kick, gravity)
+        kinetic, potential, self.fastest = kick_and_look(
+            near.order, b.wall_body_count, kick, gravity, self._force, self._grain, b.velocity, b.spin, self.extent
+        )
+        own, lifted = wall_energy(b, gravity)
+        return kinetic + own, potential + lifted
+
+    def _kick_walls(self, kick: float, gravity: FloatArray) -> None:
+        """v += kick a of the walls that are pushed."""
+        b = self.bodies
+        for w in b.dynamic:
+            applied, axes = np.asarray(self.scene.all_bodies[w].force), matrix(b.orientation[w])
+            b.velocity[w] += kick * (gravity + b.inverse_mass[w] * (applied + self._wall_force[w, :3]))
+            b.spin[w] += kick * (axes @ ((axes.T @ self._wall_force[w, 3:]) / b.inertia[w]))
+            self.work += kick * float(applied @ b.velocity[w])
+
+    @property
+    def contacts(self) -> Contacts:
+        """Contacts of the last step, with its forces as impulses over the step."""
+        if self._contacts is None:
+            self._contacts = self._gather_contacts()
+        return self._contacts
+
+    def _gather_contacts(self) -> Contacts:
+        n, t, order = self._count, self._touch, self.neighbours.order
+        contacts = Contacts(n + t.count)
+        contacts.resize(n, n + t.count)
+        contacts.time_step = self._h
+        a, b = self._grain[self._a[:n]], self._grain[self._b[:n]]
+        apart = b[:, :3] - a[:, :3]
+        distance = np.sqrt((apart * apart).sum(axis=1))
+        contacts.a[:n], contacts.b[:n], contacts.feature[:n] = order[self._a[:n]], order[self._b[:n]], 0
+        contacts.normal[:n] = apart / np.where(distance > 0, distance, 1.0)[:, None]
+        contacts.overlap[:n] = a[:, 3] + b[:, 3] - distance
+        for name in ("a", "b", "feature", "normal", "overlap"):
+            getattr(contacts, name)[n:] = getattr(t, name)
+        force = np.concatenate([self._pair_force[:n], t.force])
+        push = (force[:, :3] * contacts.normal).sum(axis=1)
+        contacts.impulse[:] = 0.0
+        contacts.impulse[:, 0] = self._h * push
+        contacts.impulse[:, 1:4] = self._h * (force[:, :3] - push[:, None] * contacts.normal)
+        contacts.impulse[:, 4 : 1 + self.springs] = self._h * force[:, 3:]
+        contacts.rebound[:] = 0.0
+        return contacts
+
+    def checkpoint(self) -> dict[str, Any]:
+        """All that the next step depends on besides the bodies."""
+        c, n, t = self.contacts, self._count, self._touch
+        return {
+            "neighbours": self.neighbours.checkpoint(), "work": self.work, "fresh": self._fresh, "way": self._way, "near": self._near,
+            "force": self._force, "wall_force": self._wall_force, "extent": self.extent, "spring": self._spring,
+            "touched": self._touched, "pairs": {"a": self._a[:n], "b": self._b[:n], "place": self._place[:n]},
+            "walls": t.checkpoint(), "contacts": {"pairs": n, **{name: getattr(c, name) for name in CONTACTS}},
+        }  # fmt: skip
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Continue from a checkpoint."""
+        self.neighbours.restore(saved["neighbours"])
+        self.work, self._fresh, self._way, self._near = saved["work"], saved["fresh"], saved["way"], saved["near"]
+        self._force, self._wall_force, self.extent = saved["force"], saved["wall_force"], saved["extent"]
+        self._spring, self._touched = saved["spring"], saved["touched"]
+        self._grain, self._sphere = np.zeros((len(self._force), ROW)), np.zeros((len(self._force), 4))
+        pairs, slots = saved["pairs"], len(self._spring)
+        self._count = len(pairs["a"])
+        self._a, self._b, self._place = (np.zeros(slots + 1, np.int32) for _ in range(3))
+        for name, room in (("a", self._a), ("b", self._b), ("place", self._place)):
+            room[: self._count] = pairs[name]
+        self._pair_force = np.zeros((slots, self.springs))
+        self._touch.restore(saved["walls"])
+        old = saved["contacts"]
+        self._contacts = Contacts(len(old["a"]))
+        self._contacts.resize(old["pairs"], len(old["a"]))
+        for name in CONTACTS:
+            getattr(self._contacts, name)[:] = old[name]
+
+
+class WallContacts:
+    """Contacts with walls and their springs; ``first`` and ``number`` tell where those of each grain stand."""
+
+    def __init__(self, room: int, springs: int) -> None:
+        self.springs = springs
+        self.first = self.number = np.zeros(0, np.int32)
+        self._reserve(room)
+        self._show(0)
+
+    def _reserve(self, room: int) -> None:
+        self.room = room
+        self._a, self._b, self._feature = (np.zeros(room, np.int32) for _ in range(3))
+        self._normal, self._overlap = np.zeros((room, 3)), np.zeros(room)
+        self._spring, self._force = np.zeros((room, self.springs)), np.zeros((room, self.springs))
+
+    def _show(self, count: int) -> None:
+        self.count = count
+        self.a, self.b, self.feature = self._a[:count], self._b[:count], self._feature[:count]
+        self.normal, self.overlap = self._normal[:count], self._overlap[:count]
+        self.spring, self.force = self._spring[:count], self._force[:count]
+
+    def find(self, grains: IntArray, bodies: Bodies, radius: FloatArray, walls: WallTable) -> None:
+        """Contacts of some grains, taken to have these radii [m], with all walls."""
+        if len(self.first) != bodies.grain_count:
+            self.first = np.zeros(bodies.grain_count, np.int32)
+            self.number = np.zeros(bodies.grain_count, np.int32)
+        self.number[:] = 0
+        while True:
+            count = find_wall_contacts(
+                grains, bodies.position, bodies.orientation, radius, bodies.inverse_mass, bodies.wall_body_count, walls, 0,
+                self._a, self._b, self._feature, self._normal, self._overlap, self.first, self.number,
+            )  # fmt: skip
+            if count <= self.room:
+                self._show(count)
+                return
+            self._reserve(count * 5 // 4)
+
+    def checkpoint(self) -> dict[str, Any]:
+        """All that the next step looks up."""
+        return {name: getattr(self, name) for name in (*WALL_CONTACTS, "first", "number")}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Continue from a checkpoint."""
+        self._reserve(len(saved["a"]))
+        self._show(len(saved["a"]))
+        for name in WALL_CONTACTS:
+            getattr(self, name)[:] = saved[name]
+        self.first, self.number = saved["first"], saved["number"]
+
+
+def _law(scene: Scene, damped: bool, hertz: bool) -> FloatArray:
+    """(M * M, 5) stiffness, damping, friction, rolling friction and k_t / K of every pair of materials (see ``lanes``)."""
+    table = scene.pair_table()
+    alpha = damping_table(table.restitution, hertz) if damped else np.zeros_like(table.restitution)
+    columns = (table.stiffness, alpha, table.friction, table.rolling_friction, shear_ratio(scene.materials, hertz))
+    return np.stack([column.ravel() for column in columns], axis=1)
+
+
+def shear_ratio(materials: Sequence[Material], hertz: bool) -> FloatArray:
+    """(M, M) k_t / K: Mindlin's 8 G* / (2 E*) of the two materials, and 3/2 from the secant to the tangent of Hertz' law."""
+    def pair(a: Material, b: Material) -> float:
+        normal = sum((1 - m.poisson_ratio**2) / m.youngs_modulus for m in (a, b))
+        shear = sum((2 - m.poisson_ratio) * 2 * (1 + m.poisson_ratio) / m.youngs_modulus for m in (a, b))
+        return (1.5 if hertz else 1.0) * 4 * normal / shear
+
+    return np.array([[pair(a, b) for b in materials] for a in materials])

@@ -1,0 +1,62 @@
+"""The time step that smooth DEM can take.
+
+A grain of mass m among its neighbours is a spring system whose fastest mode, grains and spins against their neighbours', has about
+w^2 = ``MODE`` k/m, with k the stiffness of one contact. Verlet and symplectic Euler follow it as long as h < 2/w, less with damping. A
+Hertz contact grows stiffer with its overlap; the step is found for an overlap of ``DEEP``.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..checks import InputError
+from ..scene.scene import Scene
+from .damping import damping_table
+
+MODE = 16.0   # six neighbours with friction: two thirds of their shear stiffness on the grain's turning, twice in opposite phase
+DEEP = 0.01   # of the diameter
+SAFETY = 5.0  # automatic steps are this much below the limit: about 40 steps for a collision
+
+
+def longest_step(scene: Scene, damped: bool) -> float:
+    """The step [s] at which a contact overlapping by 1 % of the smaller diameter becomes unstable, over all grains of the scene.
+
+    ``damped``: dashpots follow from the restitution of each pair of materials, else from the law's dissipation c.
+    """
+    table = scene.pair_table()
+    hertz = table.exponent > 1.0
+    alpha = damping_table(table.restitution, hertz) if damped else None
+    shortest = math.inf
+    for block in (*scene.grains, *scene.emitters):
+        d = (block.sizes.range if hasattr(block, "sizes") else block.size_range)[0]
+        if not math.isfinite(d):
+            continue
+        own = scene.material_index[block.material]
+        mass = scene.materials[own].density * math.pi / 6 * d**3
+        for other in range(len(scene.materials)):
+            secant = table.stiffness[own, other] * (math.sqrt(0.5 * d * DEEP * d) if hertz else 1.0)  # against a wall: R* = d / 2
+            stiffness = secant * (1.5 if hertz else 1.0)
+            w = math.sqrt(MODE * stiffness / mass)
+            eta = alpha[own, other] * math.sqrt(mass * secant) if alpha is not None else table.dissipation * secant
+            zeta = eta / (2 * math.sqrt(mass * stiffness))
+            shortest = min(shortest, 2 / w * (math.sqrt(1 + zeta * zeta) - zeta))
+    return shortest
+
+
+def automatic_step(scene: Scene, damped: bool) -> float:
+    """A step [s] that is stable and resolves collisions."""
+    longest = longest_step(scene, damped)
+    if not math.isfinite(longest):
+        raise InputError("time_step must be given: without grains or emitters there is nothing to derive it from.")
+    return longest / SAFETY
+
+
+def check_step(scene: Scene, damped: bool, h: float) -> None:
+    """Refuse a step that smooth DEM cannot take."""
+    longest = longest_step(scene, damped)
+    if h > longest:
+        raise InputError(
+            f"time_step = {h:g} s is unstable for the smooth stepper: contacts of this scene need steps below {longest:.3g} s "
+            f"(overlaps of 1 % of the smallest grain). Leave time_step out to have {longest / SAFETY:.3g} s, take softer or larger grains, "
+            "or the nonsmooth stepper, which has no such limit."
+        )

@@ -1,0 +1,121 @@
+"""Forces between grains and walls, and the few grains that are near enough to a wall to be looked at."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import FloatArray, IntArray, kernel
+from ..detection.persistence import find_among
+from . import lanes as of
+from .lanes import SCRATCH, U, W, blank, clear_sums, push, sums
+
+NX, OVERLAP, ROUND, INERTIA, ARM_A, UX, WX, FX = of.NX, of.OVERLAP, of.ROUND, of.INERTIA, of.ARM_A, of.UX, of.WX, of.FX
+STIFFNESS, SX, PX, CX, TX = of.STIFFNESS, of.SX, of.PX, of.CX, of.TX
+
+
+@kernel
+def carry_wall_springs(
+    a: IntArray, b: IntArray, feature: IntArray, normal: FloatArray, old_b: IntArray, old_feature: IntArray, old_normal: FloatArray,
+    old_spring: FloatArray, old_first: IntArray, old_count: IntArray, spring: FloatArray,
+) -> int:  # fmt: skip
+    """Springs of the contacts that go on, zeros for new ones; returns a contact that is now on the other side of its wall, or -1."""
+    through, kept = -1, spring.shape[1]
+    for c in range(len(a)):
+        i, old = a[c], -1
+        if i < len(old_first):
+            nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
+            low = old_first[i]
+            old = find_among(low, low + old_count[i], b[c], feature[c], nx, ny, nz, old_b, old_feature, old_normal)
+        if old < 0:
+            for f in range(kept):
+                spring[c, f] = 0.0
+            continue
+        for f in range(kept):
+            spring[c, f] = old_spring[old, f]
+        if normal[c, 0] * old_normal[old, 0] + normal[c, 1] * old_normal[old, 1] + normal[c, 2] * old_normal[old, 2] < -0.5:
+            through = c
+    return through
+
+
+@kernel
+def push_walls(
+    # contacts
+    a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray,
+    # grains by rank, and the walls' bodies
+    rank: IntArray, grain: FloatArray, wall_body: IntArray, wall_material: IntArray, surface_velocity: FloatArray,
+    position: FloatArray, velocity: FloatArray, spin: FloatArray, inverse_mass: FloatArray,
+    # law
+    law: FloatArray, materials: int, hertz: bool, dissipation: float, h: float,
+    # in and out
+    spring: FloatArray, force: FloatArray, wall_force: FloatArray, contact_force: FloatArray,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Add the forces of wall contacts to ``force`` (R, 6) and ``wall_force`` (W, 6), torques about the bodies' positions.
+
+    Returns elastic energy [J], largest overlap [m], and the power [W] that driven walls and belts put in.
+    """
+    s = np.zeros(SCRATCH)
+    count, rolling, kept = len(a), spring.shape[1] == 6, spring.shape[1]
+    moves = np.empty((of.LANES, 6))  # velocity of the wall at the contact [m/s] and its spin [rad/s]
+    power = 0.0
+    clear_sums(s)
+    for first in range(0, count, of.LANES):
+        full = min(of.LANES, count - first)
+        for k in range(full):
+            c, lane = first + k, U(k)
+            g, wall = rank[a[c]], -1 - b[c]
+            body = wall_body[wall]
+            r = grain[g, 3]
+            for f in range(3):
+                s[NX + U(f) * W + lane] = normal[c, f]
+                s[WX + U(f) * W + lane] = spin[body, f] - grain[g, 8 + f]
+                s[FX + U(f) * W + lane] = spin[body, f]
+                moves[k, 3 + f] = spin[body, f]
+            nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
+            dx, dy = grain[g, 0] + r * nx - position[body, 0], grain[g, 1] + r * ny - position[body, 1]
+            dz = grain[g, 2] + r * nz - position[body, 2]
+            wx, wy, wz = spin[body, 0], spin[body, 1], spin[body, 2]
+            moves[k, 0] = velocity[body, 0] + surface_velocity[wall, 0] + wy * dz - wz * dy
+            moves[k, 1] = velocity[body, 1] + surface_velocity[wall, 1] + wz * dx - wx * dz
+            moves[k, 2] = velocity[body, 2] + surface_velocity[wall, 2] + wx * dy - wy * dx
+            ox, oy, oz = r * grain[g, 8], r * grain[g, 9], r * grain[g, 10]
+            s[UX + lane] = moves[k, 0] - grain[g, 4] - (oy * nz - oz * ny)
+            s[UX + W + lane] = moves[k, 1] - grain[g, 5] - (oz * nx - ox * nz)
+            s[UX + W + W + lane] = moves[k, 2] - grain[g, 6] - (ox * ny - oy * nx)
+            s[OVERLAP + lane], s[ROUND + lane], s[ARM_A + lane] = overlap[c], r, r
+            s[INERTIA + lane] = 1.0 / (grain[g, 7] + inverse_mass[body])
+            m = int(grain[g, 11]) * materials + wall_material[wall]
+            for f in range(of.LAW):
+                s[STIFFNESS + U(f) * W + lane] = law[m, f]
+            for f in range(kept):
+                s[SX + U(f) * W + lane] = spring[c, f]
+        if full < of.LANES:
+            blank(s, full)
+        push(s, h, hertz, dissipation, rolling)
+        for k in range(full):
+            c, lane = first + k, U(k)
+            g, body = rank[a[c]], wall_body[-1 - b[c]]
+            r = s[ARM_A + lane]
+            for f in range(3):
+                p, t = s[PX + U(f) * W + lane], r * s[CX + U(f) * W + lane]
+                force[g, f] -= p
+                force[g, 3 + f] -= t
+                wall_force[body, f] += p
+                contact_force[c, f] = p
+                power -= p * moves[k, f]
+            px, py, pz = contact_force[c, 0], contact_force[c, 1], contact_force[c, 2]
+            dx, dy = grain[g, 0] + r * normal[c, 0] - position[body, 0], grain[g, 1] + r * normal[c, 1] - position[body, 1]
+            dz = grain[g, 2] + r * normal[c, 2] - position[body, 2]
+            wall_force[body, 3] += dy * pz - dz * py
+            wall_force[body, 4] += dz * px - dx * pz
+            wall_force[body, 5] += dx * py - dy * px
+            for f in range(kept):
+                spring[c, f] = s[SX + U(f) * W + lane]
+            if rolling:
+                for f in range(3):
+                    t = s[TX + U(f) * W + lane]
+                    force[g, 3 + f] -= t
+                    wall_force[body, 3 + f] += t
+                    contact_force[c, 3 + f] = t
+                    power -= t * moves[k, 3 + f]
+    energy, deepest = sums(s)
+    return energy, deepest, power

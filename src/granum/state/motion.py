@@ -1,0 +1,25 @@
+"""The motion of wall bodies over a step."""
+
+from __future__ import annotations
+
+from .._jit import FloatArray, kernel
+from .bodies import DYNAMIC, Bodies
+from .rotation import matrix, turn
+
+
+@kernel
+def turn_body(orientation: FloatArray, k: int, wx: float, wy: float, wz: float, h: float) -> None:
+    """Turn one body."""
+    turn(orientation, k, wx, wy, wz, h)
+
+
+def move_walls(bodies: Bodies, h: float) -> None:
+    """Positions and orientations after ``h`` [s]; a free dynamic wall keeps its angular momentum exactly."""
+    for w in bodies.moving:
+        bodies.position[w] += h * bodies.velocity[w]
+        before = matrix(bodies.orientation[w])
+        turn_body(bodies.orientation, w, *bodies.spin[w], h)
+        if bodies.kind[w] == DYNAMIC:
+            momentum = before @ (bodies.inertia[w] * (before.T @ bodies.spin[w]))
+            after = matrix(bodies.orientation[w])
+            bodies.spin[w] = after @ ((after.T @ momentum) / bodies.inertia[w])

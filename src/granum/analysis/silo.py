@@ -40,6 +40,7 @@ class Container:
     @classmethod
     def of(cls, snapshot: Snapshot) -> Container:
         """From upright cylinders, meshes, or planes and boxes that close around the grains; InputError otherwise."""
+        snapshot.check_walls()
         middle = snapshot.position[~snapshot.held].mean(axis=0) if (~snapshot.held).any() else np.zeros(3)
         faces, floors, round_ones = [], [], []
         for wall, body in zip(snapshot.scene.all_walls, snapshot.wall_body, strict=True):

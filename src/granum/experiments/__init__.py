@@ -8,6 +8,7 @@ from __future__ import annotations
 from . import ws_column, ws_pile
 from .experiment import Experiment, Outcome, Row, Size
 from .pool import Job, run_jobs
+from .store import RunStore
 
 EXPERIMENTS: dict[str, Experiment] = {
     "ws-column": Experiment(
@@ -20,4 +21,4 @@ EXPERIMENTS: dict[str, Experiment] = {
     ),
 }  # fmt: skip
 
-__all__ = ["EXPERIMENTS", "Experiment", "Job", "Outcome", "Row", "Size", "run_jobs"]
+__all__ = ["EXPERIMENTS", "Experiment", "Job", "Outcome", "Row", "RunStore", "Size", "run_jobs"]

@@ -149,6 +149,7 @@ def _show_list(as_json: bool) -> None:
 
 def _show_table(title: str, rows: list[Row]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(title=title, title_justify="left")
@@ -156,5 +157,5 @@ def _show_table(title: str, rows: list[Row]) -> None:
         table.add_column(column, overflow="fold")
     table.add_column("agrees")
     for row in rows:
-        table.add_row(row.what, row.ours, row.paper, {None: "", True: "yes", False: "[red]no[/red]"}[row.agrees])
+        table.add_row(escape(row.what), escape(row.ours), escape(row.paper), {None: "", True: "yes", False: "[red]no[/red]"}[row.agrees])
     Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH).print(table)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
 from ..analysis.cost_model import SN_TABLE, estimate
+from ..plot.sn_experiments import draw_table
+from .experiment import Outcome, Row, Runner
 
 COLUMNS = {
     "ratio": 1.0, "effort_nonsmooth": 1.0, "effort_smooth": 1.0, "time_step_nonsmooth": 1e3, "time_step_smooth": 1e3, "iterations": 1.0,
@@ -76,3 +83,39 @@ def disagreements(row: int) -> list[str]:
         if not agrees:
             wrong.append(f"{name} {ours:.4g} ({text})")
     return wrong
+
+
+@dataclass(frozen=True)
+class TableSize:
+    """Nothing is run: there is one size."""
+
+
+QUICK = FULL = TableSize()
+
+
+def measure(size: TableSize, run: Runner) -> Outcome:
+    """Every row, ours beside the printed one."""
+    rows = []
+    for k, system in enumerate(SN_TABLE, start=1):
+        numbers = compared_row(k)
+        rows.append(Row(
+            f"{k}: eps {system.tolerance:g}, {system.width:g} x {system.height:g} d, I {system.inertial:g}, E {system.young / 1e9:g} GPa, "
+            f"d {1e3 * system.diameter:g} mm", "  ".join(f"{ours:.3g}" for _, ours, _ in numbers),
+            "  ".join(printed for _, _, printed in numbers), numbers[0][1], not disagreements(k),
+        ))  # fmt: skip
+    count = sum(bool(row.agrees) for row in rows)
+    cut = ", ".join(f"{name} of row {row}" for row, name in sorted(CUT))
+    rows.append(Row(
+        "rows that agree to their printed digits (columns: tN/tS, tN/t, tS/t, h_N and h_S [ms], N_it, N_p, v_n [mm/s])",
+        f"{count} of 33; cut, not rounded, in the paper: {cut}", "33, with N_p = 203 of row 1 read as 283", float(count),
+        count == len(rows),
+    ))  # fmt: skip
+    table = [compared_row(k) for k in range(1, len(SN_TABLE) + 1)]
+    computed = {name: np.array([row[c][1] for row in table]) for c, name in enumerate(COLUMNS)}
+    printed = {name: np.array([printed_number(row[c][2])[0] for row in table]) for c, name in enumerate(COLUMNS)}
+    return Outcome(rows, {"computed": computed, "printed": printed})
+
+
+def draw(outcome: Outcome, folder: Path) -> list[Path]:
+    """One figure: both efforts and their ratio, row by row."""
+    return [draw_table(outcome.curves, folder / "sn-table1.png")]

@@ -5,11 +5,28 @@ To add one: a module with its sizes, ``measure(size, run)`` and ``draw(outcome, 
 
 from __future__ import annotations
 
-from . import ws_column, ws_pile
+from . import sn_column, sn_hertz, sn_order, sn_table1, ws_column, ws_pile
 from .experiment import Experiment, Outcome, Row, Size
 from .pool import Job, run_jobs
+from .store import RunStore
 
 EXPERIMENTS: dict[str, Experiment] = {
+    "sn-column": Experiment(
+        "iterations for the mean overlap of a column (SN 5.1, Fig. 5)",
+        sn_column.measure, sn_column.draw, quick=sn_column.QUICK, full=sn_column.FULL,
+    ),
+    "sn-hertz": Experiment(
+        "overlaps of a column against Hertz's law, E = 1e5 to 1e13 Pa (SN 5.4)",
+        sn_hertz.measure, sn_hertz.draw, quick=sn_hertz.QUICK, full=sn_hertz.FULL,
+    ),
+    "sn-order": Experiment(
+        "random against sequential order of the sweeps (SN 5.4)",
+        sn_order.measure, sn_order.draw, quick=sn_order.QUICK, full=sn_order.FULL,
+    ),
+    "sn-table1": Experiment(
+        "the cost of 33 systems with both methods, computed (SN Table I)",
+        sn_table1.measure, sn_table1.draw, quick=sn_table1.QUICK, full=sn_table1.FULL,
+    ),
     "ws-column": Experiment(
         "iterations for the height of a column by warm start (WS 4.1, Fig. 3-4)",
         ws_column.measure, ws_column.draw, quick=ws_column.QUICK, full=ws_column.FULL,
@@ -20,4 +37,4 @@ EXPERIMENTS: dict[str, Experiment] = {
     ),
 }  # fmt: skip
 
-__all__ = ["EXPERIMENTS", "Experiment", "Job", "Outcome", "Row", "Size", "run_jobs"]
+__all__ = ["EXPERIMENTS", "Experiment", "Job", "Outcome", "Row", "RunStore", "Size", "run_jobs"]

@@ -5,7 +5,7 @@ To add one: a module with its sizes, ``measure(size, run)`` and ``draw(outcome, 
 
 from __future__ import annotations
 
-from . import sn_column, sn_hertz, sn_order, sn_table1, ws_column, ws_pile
+from . import sn_column, sn_drum, sn_hertz, sn_order, sn_table1, ws_column, ws_drum, ws_pile
 from .experiment import Experiment, Outcome, Row, Size
 from .pool import Job, run_jobs
 from .store import RunStore
@@ -14,6 +14,10 @@ EXPERIMENTS: dict[str, Experiment] = {
     "sn-column": Experiment(
         "iterations for the mean overlap of a column (SN 5.1, Fig. 5)",
         sn_column.measure, sn_column.draw, quick=sn_column.QUICK, full=sn_column.FULL,
+    ),
+    "sn-drum": Experiment(
+        "flow, forces and iterations in a sawtooth drum (SN 5.2, Fig. 7-10)",
+        sn_drum.measure, sn_drum.draw, quick=sn_drum.QUICK, full=sn_drum.FULL,
     ),
     "sn-hertz": Experiment(
         "overlaps of a column against Hertz's law, E = 1e5 to 1e13 Pa (SN 5.4)",
@@ -30,6 +34,10 @@ EXPERIMENTS: dict[str, Experiment] = {
     "ws-column": Experiment(
         "iterations for the height of a column by warm start (WS 4.1, Fig. 3-4)",
         ws_column.measure, ws_column.draw, quick=ws_column.QUICK, full=ws_column.FULL,
+    ),
+    "ws-drum": Experiment(
+        "plug zone and angle of repose in a slow drum by warm start (WS 4.3, Fig. 10-13)",
+        ws_drum.measure, ws_drum.draw, quick=ws_drum.QUICK, full=ws_drum.FULL,
     ),
     "ws-pile": Experiment(
         "iterations for the height of a pile by warm start, and its solves (WS 4.2, Fig. 6-9)",

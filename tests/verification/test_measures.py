@@ -28,6 +28,7 @@ from granum.analysis import (
     plug_fraction,
     relative_speed,
     scaled_kinetic_energy,
+    scene_results,
     slide_errors,
     surface_height,
     vertical_pressure,
@@ -243,6 +244,18 @@ def test_plug_zone_below_a_sliding_layer():
     expected = profile.scaled_z + np.where(profile.scaled_z > -0.5, 0.4, 0)
     assert_allclose(profile.scaled_velocity[clear], expected[clear], atol=D / 2 / R)
     assert profile.plug_thickness == pytest.approx(0.5, abs=1.5 * D / R)
+
+
+def test_the_results_of_a_run_tell_of_its_drum_or_silo():
+    x = filled(30.0)
+    turning = drum_scene().model_copy(update={"name": "drum"})
+    found = scene_results(turning, x + CENTRE, np.full(len(x), D / 2), np.cross([0, OMEGA, 0], x))
+    assert found["surface_angle"] == pytest.approx(30, abs=0.3)
+    assert found["centre_of_mass_angle"] == pytest.approx(30)
+    assert found["plug_fraction"] == 1
+    layer = lattice(4, 4, 3)
+    found = scene_results(Scene(name="silo", materials=(GLASS,)), layer, np.full(len(layer), D / 2), np.zeros((len(layer), 3)))
+    assert found["height"] == pytest.approx(3 * D)
 
 
 def test_a_drum_is_found_by_its_walls_and_says_what_is_missing():

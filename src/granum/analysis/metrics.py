@@ -15,7 +15,7 @@ import numpy as np
 from ..checks import InputError, known_name
 from ..io import Recording
 from .contact_errors import Spread, contact_counts, overlap_ratio, slide_errors
-from .drum import Drum, drum_angles, flow_profile, plug_fraction
+from .drum import drum_angles, flow_profile, plug_fraction
 from .energy import energy_series
 from .silo import FEWEST_POINTS, axis_profile, janssen_fit, loads, vertical_pressure, wall_pressure
 from .snapshot import Snapshot, snapshots
@@ -137,11 +137,7 @@ def _drum_angle(shots: Iterable[Snapshot]) -> Measured:
 
 
 def _plug(shots: Iterable[Snapshot]) -> Measured:
-    def look(s: Snapshot) -> dict[str, float]:
-        drum = Drum.of(s)
-        return {"fraction": plug_fraction(s, drum), "speed": drum.speed}
-
-    return _series(shots, look, "the drum does not turn, or is empty", spread=True)
+    return _series(shots, lambda s: {"fraction": plug_fraction(s)}, "the drum does not turn, or is empty", spread=True)
 
 
 def _flow(shots: Iterable[Snapshot]) -> Measured:
@@ -249,7 +245,7 @@ METRICS: dict[str, Metric] = {
     ),
     "plug": Metric(
         _plug, "part of the grains that turn with the drum: |v - Omega x r| <= 0.15 R Omega (WS 4.3)",
-        {"time": "s", "speed": "rad/s", "speed_std": "rad/s"}, needs="a drum that turns",
+        {"time": "s"}, needs="a drum that turns",
     ),
     "flow": Metric(
         _flow, "flow profile: velocity along the surface over the depth below the axis, also over R Omega and R (SN Fig. 9)",

@@ -12,10 +12,12 @@ from .silo import (
     Container,
     JanssenFit,
     Loads,
+    VerticalPressure,
     WallPressure,
     axis_profile,
     janssen_fit,
     loads,
+    vertical_pressure,
     wall_pressure,
 )
 from .snapshot import Snapshot, snapshots
@@ -37,6 +39,7 @@ __all__ = [
     "Spread",
     "SurfaceHeight",
     "SurfaceLine",
+    "VerticalPressure",
     "WallPressure",
     "axis_profile",
     "bulk_packing_fraction",
@@ -61,5 +64,6 @@ __all__ = [
     "snapshots",
     "state_hash",
     "surface_height",
+    "vertical_pressure",
     "wall_pressure",
 ]

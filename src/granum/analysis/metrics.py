@@ -6,7 +6,7 @@ To add a metric: a function of the snapshots that gives a :class:`Measured`, and
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -15,9 +15,9 @@ import numpy as np
 from ..checks import InputError, known_name
 from ..io import Recording
 from .contact_errors import Spread, contact_counts, overlap_ratio, slide_errors
-from .drum import Drum, drum_angles, flow_profile, plug_fraction
+from .drum import drum_angles, flow_profile, plug_fraction
 from .energy import energy_series
-from .silo import FEWEST_POINTS, axis_profile, janssen_fit, loads, wall_pressure
+from .silo import FEWEST_POINTS, axis_profile, janssen_fit, loads, vertical_pressure, wall_pressure
 from .snapshot import Snapshot, snapshots
 from .surface import heap_slope, pile_shape, surface_height
 
@@ -38,6 +38,7 @@ class Metric:
     """A measurement of some frames of a recording."""
 
     measure: Callable[[Iterable[Snapshot]], Measured]
+    """Of snapshots, which it may go through more than once."""
     about: str
     units: dict[str, str]
     """Of every number and column that has one; the others are counts and ratios."""
@@ -48,10 +49,21 @@ class Metric:
     """Of all frames unless some are asked for; else of the last one."""
 
 
+@dataclass(frozen=True)
+class _Shots:
+    """Frames that are read anew each time one goes through them: they need not fit into memory."""
+
+    recording: Recording
+    frames: Sequence[int]
+
+    def __iter__(self) -> Iterator[Snapshot]:
+        return snapshots(self.recording, self.frames)
+
+
 def measure(recording: Recording, name: str, frames: Sequence[int] | None = None) -> Measured:
     """The metric ``name`` of an open recording, of the frames with these numbers."""
     metric = METRICS[known_name("metric", name, METRICS)]
-    return metric.measure(snapshots(recording, frames_of(recording, name, frames)))
+    return metric.measure(_Shots(recording, frames_of(recording, name, frames)))
 
 
 def frames_of(recording: Recording, name: str, frames: Sequence[int] | None = None) -> Sequence[int]:
@@ -125,11 +137,7 @@ def _drum_angle(shots: Iterable[Snapshot]) -> Measured:
 
 
 def _plug(shots: Iterable[Snapshot]) -> Measured:
-    def look(s: Snapshot) -> dict[str, float]:
-        drum = Drum.of(s)
-        return {"fraction": plug_fraction(s, drum), "speed": drum.speed}
-
-    return _series(shots, look, "the drum does not turn, or is empty", spread=True)
+    return _series(shots, lambda s: {"fraction": plug_fraction(s)}, "the drum does not turn, or is empty", spread=True)
 
 
 def _flow(shots: Iterable[Snapshot]) -> Measured:
@@ -153,15 +161,22 @@ def _pressure(shots: Iterable[Snapshot]) -> Measured:
     )  # fmt: skip
 
 
+def _vertical(shots: Iterable[Snapshot]) -> Measured:
+    found = vertical_pressure(shots)
+    return Measured({"height": found.height, "floor_pressure": float(found.pressure[0])}, {"z": found.z, "pressure": found.pressure})
+
+
 def _janssen(shots: Iterable[Snapshot]) -> Measured:
-    found = wall_pressure(shots)
-    fit = janssen_fit(found.z, found.pressure, found.height, found.strip)
+    wall, inside = wall_pressure(shots), vertical_pressure(shots)
+    fit, load = janssen_fit(wall.z, wall.pressure, wall.height, wall.strip), janssen_fit(inside.z, inside.pressure, inside.height)
     note = None
     if math.isnan(fit.length):
         note = f"a fit needs {FEWEST_POINTS} strips with pressure"
     elif math.isinf(fit.length):
         note = "the pressure does not saturate: it grows at least linearly with depth"
-    return Measured(asdict(fit) | {"strips": len(found.z)}, {"z": found.z, "pressure": found.pressure, "fit": fit.pressure(found.z)}, note)
+    values = asdict(fit) | {"strips": len(wall.z)}
+    values |= {f"vertical_{name}": value for name, value in asdict(load).items() if name != "height"}
+    return Measured(values, {"z": wall.z, "pressure": wall.pressure, "fit": fit.pressure(wall.z)}, note)
 
 
 def _load(shots: Iterable[Snapshot]) -> Measured:
@@ -230,7 +245,7 @@ METRICS: dict[str, Metric] = {
     ),
     "plug": Metric(
         _plug, "part of the grains that turn with the drum: |v - Omega x r| <= 0.15 R Omega (WS 4.3)",
-        {"time": "s", "speed": "rad/s", "speed_std": "rad/s"}, needs="a drum that turns",
+        {"time": "s"}, needs="a drum that turns",
     ),
     "flow": Metric(
         _flow, "flow profile: velocity along the surface over the depth below the axis, also over R Omega and R (SN Fig. 9)",
@@ -241,11 +256,17 @@ METRICS: dict[str, Metric] = {
         {"height": "m", "strip": "m", "mean_pressure": "Pa", "z": "m", "pressure": "Pa", "shear": "Pa"},
         needs="side walls that close around the grains", table="profile",
     ),
+    "vertical": Metric(
+        _vertical, "pressure on level planes inside: weight above less wall friction above, over the area (Janssen's apparent mass)",
+        {"height": "m", "floor_pressure": "Pa", "z": "m", "pressure": "Pa"},
+        needs="side walls that close around the grains", table="profile",
+    ),
     "janssen": Metric(
-        _janssen, "fit of p = p_inf (1 - exp(-(H - z) / lambda)) to the wall pressure, with standard errors",
+        _janssen, "fit of p = p_inf (1 - exp(-(H - z) / lambda)) to wall pressure and vertical pressure, with standard errors",
         {
-            "saturation": "Pa", "length": "m", "saturation_error": "Pa", "length_error": "m", "height": "m", "z": "m", "pressure": "Pa",
-            "fit": "Pa",
+            **dict.fromkeys(("saturation", "saturation_error", "vertical_saturation", "vertical_saturation_error"), "Pa"),
+            **dict.fromkeys(("length", "length_error", "vertical_length", "vertical_length_error"), "m"),
+            "height": "m", "z": "m", "pressure": "Pa", "fit": "Pa",
         },
         needs="side walls that close around the grains", table="profile",
     ),

@@ -73,7 +73,8 @@ def scene_results(scene: Scene, position: FloatArray, radius: FloatArray, veloci
     elif scene.name == "silo":
         found["height"] = surface_height(Snapshot.build(scene, position=position, radius=radius)).level
     elif scene.name == "drum":
-        now = Snapshot.build(scene, position=position, radius=radius, velocity=velocity)
+        end = float(scene.run.get("duration", 0.0))  # when the drum turns
+        now = Snapshot.build(scene, time=end, position=position, radius=radius, velocity=velocity)
         angles = drum_angles(now)
         found |= {
             "surface_angle": angles.surface, "centre_of_mass_angle": angles.centre_of_mass, "plug_fraction": plug_fraction(now),

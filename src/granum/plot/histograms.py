@@ -1,0 +1,63 @@
+"""Histograms of overlaps and forces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..analysis.contact_errors import overlap_ratio
+from ..analysis.force_network import ForceNetwork
+from ..checks import InputError
+from ..io import Recording
+from . import style
+from .look import Look, about
+
+BINS = 40
+
+
+def draw_overlaps(recording: Recording, look: Look) -> Any:
+    """How often an overlap occurs, with mean and standard deviation."""
+    seen = look.snapshots(recording)
+    found = 100 * np.concatenate([overlap_ratio(s) for s in seen])
+    if not len(found):
+        raise InputError(f"there are no contacts at t = {seen[-1].time:g} s in {recording.path}: there is no overlap. Choose a later frame.")
+    figure, (axes,) = style.chart("Overlap of contacts", f"{about(recording, seen)}; {len(found)} contacts")
+    axes.hist(found, bins=BINS, range=(0.0, float(found.max()) or 1.0), color=style.BLUE, alpha=0.85, edgecolor="white", linewidth=0.4)
+    mean, std = float(found.mean()), float(found.std())
+    _mark(axes, mean, f"mean {mean:.3g} %\nstd {std:.3g} %")
+    axes.set(xlabel=r"overlap $\delta / d$ [%]", ylabel="contacts", xlim=(0, None))
+    return figure
+
+
+def draw_forces(recording: Recording, look: Look) -> Any:
+    """How often a normal force occurs, on a logarithmic scale, with the exponential that fits its tail best."""
+    s = look.snapshots(recording)[-1]
+    network = ForceNetwork.of(s)
+    found = network.distribution(BINS)
+    figure, (axes,) = style.chart("Distribution of normal forces", f"{about(recording, [s])}; {network.edge_count} contacts that push")
+    some = found.count > 0
+    middle = (found.edges[1:] + found.edges[:-1]) / 2
+    error = found.density[some] / np.sqrt(found.count[some])
+    axes.errorbar(middle[some], found.density[some], error, fmt="o", ms=4, color=style.BLUE, elinewidth=0.8, label="contacts")
+    if np.isfinite(found.tail_rate):
+        x = np.array([1.0, float(found.edges[-1])])
+        strong = float(network.strong.mean())
+        law = strong * found.tail_rate * np.exp(-found.tail_rate * (x - 1))
+        axes.plot(x, law, color=style.ORANGE, lw=1.6, label=rf"$\exp(-{found.tail_rate:.2f}\, f/\langle f \rangle)$")
+    axes.axvline(1.0, color=style.GREY, lw=0.8, ls=":")
+    force, unit = style.scaled(np.array([found.mean]), "N")
+    axes.set(
+        yscale="log", xlabel=rf"normal force $f_n / \langle f_n \rangle$,  $\langle f_n \rangle$ = {force[0]:.3g} {unit}", xlim=(0, None),
+        ylabel="probability density",
+    )  # fmt: skip
+    axes.legend(frameon=False, fontsize=9)
+    return figure
+
+
+def _mark(axes: Any, x: float, text: str) -> None:
+    axes.axvline(x, color=style.ORANGE, lw=1.4)
+    axes.annotate(
+        text, (x, 0.97), xytext=(6, 0), xycoords=("data", "axes fraction"), textcoords="offset points", va="top", fontsize=9,
+        color=style.ORANGE,
+    )  # fmt: skip

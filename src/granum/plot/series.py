@@ -1,0 +1,101 @@
+"""Numbers of every frame in time: energy, contacts, overlap, and the solver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..analysis.contact_errors import contact_counts, overlap_ratio
+from ..analysis.energy import scaled_kinetic_energy
+from ..analysis.snapshot import snapshots
+from ..checks import InputError
+from ..io import Recording
+from . import style
+from .look import Look
+
+FloatArray = NDArray[np.float64]
+
+
+def draw_energy(recording: Recording, look: Look) -> Any:
+    """Kinetic energy in units of m g d, and the energies [J] that the run kept account of."""
+    time, scalars = recording.times, _scalars(recording, "kinetic_energy", "elastic_energy", "energy")
+    scaled = np.array([scaled_kinetic_energy(s) for s in snapshots(recording)])
+    figure, (upper, lower) = style.chart("Energy", _about(recording), panels=2)
+    if np.isfinite(scaled).any():
+        upper.plot(time, _positive(scaled), color=style.BLUE, lw=1.5)
+        upper.set(yscale="log", ylabel=r"$E_{kin} \;/\; \sum m g d$")
+    else:  # without gravity
+        upper.plot(time, _positive(scalars["kinetic_energy"]), color=style.BLUE, lw=1.5)
+        upper.set(yscale="log", ylabel=r"$E_{kin}$ [J]")
+    names = {"kinetic_energy": "kinetic", "elastic_energy": "elastic", "energy": "total, with potential"}
+    values, unit = style.scaled(np.stack([scalars[name] for name in names]), "J")
+    for row, label, colour in zip(values, names.values(), (style.BLUE, style.GREEN, style.ORANGE), strict=True):
+        lower.plot(time, row, color=colour, lw=1.5, label=label)
+    lower.set(xlabel="time [s]", ylabel=f"energy [{unit}]", xlim=(time[0], time[-1]))
+    lower.legend(frameon=False, fontsize=8.5, ncols=3, loc="best")
+    return figure
+
+
+def draw_contacts(recording: Recording, look: Look) -> Any:
+    """Contacts by what they do, and contacts of a grain."""
+    counts = [contact_counts(s) for s in snapshots(recording)]
+    if not any(c.total for c in counts):
+        raise InputError(f"no frame of {recording.path} has a contact: there is nothing to count. Let the run last longer.")
+    time = recording.times
+    figure, (upper, lower) = style.chart("Contacts", _about(recording), panels=2)
+    kinds = {"continuous": style.BLUE, "sliding": style.ORANGE, "impacting": style.PINK}
+    upper.stackplot(
+        time, *([getattr(c, kind) for c in counts] for kind in kinds), labels=list(kinds), colors=list(kinds.values()), alpha=0.85, lw=0,
+    )  # fmt: skip
+    upper.set(ylabel="contacts", ylim=(0, None))
+    handles, labels = upper.get_legend_handles_labels()
+    upper.legend(handles[::-1], labels[::-1], frameon=False, fontsize=8.5, loc="best")
+    lower.plot(time, [c.coordination for c in counts], color=style.BLUE, lw=1.5)
+    lower.set(xlabel="time [s]", ylabel="contacts of a grain", ylim=(0, None), xlim=(time[0], time[-1]))
+    return figure
+
+
+def draw_overlap(recording: Recording, look: Look) -> Any:
+    """Mean, and the largest, overlap of all contacts."""
+    found = [overlap_ratio(s) for s in snapshots(recording)]
+    if not any(len(part) for part in found):
+        raise InputError(f"no frame of {recording.path} has a contact: there is no overlap. Let the run last longer.")
+    time = recording.times
+    figure, (axes,) = style.chart("Overlap", _about(recording))
+    for of, label, colour in ((np.max, "largest", style.ORANGE), (np.mean, "mean", style.BLUE)):
+        axes.plot(time, [100 * of(part) if len(part) else np.nan for part in found], color=colour, lw=1.5, label=label)
+    axes.set(xlabel="time [s]", ylabel=r"overlap $\delta / d$ [%]", yscale="log", xlim=(time[0], time[-1]))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.legend(frameon=False, fontsize=9)
+    return figure
+
+
+def draw_solver(recording: Recording, look: Look) -> Any:
+    """Residual that was left in the step of each frame, and the iterations it took."""
+    time, scalars = recording.times, _scalars(recording, "residual", "iterations")
+    figure, (upper, lower) = style.chart("Solver", _about(recording), panels=2)
+    upper.plot(time, _positive(scalars["residual"]), color=style.BLUE, lw=1.3)
+    upper.set(yscale="log", ylabel="residual [m/s]")
+    lower.plot(time, scalars["iterations"], color=style.ORANGE, lw=1.3, drawstyle="steps-mid")
+    lower.set(xlabel="time [s]", ylabel="iterations", ylim=(0, None), xlim=(time[0], time[-1]))
+    return figure
+
+
+def _about(recording: Recording) -> str:
+    count = len(recording.frame(-1).radius)
+    return f"{recording.scene.name}: {count} grains, {len(recording)} frames, t = {recording.times[0]:.4g} to {recording.times[-1]:.4g} s"
+
+
+def _scalars(recording: Recording, *names: str) -> dict[str, FloatArray]:
+    missing = [name for name in names if name not in recording.scalars]
+    if missing:
+        raise InputError(f"{recording.path} does not hold {' and '.join(missing)} of its frames: another program or version wrote it.")
+    if len(recording) < 2:
+        raise InputError(f"{recording.path} holds {len(recording)} frame: a curve in time needs two or more.")
+    return {name: recording.scalars[name] for name in names}
+
+
+def _positive(values: FloatArray) -> FloatArray:
+    return np.where(values > 0, values, np.nan)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..contact import HertzContact
 from ..scene.scene import Scene
 from ..state.contacts import overlap_in_diameters
-from .surface import PileShape, bulk_packing_fraction
+from .surface import PileShape, bulk_packing_fraction, resting_grains
 
 FloatArray = NDArray[np.float64]
 
@@ -57,7 +57,7 @@ def scene_results(scene: Scene, position: FloatArray, radius: FloatArray, veloci
         exact = exact_column_height(scene)
         found |= {"exact_height": exact, "height_error": (exact - top) / exact}
     elif scene.name == "pile":
-        resting = _resting(scene, radius, velocity)
+        resting = resting_grains(velocity, radius, float(np.linalg.norm(scene.gravity.acceleration)))
         shape = PileShape().compute(position[resting], radius[resting])
         found |= {"height": shape.height, "angle": shape.angle}
     elif scene.name == "box" and "width" in scene.parameters:
@@ -65,9 +65,3 @@ def scene_results(scene: Scene, position: FloatArray, radius: FloatArray, veloci
         packed = bulk_packing_fraction(position, radius, float(scene.parameters["width"]) ** 2)
         found |= {"height": mean, "packing_fraction": packed}
     return {name: value if math.isfinite(value) else None for name, value in found.items()}
-
-
-def _resting(scene: Scene, radius: FloatArray, velocity: FloatArray) -> NDArray[np.bool_]:
-    """Grains that are not on their way down from the source: slower than a fall of a quarter diameter."""
-    gravity = float(np.linalg.norm(scene.gravity.acceleration))
-    return (velocity**2).sum(axis=1) < gravity * radius

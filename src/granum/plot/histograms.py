@@ -14,6 +14,7 @@ from . import style
 from .look import Look, about
 
 BINS = 40
+MOST = 0.998  # of the contacts are shown: the tail is long and thin
 
 
 def draw_overlaps(recording: Recording, look: Look) -> Any:
@@ -21,12 +22,13 @@ def draw_overlaps(recording: Recording, look: Look) -> Any:
     seen = look.snapshots(recording)
     found = 100 * np.concatenate([overlap_ratio(s) for s in seen])
     if not len(found):
-        raise InputError(f"there are no contacts at t = {seen[-1].time:g} s in {recording.path}: there is no overlap. Choose a later frame.")
+        raise InputError(f"there are no contacts at t = {seen[-1].time:g} s in {recording.path}: no overlaps. Choose a later frame.")
     figure, (axes,) = style.chart("Overlap of contacts", f"{about(recording, seen)}; {len(found)} contacts")
-    axes.hist(found, bins=BINS, range=(0.0, float(found.max()) or 1.0), color=style.BLUE, alpha=0.85, edgecolor="white", linewidth=0.4)
+    shown = float(np.quantile(found, MOST)) or 1.0
+    axes.hist(found, bins=BINS, range=(0.0, shown), color=style.BLUE, alpha=0.85, edgecolor="white", linewidth=0.4)
     mean, std = float(found.mean()), float(found.std())
-    _mark(axes, mean, f"mean {mean:.3g} %\nstd {std:.3g} %")
-    axes.set(xlabel=r"overlap $\delta / d$ [%]", ylabel="contacts", xlim=(0, None))
+    _mark(axes, mean, f"mean {mean:.3g} %\nstd {std:.3g} %\nlargest {found.max():.3g} %")
+    axes.set(xlabel=r"overlap $\delta / d$ [%]", ylabel="contacts", xlim=(0, shown))
     return figure
 
 
@@ -38,8 +40,8 @@ def draw_forces(recording: Recording, look: Look) -> Any:
     figure, (axes,) = style.chart("Distribution of normal forces", f"{about(recording, [s])}; {network.edge_count} contacts that push")
     some = found.count > 0
     middle = (found.edges[1:] + found.edges[:-1]) / 2
-    error = found.density[some] / np.sqrt(found.count[some])
-    axes.errorbar(middle[some], found.density[some], error, fmt="o", ms=4, color=style.BLUE, elinewidth=0.8, label="contacts")
+    axes.plot(middle[some], found.density[some], "o", ms=4, color=style.BLUE, label="contacts")
+    bottom = 0.5 * float(found.density[some].min())
     if np.isfinite(found.tail_rate):
         x = np.array([1.0, float(found.edges[-1])])
         strong = float(network.strong.mean())
@@ -49,7 +51,7 @@ def draw_forces(recording: Recording, look: Look) -> Any:
     force, unit = style.scaled(np.array([found.mean]), "N")
     axes.set(
         yscale="log", xlabel=rf"normal force $f_n / \langle f_n \rangle$,  $\langle f_n \rangle$ = {force[0]:.3g} {unit}", xlim=(0, None),
-        ylabel="probability density",
+        ylabel="probability density", ylim=(bottom, None),
     )  # fmt: skip
     axes.legend(frameon=False, fontsize=9)
     return figure

@@ -31,11 +31,11 @@ def draw_network(recording: Recording, look: Look) -> Any:
     shown = shown[np.argsort(network.normal_force[shown], kind="stable")]
     part = network.normal_force[shown] / network.mean_force
     start = seen.position[network.a[shown], :2]
-    lines = np.stack([start, start + section.camera.project(network.branch[shown])[:, :2]], axis=1)
+    lines: Any = np.stack([start, start + section.camera.project(network.branch[shown])[:, :2]], axis=1)
 
     extent = window(section, seen)
     force, unit = style.scaled(np.array([network.mean_force]), "N")
-    subtitle = f"{about(recording, [s])}; mean force {force[0]:.3g} {unit}, z = {network.coordination:.2f}, slab of {section.thickness(s):.2g} d"
+    subtitle = f"{about(recording, [s])}; mean force {force[0]:.3g} {unit}, slab of {section.thickness(s):.2g} d"
     figure, axes, bar = style.drawing(extent, "Force network", subtitle, section.names, bar=True)
     draw_grains(axes, section, seen)
     inch = (axes.get_position().width * figure.get_size_inches()[0]) / (extent[1] - extent[0])

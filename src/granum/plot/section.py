@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..analysis.drum import Drum
 from ..analysis.snapshot import Snapshot
+from ..checks import InputError
 from ..scene.shapes import Box, Cylinder, Mesh, Plane, Shape
 from ..state.rotation import matrix
 from .render import Camera
@@ -29,10 +31,16 @@ class Section:
     """Of the two axes of the drawing."""
     depth: tuple[float, float]
     """Of the back and of the front of the slab [m]."""
+    drum: Drum | None = None
+    """The drum that is seen along its axis."""
 
     @property
     def middle(self) -> float:
         return (self.depth[0] + self.depth[1]) / 2
+
+    def thickness(self, s: Snapshot) -> float:
+        """In mean diameters."""
+        return (self.depth[1] - self.depth[0]) / (2 * float(s.radius.mean()))
 
     def holds(self, depth: FloatArray) -> BoolArray:
         """Which points lie in the slab, by their depth [m]."""
@@ -64,26 +72,27 @@ class Section:
         return np.concatenate(pieces)
 
 
-def make_section(s: Snapshot, view: str | None, slab: float | None) -> Section:
+def make_section(s: Snapshot, view: str | None, slab: float | None, usual: float, *, whole_drum: bool = False) -> Section:
     """Through the middle of the grains, looking along axis ``view`` (none: along y, or along the axis of a drum).
 
-    ``slab`` [m] is its thickness, none: all grains.
+    ``slab`` is its thickness in mean diameters, none: ``usual``, or all of a drum if ``whole_drum``.
     """
-    camera, names = _camera(s, view)
+    drum = _drum_of(s) if view is None else None
+    camera, names = _camera(view) if drum is None else (
+        Camera(drum.across, drum.up, np.cross(drum.across, drum.up)), ("across", "up")
+    )  # fmt: skip
     depth = camera.project(s.position)[:, 2]
     back, front = float((depth - s.radius).min()), float((depth + s.radius).max())
-    if slab is not None and slab < front - back:
-        middle = float(np.median(depth))
-        back, front = middle - slab / 2, middle + slab / 2
-    return Section(camera, names, (back, front))
+    if slab is None and not (whole_drum and drum is not None):
+        slab = usual
+    if slab is not None:
+        half, middle = slab * float(s.radius.mean()), float(np.median(depth))
+        back, front = max(back, middle - half), min(front, middle + half)
+    return Section(camera, names, (back, front), drum)
 
 
-def _camera(s: Snapshot, view: str | None) -> tuple[Camera, tuple[str, str]]:
+def _camera(view: str | None) -> tuple[Camera, tuple[str, str]]:
     x, y, z = np.eye(3)
-    if view is None:
-        drum = drum_of(s)
-        if drum is not None:
-            return Camera(drum.across, drum.up, np.cross(drum.across, drum.up)), ("across", "up")
     if view == "x":
         return Camera(y, z, x), ("y", "z")
     if view == "z":
@@ -91,12 +100,23 @@ def _camera(s: Snapshot, view: str | None) -> tuple[Camera, tuple[str, str]]:
     return Camera(x, z, -y), ("x", "z")
 
 
+def _drum_of(s: Snapshot) -> Drum | None:
+    try:
+        return Drum.of(s)
+    except InputError:
+        return None
+
+
 def window(section: Section, s: Snapshot) -> tuple[float, float, float, float]:
     """left, right, bottom, top [m] of a drawing: around the grains, and around a whole drum; ``s`` as the section sees it."""
     d = 2 * float(s.radius.mean())
     inside = section.holds(s.position[:, 2])
     x, r = s.position[inside, :2], s.radius[inside, None]
-    low, high = (x - r).min(axis=0) - AROUND * d, (x + r).max(axis=0) + AROUND * d
+    low, high = (x - r).min(axis=0), (x + r).max(axis=0)
+    if section.drum is not None:
+        middle = section.camera.project(section.drum.centre[None])[0, :2]
+        low, high = np.minimum(low, middle - section.drum.radius), np.maximum(high, middle + section.drum.radius)
+    low, high = low - AROUND * d, high + AROUND * d
     return float(low[0]), float(high[0]), float(low[1]), float(high[1])
 
 

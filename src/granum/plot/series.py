@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.contact_errors import contact_counts, overlap_ratio
-from ..analysis.energy import scaled_kinetic_energy
 from ..analysis.snapshot import snapshots
 from ..checks import InputError
 from ..io import Recording
@@ -17,24 +16,23 @@ from .look import Look
 
 FloatArray = NDArray[np.float64]
 
+LEAST_RESIDUAL = 1e-4  # of the median: what is smaller is not shown
+
 
 def draw_energy(recording: Recording, look: Look) -> Any:
-    """Kinetic energy in units of m g d, and the energies [J] that the run kept account of."""
+    """Kinetic and elastic energy over sum(m g d) (in J without gravity), and the total with the potential [J]."""
     time, scalars = recording.times, _scalars(recording, "kinetic_energy", "elastic_energy", "energy")
-    scaled = np.array([scaled_kinetic_energy(s) for s in snapshots(recording)])
+    lift = np.array([s.gravity_strength * float((s.mass * 2 * s.radius)[~s.held].sum()) for s in snapshots(recording)])
+    weightless = not (lift > 0).any()
+    unit = np.where(lift > 0, lift, 1.0 if weightless else np.nan)
     figure, (upper, lower) = style.chart("Energy", _about(recording), panels=2)
-    if np.isfinite(scaled).any():
-        upper.plot(time, _positive(scaled), color=style.BLUE, lw=1.5)
-        upper.set(yscale="log", ylabel=r"$E_{kin} \;/\; \sum m g d$")
-    else:  # without gravity
-        upper.plot(time, _positive(scalars["kinetic_energy"]), color=style.BLUE, lw=1.5)
-        upper.set(yscale="log", ylabel=r"$E_{kin}$ [J]")
-    names = {"kinetic_energy": "kinetic", "elastic_energy": "elastic", "energy": "total, with potential"}
-    values, unit = style.scaled(np.stack([scalars[name] for name in names]), "J")
-    for row, label, colour in zip(values, names.values(), (style.BLUE, style.GREEN, style.ORANGE), strict=True):
-        lower.plot(time, row, color=colour, lw=1.5, label=label)
-    lower.set(xlabel="time [s]", ylabel=f"energy [{unit}]", xlim=(time[0], time[-1]))
-    lower.legend(frameon=False, fontsize=8.5, ncols=3, loc="best")
+    upper.plot(time, _positive(scalars["kinetic_energy"] / unit), color=style.BLUE, lw=1.5, label="kinetic")
+    upper.plot(time, _positive(scalars["elastic_energy"] / unit), color=style.GREEN, lw=1.5, label="elastic")
+    upper.set(yscale="log", ylabel="energy [J]" if weightless else r"energy / $\Sigma\, m g d$")
+    upper.legend(frameon=False, fontsize=8.5, ncols=2, loc="best")
+    values, unit_name = style.scaled(scalars["energy"], "J")
+    lower.plot(time, values, color=style.ORANGE, lw=1.5)
+    lower.set(xlabel="time [s]", ylabel=f"total, with potential [{unit_name}]", xlim=(time[0], time[-1]))
     return figure
 
 
@@ -76,8 +74,11 @@ def draw_solver(recording: Recording, look: Look) -> Any:
     """Residual that was left in the step of each frame, and the iterations it took."""
     time, scalars = recording.times, _scalars(recording, "residual", "iterations")
     figure, (upper, lower) = style.chart("Solver", _about(recording), panels=2)
-    upper.plot(time, _positive(scalars["residual"]), color=style.BLUE, lw=1.3)
+    residual = _positive(scalars["residual"])
+    upper.plot(time, residual, color=style.BLUE, lw=1.3)
     upper.set(yscale="log", ylabel="residual [m/s]")
+    if np.isfinite(residual).any():  # the first grains, which touch nothing, leave rounding errors
+        upper.set_ylim(bottom=0.5 * max(float(np.nanmin(residual)), LEAST_RESIDUAL * float(np.nanmedian(residual))))
     lower.plot(time, scalars["iterations"], color=style.ORANGE, lw=1.3, drawstyle="steps-mid")
     lower.set(xlabel="time [s]", ylabel="iterations", ylim=(0, None), xlim=(time[0], time[-1]))
     return figure

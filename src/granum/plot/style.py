@@ -122,7 +122,7 @@ def tidy(axes: Any) -> None:
 
 def length_unit(size: float) -> tuple[float, str]:
     """Factor and unit for lengths up to ``size`` [m]."""
-    return (1.0, "m") if size >= 2 else (1e3, "mm") if size < 0.5 else (1e2, "cm")
+    return (1.0, "m") if size >= 1 else (1e3, "mm")
 
 
 def scaled(values: FloatArray, unit: str) -> tuple[FloatArray, str]:

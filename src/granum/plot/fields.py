@@ -22,9 +22,9 @@ FloatArray = NDArray[np.float64]
 
 SLAB = 4.0      # [d] through the middle; a drum, or what is thinner, is seen whole
 CELL = 0.25     # [d] of the drawn grid
-ARROWS = 2.0    # [d] between arrows, at least
+ARROWS = 1.6    # [d] between arrows, at least
 MOST_ARROWS = 28  # along the longer side
-SHORTEST = 0.15  # of the longest arrow
+SHORTEST = 0.1  # of the longest arrow
 LEAST_SOLID = 0.12  # solid fraction below which a place counts as empty
 ROOM = 3.0      # [kernel widths] beyond free grains
 MOST = 0.99     # of the cells have a colour of their own; the rest is beyond an end of the colour bar
@@ -97,7 +97,8 @@ def draw_field(recording: Recording, look: Look, name: str) -> Any:
     if kind.needs_contacts and not any((t.normal_force > 0).any() for t in seen):
         raise InputError(f"no contact carries force at t = {s.time:g} s in {recording.path}: there is no {kind.title.lower()}. "
                          "Choose a later frame.")  # fmt: skip
-    filled = fields.solid_fraction[:, :, 0] > LEAST_SOLID
+    fill = _fill(section, fields)
+    filled = fill > LEAST_SOLID
     values, unit = np.where(filled, kind.values(fields)[:, :, 0], np.nan), kind.unit
     if kind.prefixed:
         values, unit = style.scaled(values, unit)
@@ -115,7 +116,7 @@ def draw_field(recording: Recording, look: Look, name: str) -> Any:
     x, y = (np.r_[low, c, high] for low, c, high in list(zip(fields.grid.lower, fields.grid.centres, fields.grid.upper, strict=True))[:2])
     shown = np.pad(values[tuple(around)], 1, mode="edge")
     image = axes.pcolormesh(x, y, shown.T, norm=norm, cmap=style.colours(kind.colours), shading="gouraud", rasterized=True)
-    edge = axes.contourf(x, y, np.pad(_fill(section, fields), 1, mode="edge").T, levels=[LEAST_SOLID, 2.0], alpha=0.0)
+    edge = axes.contourf(x, y, np.pad(fill, 1, mode="edge").T, levels=[LEAST_SOLID, 2.0], alpha=0.0)
     image.set_clip_path(edge.get_paths()[0], axes.transData)
     edge.remove()
     if look.grains:
@@ -142,7 +143,7 @@ def _fill(section: Section, fields: Fields) -> FloatArray:
 
 
 def _arrows(axes: Any, fields: Fields, filled: NDArray[np.bool_], d: float, extent: tuple[float, float, float, float]) -> None:
-    """At every second diameter or so; the longest ones, of the fastest hundredth, bridge 1.4 gaps. Places that hardly move have none."""
+    """At every second diameter or so; the longest ones, of the fastest hundredth, bridge 1.8 gaps. Places that hardly move have none."""
     longer = max(extent[1] - extent[0], extent[3] - extent[2])
     gap = max(ARROWS * d, longer / MOST_ARROWS)
     every = [max(1, round(gap / side)) for side in fields.grid.cell[:2]]
@@ -156,7 +157,7 @@ def _arrows(axes: Any, fields: Fields, filled: NDArray[np.bool_], d: float, exte
     shorter = np.where(speed > SHORTEST * full, np.minimum(1.0, full / np.maximum(speed, 1e-300)), np.nan)
     u, v = u * shorter, v * shorter
     axes.quiver(
-        x[at[0]], y[at[1]], u.T, v.T, angles="xy", scale_units="xy", scale=full / (1.4 * gap), width=0.10 * gap, units="xy",
+        x[at[0]], y[at[1]], u.T, v.T, angles="xy", scale_units="xy", scale=full / (1.8 * gap), width=0.085 * gap, units="xy",
         headwidth=3.4, headlength=4.0, headaxislength=3.6, color="white", edgecolor="black", linewidth=0.35, pivot="tail", zorder=4,
     )  # fmt: skip
 

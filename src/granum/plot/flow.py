@@ -47,15 +47,14 @@ def draw_janssen(recording: Recording, look: Look) -> Any:
     pressure, unit = style.scaled(found.pressure, "Pa")
     scale = float(pressure.max() / found.pressure.max())
     axes.errorbar(
-        pressure, factor * found.z, xerr=pressure / np.sqrt(np.maximum(found.contacts * len(seen), 1)), yerr=factor * found.strip / 2,
-        fmt="o", color=style.BLUE, ms=5, elinewidth=0.8, label="strips of wall",
-    )  # fmt: skip
+        pressure, factor * found.z, yerr=factor * found.strip / 2, fmt="o", color=style.BLUE, ms=5, elinewidth=1.0, label="strips of wall"
+    )
     if np.isfinite(fit.length):
         z = np.linspace(0, found.height, 200)
         saturation, at = style.scaled(np.array([fit.saturation]), "Pa")
-        text = rf"Janssen: $p_\infty$ = {saturation[0]:.3g} {at}, $\lambda$ = {factor * fit.length:.3g} {length}, "
-        text += f"$R^2$ = {fit.r_squared:.3f}"
+        text = f"Janssen's law, $R^2$ = {fit.r_squared:.3f}\n" + rf"$p_\infty$ = {saturation[0]:.3g} {at}" + "\n"
+        text += rf"$\lambda$ = {factor * fit.length:.3g} {length}"
         axes.plot(scale * fit.pressure(z), factor * z, color=style.ORANGE, lw=1.8, label=text)
     axes.set(xlabel=f"pressure [{unit}]", ylabel=f"height above the floor [{length}]", xlim=(0, None), ylim=(0, factor * found.height))
-    axes.legend(frameon=False, fontsize=8.5, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=1)
+    axes.legend(frameon=False, fontsize=9, loc="lower left", labelspacing=0.8)
     return figure

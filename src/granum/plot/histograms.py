@@ -27,7 +27,8 @@ def draw_overlaps(recording: Recording, look: Look) -> Any:
     shown = float(np.quantile(found, MOST)) or 1.0
     axes.hist(found, bins=BINS, range=(0.0, shown), color=style.BLUE, alpha=0.85, edgecolor="white", linewidth=0.4)
     mean, std = float(found.mean()), float(found.std())
-    _mark(axes, mean, f"mean {mean:.3g} %\nstd {std:.3g} %\nlargest {found.max():.3g} %")
+    axes.axvline(mean, color=style.ORANGE, lw=1.6, label="mean")
+    style.note(axes, f"mean {mean:.3g} %\nstandard deviation {std:.3g} %\nlargest {found.max():.3g} %")
     axes.set(xlabel=r"overlap $\delta / d$ [%]", ylabel="contacts", xlim=(0, shown))
     return figure
 
@@ -55,11 +56,3 @@ def draw_forces(recording: Recording, look: Look) -> Any:
     )  # fmt: skip
     axes.legend(frameon=False, fontsize=9)
     return figure
-
-
-def _mark(axes: Any, x: float, text: str) -> None:
-    axes.axvline(x, color=style.ORANGE, lw=1.4)
-    axes.annotate(
-        text, (x, 0.97), xytext=(6, 0), xycoords=("data", "axes fraction"), textcoords="offset points", va="top", fontsize=9,
-        color=style.ORANGE,
-    )  # fmt: skip

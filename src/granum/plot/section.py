@@ -55,8 +55,8 @@ class Section:
         )  # fmt: skip
 
     def walls(self, s: Snapshot, extent: tuple[float, float, float, float]) -> FloatArray:
-        """(m, 2, 2) line pieces [m], across and up, where the middle of the slab cuts the walls; planes are cut at ``extent``."""
-        pieces = [np.zeros((0, 2, 2))]
+        """(m, 2, 2) line pieces [m], across and up, where the middle of the slab cuts the walls; planes end at ``extent``."""
+        pieces, planes = [np.zeros((0, 2, 2))], []
         for body, position, orientation in zip(s.scene.all_bodies, s.wall_position, s.wall_orientation, strict=True):
             if not (np.isfinite(position).all() and np.isfinite(orientation).all()):
                 continue  # an old file does not tell where it is
@@ -65,11 +65,11 @@ class Section:
                 if isinstance(wall, Plane):
                     normal = self.camera.project((turned @ np.asarray(wall.normal))[None])[0]
                     point = self.camera.project((turned @ np.asarray(wall.point) + position)[None])[0]
-                    pieces.append(_line(normal, float(normal @ point) - normal[2] * self.middle, extent))
+                    planes.append((normal[0], normal[1], float(normal @ point) - normal[2] * self.middle))
                 else:
                     corners, triangles = surface(wall)
                     pieces.append(cut(self.camera.project(corners @ turned.T + position), triangles, self.middle))
-        return np.concatenate(pieces)
+        return np.concatenate([*pieces, outline(np.array(planes).reshape(-1, 3), extent)])
 
 
 def make_section(s: Snapshot, view: str | None, slab: float | None, usual: float, *, whole_drum: bool = False) -> Section:
@@ -177,14 +177,26 @@ def cut(corners: FloatArray, triangles: NDArray[np.integer], depth: float) -> Fl
     return np.stack(ends, axis=1)
 
 
-def _line(normal: FloatArray, offset: float, extent: tuple[float, float, float, float]) -> FloatArray:
-    """(1, 2, 2) of the line normal_x x + normal_y y = offset across the drawing; nothing if the plane is seen from the front."""
-    along = float(np.hypot(normal[0], normal[1]))
-    if along < 1e-6:
-        return np.zeros((0, 2, 2))
-    n = normal[:2] / along
-    middle = np.array([(extent[0] + extent[1]) / 2, (extent[2] + extent[3]) / 2])
-    foot = middle + (offset / along - n @ middle) * n
-    reach = np.hypot(extent[1] - extent[0], extent[3] - extent[2])
-    way = np.array([-n[1], n[0]]) * reach
-    return np.stack([foot - way, foot + way])[None]
+def outline(planes: FloatArray, extent: tuple[float, float, float, float]) -> FloatArray:
+    """(m, 2, 2) line pieces of the border of the space that half planes n_x x + n_y y >= c leave, from rows (n_x, n_y, c).
+
+    Of every line the part is drawn that no other plane hides, and that crosses the drawing.
+    """
+    steep = np.hypot(planes[:, 0], planes[:, 1]) > 1e-6  # others are seen from the front
+    planes = planes[steep] / np.hypot(planes[steep, 0], planes[steep, 1])[:, None]
+    left, right, bottom, top = extent
+    middle, reach = np.array([(left + right) / 2, (bottom + top) / 2]), float(np.hypot(right - left, top - bottom))
+    pieces = []
+    for k, (nx, ny, c) in enumerate(planes):
+        n, way = np.array([nx, ny]), np.array([-ny, nx])
+        foot = middle + (c - n @ middle) * n
+        others = np.delete(planes, k, axis=0)
+        rate, start = others[:, :2] @ way, others[:, :2] @ foot - others[:, 2]  # distance from the others along the line
+        with np.errstate(divide="ignore"):
+            meet = -start / rate
+        low, high = max(meet[rate > 1e-9], default=-reach), min(meet[rate < -1e-9], default=reach)
+        hidden = ((np.abs(rate) <= 1e-9) & (start < -1e-9 * reach)).any()
+        low, high = max(low, -reach), min(high, reach)
+        if high > low and not hidden:
+            pieces.append(np.stack([foot + low * way, foot + high * way]))
+    return np.array(pieces).reshape(-1, 2, 2)

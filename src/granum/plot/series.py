@@ -95,7 +95,8 @@ def _scalars(recording: Recording, *names: str) -> dict[str, FloatArray]:
         raise InputError(f"{recording.path} does not hold {' and '.join(missing)} of its frames: another program or version wrote it.")
     if len(recording) < 2:
         raise InputError(f"{recording.path} holds {len(recording)} frame: a curve in time needs two or more.")
-    return {name: recording.scalars[name] for name in names}
+    done = recording.steps > 0  # before the first step nothing was reported
+    return {name: np.where(done, recording.scalars[name], np.nan) for name in names}
 
 
 def _positive(values: FloatArray) -> FloatArray:

@@ -120,6 +120,14 @@ def tidy(axes: Any) -> None:
     axes.yaxis.label.set_size(9.5)
 
 
+def note(axes: Any, text: str) -> None:
+    """Numbers in the upper right corner."""
+    axes.text(
+        0.985, 0.97, text, transform=axes.transAxes, ha="right", va="top", fontsize=9, color=DARK, linespacing=1.4,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 2},
+    )  # fmt: skip
+
+
 def length_unit(size: float) -> tuple[float, str]:
     """Factor and unit for lengths up to ``size`` [m]."""
     return (1.0, "m") if size >= 1 else (1e3, "mm")

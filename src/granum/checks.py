@@ -40,19 +40,35 @@ def known_name(kind: str, name: str, known: Iterable[str]) -> str:
     return name
 
 
-def explain(error: ValidationError, where: str) -> InputError:
-    """A pydantic error as one message: field, rule and value of everything that is wrong."""
+def explain(error: ValidationError, where: str, given: Any = None) -> InputError:
+    """A pydantic error as one message: field, rule and value of everything that is wrong.
+
+    ``given`` is what was checked: names that pydantic adds for its own kinds of records are then left out of the fields.
+    """
     lines = []
     items = error.errors(include_url=False)
     for item in items:
         if any(len(other["loc"]) > len(item["loc"]) and other["loc"][: len(item["loc"])] == item["loc"] for other in items):
             continue  # a list is only said to be too short because its one entry is wrong
-        field = ".".join(str(part) for part in item["loc"]) or where
+        field = ".".join(str(part) for part in _written(item["loc"], given)) or where
         rule = item["msg"].removeprefix("Value error, ")
         if item["type"] == "extra_forbidden":
             rule = "is not a known key"
         lines.append(f"  {field}: {rule} (got {_short(item.get('input'))})")
     return InputError(f"{where} is not valid:\n" + "\n".join(lines))
+
+
+def _written(place: tuple[int | str, ...], given: Any) -> list[int | str]:
+    """``place`` without the parts that are not in ``given``, but for the last: a key may be missing or unknown."""
+    if given is None:
+        return list(place)
+    parts: list[int | str] = []
+    for n, part in enumerate(place):
+        there = part in given if isinstance(given, dict) else isinstance(given, (list, tuple)) and isinstance(part, int)
+        if there or n == len(place) - 1:
+            parts.append(part)
+            given = given[part] if there else None
+    return parts
 
 
 def _short(value: Any) -> str:

@@ -46,9 +46,16 @@ def frame(k: int, count: int, contact_count: int | None = None) -> dict:
             "feature": np.full(c, k),
             "point": np.full((c, 3), float(k)),
             "normal": np.tile([0.0, 0.0, 1.0], (c, 1)),
+            "overlap": np.full(c, k / 7),
             "force": np.full((c, 3), 2.0 * k),
             "normal_force": np.full(c, 2.0 * k),
             "status": np.full(c, k % 100),
+        },
+        "walls": {
+            "position": np.full((2, 3), float(k)),
+            "orientation": np.tile([1.0, k, 0.0, 0.0], (2, 1)),
+            "velocity": np.full((2, 3), k + 0.25),
+            "spin": np.full((2, 3), -float(k)),
         },
         "scalars": {"kinetic_energy": k / 3, "contacts": c, "residual": 1e-4},
     }
@@ -67,6 +74,8 @@ def expect_frames(path: Path, numbers: list[int]) -> None:
                 assert_array_equal(getattr(got, name), expected[name])
             for name, values in expected["contacts"].items():
                 assert_array_equal(getattr(got.contacts, name), values)
+            for name, values in expected["walls"].items():
+                assert_array_equal(getattr(got.walls, name), values)
             assert recording.scalars["contacts"][i] == len(got.contacts)
 
 
@@ -146,7 +155,7 @@ def test_the_file_explains_itself(path):
 
 def test_small_runs_make_small_files(path):
     write(path, [20] * 100)
-    numbers = 100 * (20 * 128 + 40 * 101)  # [bytes] of 20 grains and 40 contacts in 100 frames
+    numbers = 100 * (20 * 128 + 40 * 109 + 2 * 104)  # [bytes] of 20 grains, 40 contacts and 2 wall bodies in 100 frames
     assert path.stat().st_size < 1.2 * numbers < 1_000_000
 
 
@@ -243,12 +252,38 @@ def test_resume_takes_back_the_summary_and_leaves_no_rows_behind(path):
         assert len(file["VTKHDF/Points"]) == len(file["VTKHDF/PointData/id"]) == 10
         assert len(file["VTKHDF/Steps/Values"]) == len(file["granum/scalars/residual"]) == 2
         assert len(file["granum/contacts/force"]) == 20
+        assert len(file["granum/walls/position"]) == 4
 
 
 def test_resume_tolerates_rounding_of_the_time(path):
     write(path, [5, 5, 5])
     with RecordingWriter.resume(path, keep_until=np.nextafter(0.1, 0)) as writer:
         assert writer.frame_count == 2
+
+
+# Older versions. -----------------------------------------------------------------------------------------------------------
+
+
+def make_version_1(path: Path) -> None:
+    """What version 1 did not have is taken away."""
+    with h5py.File(path, "r+") as file:
+        del file["granum/contacts/overlap"], file["granum/walls"]
+        file["granum"].attrs["version"] = 1
+
+
+def test_version_1_is_read_and_continued(path):
+    """Its overlaps follow from the contact points, which lie half an overlap inside of grain a; it knows no walls."""
+    content = frame(0, 3, 2)
+    content["contacts"] |= {"a": [2, 0], "b": [0, -1], "normal": [[0, 0, 1.0], [1.0, 0, 0]], "point": [[0, 0, 0.98], [0.5, 0, 0]]}
+    write(path, [])
+    make_version_1(path)
+    with RecordingWriter.resume(path, keep_until=np.inf) as writer:
+        writer.append(**content)
+        writer.append(**frame(1, 0))
+    with Recording(path) as recording:
+        np.testing.assert_allclose(recording.frame(0).contacts.overlap, [0.04, 1.0], rtol=1e-13)
+        assert recording.frame(0).walls is None
+        assert len(recording.frame(1).contacts.overlap) == 0
 
 
 # Refusals. -----------------------------------------------------------------------------------------------------------------
@@ -285,7 +320,7 @@ def test_a_newer_version_and_another_format_are_refused_in_words(path):
     write(path, [5])
     with h5py.File(path, "r+") as file:
         file["granum"].attrs["version"] = 99
-    with pytest.raises(InputError, match=r"format version 99.*reads versions up to 1\. Update granum"):
+    with pytest.raises(InputError, match=r"format version 99.*reads versions up to 2\. Update granum"):
         Recording(path)
     with h5py.File(path, "r+") as file:
         file["granum"].attrs["format"] = "granum-checkpoint"

@@ -1,6 +1,65 @@
-"""Numbers from arrays and files; nothing here needs a simulation."""
+"""Numbers from arrays and files; nothing here needs a simulation.
 
+Everything starts from a :class:`Snapshot`: ``Snapshot.read(recording, -1)``, ``Snapshot.of(sim)`` or ``Snapshot.build(scene, ...)``.
+"""
+
+from .contact_errors import ContactCounts, SlideErrors, Spread, contact_counts, contacts_per_grain, overlap_ratio, slide_errors
+from .drum import Drum, DrumAngles, FlowProfile, drum_angles, flow_profile, plug_fraction, relative_speed
+from .energy import EnergySeries, energy_series, kinetic_energy, scaled_kinetic_energy
 from .results import exact_column_height, mean_and_largest_overlap, scene_results, state_hash
-from .surface import PileShape, bulk_packing_fraction
+from .silo import (
+    AxisProfile,
+    Container,
+    JanssenFit,
+    Loads,
+    WallPressure,
+    axis_profile,
+    janssen_fit,
+    loads,
+    wall_pressure,
+)
+from .snapshot import Snapshot, snapshots
+from .surface import PileShape, SurfaceHeight, SurfaceLine, bulk_packing_fraction, heap_slope, pile_shape, surface_height
 
-__all__ = ["PileShape", "bulk_packing_fraction", "exact_column_height", "mean_and_largest_overlap", "scene_results", "state_hash"]
+__all__ = [
+    "AxisProfile",
+    "ContactCounts",
+    "Container",
+    "Drum",
+    "DrumAngles",
+    "EnergySeries",
+    "FlowProfile",
+    "JanssenFit",
+    "Loads",
+    "PileShape",
+    "SlideErrors",
+    "Snapshot",
+    "Spread",
+    "SurfaceHeight",
+    "SurfaceLine",
+    "WallPressure",
+    "axis_profile",
+    "bulk_packing_fraction",
+    "contact_counts",
+    "contacts_per_grain",
+    "drum_angles",
+    "energy_series",
+    "exact_column_height",
+    "flow_profile",
+    "heap_slope",
+    "janssen_fit",
+    "kinetic_energy",
+    "loads",
+    "mean_and_largest_overlap",
+    "overlap_ratio",
+    "pile_shape",
+    "plug_fraction",
+    "relative_speed",
+    "scaled_kinetic_energy",
+    "scene_results",
+    "slide_errors",
+    "snapshots",
+    "state_hash",
+    "surface_height",
+    "wall_pressure",
+]

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from ..contact import HertzContact
 from ..scene.scene import Scene
 from ..state.contacts import overlap_in_diameters
-from .surface import PileShape, bulk_packing_fraction
+from .drum import drum_angles, plug_fraction
+from .snapshot import Snapshot
+from .surface import PileShape, bulk_packing_fraction, resting_grains, surface_height
 
 FloatArray = NDArray[np.float64]
 
@@ -57,17 +59,19 @@ def scene_results(scene: Scene, position: FloatArray, radius: FloatArray, veloci
         exact = exact_column_height(scene)
         found |= {"exact_height": exact, "height_error": (exact - top) / exact}
     elif scene.name == "pile":
-        resting = _resting(scene, radius, velocity)
+        resting = resting_grains(velocity, radius, float(np.linalg.norm(scene.gravity.acceleration)))
         shape = PileShape().compute(position[resting], radius[resting])
         found |= {"height": shape.height, "angle": shape.angle}
     elif scene.name == "box" and "width" in scene.parameters:
         mean = float(position[:, 2].mean()) if len(position) else math.nan
         packed = bulk_packing_fraction(position, radius, float(scene.parameters["width"]) ** 2)
         found |= {"height": mean, "packing_fraction": packed}
+    elif scene.name == "silo":
+        found["height"] = surface_height(Snapshot.build(scene, position=position, radius=radius)).level
+    elif scene.name == "drum":
+        now = Snapshot.build(scene, position=position, radius=radius, velocity=velocity)
+        angles = drum_angles(now)
+        found |= {
+            "surface_angle": angles.surface, "centre_of_mass_angle": angles.centre_of_mass, "plug_fraction": plug_fraction(now),
+        }  # fmt: skip
     return {name: value if math.isfinite(value) else None for name, value in found.items()}
-
-
-def _resting(scene: Scene, radius: FloatArray, velocity: FloatArray) -> NDArray[np.bool_]:
-    """Grains that are not on their way down from the source: slower than a fall of a quarter diameter."""
-    gravity = float(np.linalg.norm(scene.gravity.acceleration))
-    return (velocity**2).sum(axis=1) < gravity * radius

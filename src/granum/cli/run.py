@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..scene.scene import Scene
     from ..simulation import Settings
 
+STEPPER_OPTIONS = {"nonsmooth": ("solver", "warm_start"), "smooth": ("integrator", "damping")}
 SOLVE, RUN, FILES = "How steps are solved", "How long, and with what", "Files and output"
 
 
@@ -24,7 +25,7 @@ def register(app: typer.Typer) -> None:
 
 def run(
     scene: Annotated[str, typer.Argument(metavar="SCENE", help="Library scene (see `granum scenes`), .toml file or .py file.")],
-    stepper: Annotated[str | None, typer.Option(help="Stepper: nonsmooth.", rich_help_panel=SOLVE)] = None,
+    stepper: Annotated[str | None, typer.Option(help="nonsmooth, or smooth (springs, small steps).", rich_help_panel=SOLVE)] = None,
     solver: Annotated[str | None, typer.Option(help="Contact solver: pgs.", rich_help_panel=SOLVE)] = None,
     iterations: Annotated[int | None, typer.Option(help="Sweeps per step.", rich_help_panel=SOLVE)] = None,
     tolerance: Annotated[float | None, typer.Option(help="Stop below this residual [m/s]; 0: never.", rich_help_panel=SOLVE)] = None,
@@ -37,7 +38,13 @@ def run(
     momentum: Annotated[bool | None, typer.Option("--momentum/--no-momentum", help="Accelerate the sweeps.", rich_help_panel=SOLVE)] = None,
     friction: Annotated[str | None, typer.Option(help="cone or box.", rich_help_panel=SOLVE)] = None,
     order: Annotated[str | None, typer.Option(help="colour, given, symmetric or random.", rich_help_panel=SOLVE)] = None,
-    time_step: Annotated[float | None, typer.Option(help="[s]", rich_help_panel=RUN)] = None,
+    integrator: Annotated[str | None, typer.Option(help="Of the smooth stepper: verlet or euler.", rich_help_panel=SOLVE)] = None,
+    damping: Annotated[
+        str | None, typer.Option(help="Of the smooth stepper: from restitution or dissipation.", rich_help_panel=SOLVE)
+    ] = None,
+    time_step: Annotated[
+        float | None, typer.Option(help="[s]; default: of the scene (nonsmooth), or as stable (smooth).", rich_help_panel=RUN)
+    ] = None,
     duration: Annotated[float | None, typer.Option(help="Simulated time [s].", rich_help_panel=RUN)] = None,
     threads: Annotated[int | None, typer.Option(help="This version solves on one.", rich_help_panel=RUN)] = None,
     seed: Annotated[int | None, typer.Option(help="Of everything random.", rich_help_panel=RUN)] = None,
@@ -54,17 +61,21 @@ def run(
     no_picture: Annotated[bool, typer.Option("--no-picture", help="Do not draw the last state.", rich_help_panel=FILES)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Summary as one JSON object.", rich_help_panel=FILES)] = False,
 ) -> None:
-    """Simulate a scene and record it."""
+    """Simulate a scene and record it.
+
+    Examples: granum run column; granum run box --set count=2000 --iterations 100; granum run box --stepper smooth --duration 0.2
+    """
     method = {
         "name": solver, "iterations": iterations, "tolerance": tolerance, "momentum": momentum, "friction": friction, "order": order,
-        "seed": seed,
+        "seed": seed if stepper != "smooth" else None,
     }  # fmt: skip
     start = {
         "name": warm_start, "beta": beta, "normals_only": normals_only or None, "update_velocity": False if no_velocity_update else None
     }  # fmt: skip
     flags = _given({
-        "stepper": {"name": stepper, "solver": method, "warm_start": start}, "time_step": time_step, "duration": duration, "every": every,
-        "checkpoint_every": checkpoint_every, "relax": relax or None, "threads": threads,
+        "stepper": {"name": stepper, "solver": method, "warm_start": start, "integrator": integrator, "damping": damping},
+        "time_step": time_step, "duration": duration, "every": every, "checkpoint_every": checkpoint_every,
+        "relax": relax or None, "threads": threads,
     })  # fmt: skip
     _start(scene, _pairs(values or []), seed, flags, output, picture=not no_picture, as_json=as_json)
 
@@ -107,7 +118,13 @@ def _settings(scene: Scene, flags: dict[str, Any]) -> Settings:
     from ..simulation import make_settings
 
     stepper = flags.get("stepper", {})
-    known_name("stepper", stepper.get("name", "nonsmooth"), ["nonsmooth"])
+    name = known_name("stepper", stepper.get("name", scene.run.get("stepper", {}).get("name", "nonsmooth")), STEPPER_OPTIONS)
+    for option in stepper:
+        if option != "name" and option not in STEPPER_OPTIONS[name]:
+            other = next(n for n, options in STEPPER_OPTIONS.items() if option in options)
+            raise InputError(
+                f"options of the {option.replace('_', ' ')} belong to the {other} stepper, and this run is {name}: leave them out."
+            )
     known_name("solver", stepper.get("solver", {}).get("name", "pgs"), SOLVERS)
     known_name("warm start", stepper.get("warm_start", {}).get("name", "none"), WARM_STARTS)
     settings = make_settings(scene.run, flags)
@@ -124,9 +141,12 @@ def _chosen(scene: Scene, flags: dict[str, Any]) -> dict[str, str]:
         "time_step": ("time_step",), "duration": ("duration",), "every": ("every",), "iterations": ("stepper", "solver", "iterations"),
         "momentum": ("stepper", "solver", "momentum"), "warm_start": ("stepper", "warm_start", "name"),
     }  # fmt: skip
-    return {
+    chosen = {
         name: "given" if _has(flags, place) else "of the scene" if _has(scene.run, place) else "default" for name, place in places.items()
     }
+    if flags.get("stepper", {}).get("name", "nonsmooth") == "smooth" and chosen["time_step"] == "of the scene":
+        chosen["time_step"] = "as stable"
+    return chosen
 
 
 def _has(tree: Any, place: tuple[str, ...]) -> bool:

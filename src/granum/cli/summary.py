@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,10 @@ def summarise(sim: Simulation, recording: Path, chosen: dict[str, str]) -> dict[
 def method(settings: dict[str, Any]) -> dict[str, Any]:
     """How the steps were solved, from the settings of a run."""
     stepper = settings["stepper"]
+    if stepper["name"] == "smooth":
+        return {name: stepper[name] for name in ("integrator", "damping")} | {
+            "time_step": settings["time_step"], "stepper": "smooth", "threads": settings["threads"],
+        }  # fmt: skip
     solver, start = stepper["solver"], stepper["warm_start"]
     return {
         "time_step": settings["time_step"], "stepper": stepper["name"], "solver": solver["name"], "iterations": solver["iterations"],
@@ -106,13 +111,10 @@ def _rows(s: dict[str, Any]) -> list[tuple[str, str]]:
         return "unknown" if value is None else f"{value:.6g} {unit}".strip()
 
     units = {"height": "m", "exact_height": "m", "angle": "degrees"}
-    start = s["warm_start"] + (f", beta {s['beta']:g}" if s.get("beta") is not None else "")
     rows = [
         ("grains", number("grains")), ("contacts", number("contacts")),
         ("time", f"{number('time', 's')} in {number('steps')} steps of {number('time_step', 's')}{given('time_step')}"),
-        ("solver", f"{s['solver']}, {s['iterations']} iterations{given('iterations')}, momentum {'on' if s['momentum'] else 'off'}"
-                   f"{given('momentum')}, {s['friction']} friction, {s['order']} order"),
-        ("warm start", start + given("warm_start")), ("threads", number("threads")), ("residual", number("residual", "m/s")),
+        *_how(s, given), ("threads", number("threads")),
         ("overlap", f"mean {number('mean_overlap')} d, largest {number('max_overlap')} d"),
         ("kinetic energy", number("kinetic_energy", "J")),
     ]  # fmt: skip
@@ -125,3 +127,16 @@ def _rows(s: dict[str, Any]) -> list[tuple[str, str]]:
     rows.append(("state hash", f"{(s['state_hash'] or 'unknown')[:16]}"))
     rows += [(name, s[name]) for name in ("recording", "checkpoint", "picture", "stopped") if s.get(name)]
     return rows
+
+
+def _how(s: dict[str, Any], given: Callable[[str], str]) -> list[tuple[str, str]]:
+    """Rows about the stepper."""
+    if s["stepper"] == "smooth":
+        return [("stepper", f"smooth, {s['integrator']}, damping from {s['damping']}")]
+    start = s["warm_start"] + (f", beta {s['beta']:g}" if s.get("beta") is not None else "")
+    return [
+        ("solver", f"{s['solver']}, {s['iterations']} iterations{given('iterations')}, momentum {'on' if s['momentum'] else 'off'}"
+                   f"{given('momentum')}, {s['friction']} friction, {s['order']} order"),
+        ("warm start", start + given("warm_start")),
+        ("residual", f"{s['residual']:.6g} m/s" if s.get("residual") is not None else "unknown"),
+    ]  # fmt: skip

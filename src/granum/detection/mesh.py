@@ -5,6 +5,9 @@ edge, one on a vertex if it is that of every triangle around the vertex: so inne
 not felt, and a shared edge is met once. All tests allow a slack, so that rounding never loses a contact over an edge;
 points that are found twice by it are one contact. In one smooth region, of several minima with nearly the same normal
 only the deepest stays: a tessellated drum touches a grain like the drum.
+
+A mesh with grains in front only is solid behind. Minima that are seen from behind do not count, unless the nearest one is:
+then the centre was pushed into the solid, and the one contact is the shortest way out.
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ SLACK = 1e-9  # [-] of the radius: far above rounding, far below what is seen
 SAME_POINT = 1e-6  # [-] of the radius
 SAME_NORMAL = math.cos(math.radians(25.0))
 FACE, EDGE, VERTEX = 0.0, 1.0, 2.0
-CANDIDATE_COLUMNS = 7  # 0:3 unit normal towards the surface, 3 overlap [m], 4 region, 5 FACE, EDGE or VERTEX, 6 status
+# 0:3 unit normal towards the surface, 3 overlap [m], 4 region, 5 FACE, EDGE or VERTEX, 6 status, 7 >= 0: seen from the front
+CANDIDATE_COLUMNS = 8
 OPEN, KEPT, DROPPED = 0.0, 1.0, 2.0
 
 
@@ -39,6 +43,7 @@ def touch_mesh(
     triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, cell_triangle,
     begin, end,           # triangles of the grain's cell: cell_triangle[begin:end]
     x, y, z, radius,      # of the sphere, in the frame of the mesh [m]
+    solid,                # grains are in front only
     # out
     found,                # (candidate_room, CANDIDATE_COLUMNS)
 ):  # fmt: skip
@@ -57,7 +62,7 @@ def touch_mesh(
             continue
         if inside >= -slack:
             dx, dy, dz = triangle[t, 0], triangle[t, 1], triangle[t, 2]
-            add(found, count, -1.0 if height >= 0.0 else 1.0, dx, dy, dz, radius - abs(height), region[t], FACE)
+            add(found, count, -1.0 if height >= 0.0 else 1.0, dx, dy, dz, radius - abs(height), region[t], FACE, height)
             count += 1
         if inside > slack:
             continue  # then no side or corner of this triangle is nearer than its face
@@ -71,11 +76,14 @@ def touch_mesh(
                 dx, dy, dz, distance = from_vertex(vertex, vertex_first, spoke, part, x, y, z, slack)
             if not distance < radius:
                 continue
+            ahead = from_front(triangle, edge_first, edge_side, t, part if k < 3 else -1, dx, dy, dz)
             factor = -1.0 / distance
             if not distance > slack:  # the centre lies on the surface
                 dx, dy, dz, factor = triangle[t, 0], triangle[t, 1], triangle[t, 2], -1.0
-            add(found, count, factor, dx, dy, dz, radius - distance, region[t], EDGE if k < 3 else VERTEX)
+            add(found, count, factor, dx, dy, dz, radius - distance, region[t], EDGE if k < 3 else VERTEX, ahead)
             count += 1
+    if solid and count > 0:
+        count = keep_front(found, count, radius)
     if count > 1:
         drop_same_points(found, count, radius)
         count = keep_deepest(found, count)
@@ -118,13 +126,48 @@ def from_vertex(vertex, vertex_first, spoke, v, x, y, z, slack):
 
 
 @device
-def add(found, count, factor, dx, dy, dz, overlap, region, kind):
+def from_front(triangle, edge_first, edge_side, t, e, dx, dy, dz):
+    """>= 0 if a vector from edge e (-1: a vertex of triangle t) points to the front, by the mean normal of the triangles that share it."""
+    if e < 0:
+        return triangle[t, 0] * dx + triangle[t, 1] * dy + triangle[t, 2] * dz
+    ahead = 0.0
+    for n in range(edge_first[e], edge_first[e + 1]):
+        side = edge_side[n] // 3
+        ahead += triangle[side, 0] * dx + triangle[side, 1] * dy + triangle[side, 2] * dz
+    return ahead
+
+
+@device
+def keep_front(found, count, radius):
+    """Drop what is seen from behind; if that is the nearest point, make it the one contact, turned round. Returns how many stay."""
+    nearest = 0
+    for i in range(1, count):
+        if found[i, 3] > found[nearest, 3]:
+            nearest = i
+    if found[nearest, 7] < 0.0:
+        for c in range(3):
+            found[0, c] = -found[nearest, c]
+        found[0, 3] = 2.0 * radius - found[nearest, 3]
+        found[0, 4], found[0, 5], found[0, 6] = found[nearest, 4], found[nearest, 5], OPEN
+        return 1
+    kept = 0
+    for i in range(count):
+        if found[i, 7] >= 0.0:
+            for c in range(CANDIDATE_COLUMNS):
+                found[kept, c] = found[i, c]
+            kept += 1
+    return kept
+
+
+@device
+def add(found, count, factor, dx, dy, dz, overlap, region, kind, ahead):
     """Write a candidate with normal ``factor (dx, dy, dz)``."""
     found[count, 0], found[count, 1], found[count, 2] = factor * dx, factor * dy, factor * dz
     found[count, 3] = overlap
     found[count, 4] = region
     found[count, 5] = kind
     found[count, 6] = OPEN
+    found[count, 7] = ahead
 
 
 @device

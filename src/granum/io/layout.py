@@ -13,6 +13,10 @@ A recording is one HDF5 file of two halves::
         scalars/<name>           (F,) one number of each frame
         contacts/first           (F + 1,) contacts of frame i are rows first[i] : first[i + 1]
         contacts/*               contacts of all frames, one frame after the other
+        walls/first              (F + 1,) wall bodies of frame i are rows first[i] : first[i + 1]
+        walls/*                  wall bodies of all frames, in the order of the description (the ground first)
+
+Version 1 had neither ``contacts/overlap`` nor ``walls``.
 
 Tables of VTKHDF that are equal by nature (all the offsets of point data, all the zero counts of lines and polygons) are one
 dataset under several names.
@@ -31,7 +35,7 @@ import numpy as np
 from .._version import __version__
 
 RECORDING_FORMAT = "granum-recording"
-RECORDING_VERSION = 1
+RECORDING_VERSION = 2
 CHECKPOINT_FORMAT = "granum-checkpoint"
 CHECKPOINT_VERSION = 1
 CREATED_BY = f"granum {__version__}"
@@ -69,9 +73,16 @@ CONTACTS = (
     Column("feature", np.int32, (), "1", "part of the wall touched"),
     Column("point", np.float64, (3,), "m"),
     Column("normal", np.float64, (3,), "1", "unit vector from a towards b"),
+    Column("overlap", np.float64, (), "m", "> 0, at the start of the step that found the force"),
     Column("force", np.float64, (3,), "N", "on b, whole"),
     Column("normal_force", np.float64, (), "N", ">= 0: push"),
     Column("status", np.int8, (), "1", "0 continuous, 1 rebounding from an impact, 2 sliding"),
+)
+WALLS = (
+    Column("position", np.float64, (3,), "m", "of the body's frame"),
+    Column("orientation", np.float64, (4,), "1", "unit quaternion, w first, from the body's frame to the world"),
+    Column("velocity", np.float64, (3,), "m/s", "in the step that led to the frame"),
+    Column("spin", np.float64, (3,), "rad/s", "angular velocity in world axes, in the step that led to the frame"),
 )
 TIME = Column("time", np.float64, (), "s")
 STEP = Column("step", np.int64, (), "1", "number of time steps done")

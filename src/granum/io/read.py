@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import h5py
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
-from ..checks import InputError
+from ..checks import InputError, explain
 from . import layout
+
+if TYPE_CHECKING:
+    from ..scene.scene import Scene
 
 _WAY_OUT = "Copy it again from where it was written, or repeat the run."
 
@@ -34,12 +38,23 @@ class FrameContacts:
     feature: IntArray  # (C,) part of the wall touched
     point: FloatArray  # (C, 3) [m]
     normal: FloatArray  # (C, 3) unit, from a towards b
+    overlap: FloatArray  # (C,) [m]
     force: FloatArray  # (C, 3) on b [N]
     normal_force: FloatArray  # (C,) [N]
     status: IntArray  # (C,)
 
     def __len__(self) -> int:
         return len(self.a)
+
+
+@dataclass(frozen=True)
+class FrameWalls:
+    """Wall bodies of one frame, the ground first; W rows, SI units, world axes."""
+
+    position: FloatArray  # (W, 3) [m]
+    orientation: FloatArray  # (W, 4) unit quaternion, w first
+    velocity: FloatArray  # (W, 3) [m/s]
+    spin: FloatArray  # (W, 3) [rad/s]
 
 
 @dataclass(frozen=True)
@@ -57,6 +72,7 @@ class Frame:
     body: IntArray  # (N,)
     material: IntArray  # (N,)
     contacts: FrameContacts
+    walls: FrameWalls | None  # None in files of version 1
 
 
 class Recording:
@@ -87,6 +103,7 @@ class Recording:
         counts = self._vtk["NumberOfPoints"][: self.frame_count]
         self._first_point = np.concatenate([[0], np.cumsum(counts)])
         self._first_contact = self._own["contacts/first"][: self.frame_count + 1]
+        self._first_wall = self._own["walls/first"][: self.frame_count + 1] if "walls" in self._own else None
         if not len(self.times) == len(self.steps) == len(counts) == len(self._first_contact) - 1 == self.frame_count:
             raise ValueError("its tables are shorter than its number of frames")
 
@@ -97,6 +114,16 @@ class Recording:
     def description(self) -> dict[str, Any]:
         """What was run: scene, settings, versions, seed and command."""
         return self._checked(lambda: json.loads(self._own["description"].asstr()[()]))
+
+    @cached_property
+    def scene(self) -> Scene:
+        """What was simulated."""
+        from ..scene.scene import Scene
+
+        try:
+            return Scene.model_validate(self.description.get("scene"))
+        except ValidationError as error:
+            raise explain(error, f"the scene in the description of recording {self.path}") from None
 
     @cached_property
     def summary(self) -> dict[str, Any] | None:
@@ -118,13 +145,22 @@ class Recording:
             )
         points = slice(int(self._first_point[i]), int(self._first_point[i + 1]))
         rows = slice(int(self._first_contact[i]), int(self._first_contact[i + 1]))
-        contacts = self._checked(lambda: {f.name: self._own["contacts"][f.name][rows] for f in fields(FrameContacts)})
         data = self._checked(lambda: {c.name: self._vtk["PointData"][c.name][points] for c in layout.POINT_DATA})
         position = self._checked(lambda: self._vtk["Points"][points])
+        table = self._own["contacts"]
+        contacts = self._checked(lambda: {c.name: table[c.name][rows] for c in layout.CONTACTS if c.name in table})
+        if "overlap" not in contacts:
+            contacts["overlap"] = _overlap_from_points(position, data["radius"], data["id"], contacts)
         return Frame(
             time=float(self.times[i]), step=int(self.steps[i]), position=position,
-            contacts=FrameContacts(**contacts), **data,
+            contacts=FrameContacts(**contacts), walls=self._walls(i), **data,
         )  # fmt: skip
+
+    def _walls(self, i: int) -> FrameWalls | None:
+        if self._first_wall is None:
+            return None
+        rows = slice(int(self._first_wall[i]), int(self._first_wall[i + 1]))
+        return FrameWalls(**self._checked(lambda: {c.name: self._own["walls"][c.name][rows] for c in layout.WALLS}))
 
     def __len__(self) -> int:
         return self.frame_count
@@ -149,6 +185,14 @@ class Recording:
             return read()
         except DAMAGE as error:
             raise DamagedFileError(self.path, "recording", error, _WAY_OUT) from error
+
+
+def _overlap_from_points(position: FloatArray, radius: FloatArray, ids: IntArray, contacts: dict[str, Any]) -> FloatArray:
+    """(C,) [m] of a file of version 1, whose contact points lie half an overlap inside of grain a."""
+    order = np.argsort(ids)
+    a = order[np.searchsorted(ids, contacts["a"], sorter=order)]
+    depth = np.einsum("ij,ij->i", contacts["point"] - position[a], contacts["normal"])
+    return 2 * (radius[a] - depth)
 
 
 class DamagedFileError(InputError):

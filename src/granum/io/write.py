@@ -79,9 +79,9 @@ class RecordingWriter:
 
     def append(
         self, *, step: int, time: float, position: Any, orientation: Any, velocity: Any, spin: Any, radius: Any, id: Any, body: Any,
-        material: Any, contacts: Mapping[str, Any], scalars: Mapping[str, float],
+        material: Any, contacts: Mapping[str, Any], walls: Mapping[str, Any], scalars: Mapping[str, float],
     ) -> None:  # fmt: skip
-        """Add one frame: N grains, C contacts (columns of ``layout.CONTACTS``) and a number for each scalar; SI units.
+        """Add one frame: N grains, C contacts (columns of ``layout.CONTACTS``), W wall bodies (``layout.WALLS``), all scalars; SI units.
 
         On return the frame is in the file. OutputError if the disk does not take it; the frames before it stay.
         """
@@ -94,6 +94,8 @@ class RecordingWriter:
         data = {c.name: _rows(c, points[c.name], count) for c in layout.POINT_DATA}
         contact_count = len(contacts["a"])
         contact_data = {c.name: _rows(c, contacts[c.name], contact_count) for c in layout.CONTACTS}
+        wall_count = len(walls["position"])
+        wall_data = {c.name: _rows(c, walls[c.name], wall_count) for c in layout.WALLS}
         if set(scalars) != set(self._scalars):
             raise ValueError(f"every frame needs the scalars {sorted(self._scalars)} (got {sorted(scalars)}).")
 
@@ -103,6 +105,8 @@ class RecordingWriter:
             table.put(first, data[name])
         for name, table in self._contacts.items():
             table.put(self._contact_count, contact_data[name])
+        for name, table in self._walls.items():
+            table.put(self._wall_count, wall_data[name])
         frame = self.frame_count
         self._add_vertices(frame, count)
         for table, value in ((self._point_offsets, first), (self._part_offsets, frame), (self._steps, step)):
@@ -110,6 +114,8 @@ class RecordingWriter:
         for name, table in self._scalars.items():
             table.put(frame, [scalars[name]])
         self._first_contact.put(frame + 1, [self._contact_count + contact_count])
+        if self._first_wall is not None:
+            self._first_wall.put(frame + 1, [self._wall_count + wall_count])
         for table in self._constants:
             table.resize(frame + 1)
         self._no_offsets.resize(frame + 2)
@@ -119,6 +125,7 @@ class RecordingWriter:
         self._set_frame_count(frame + 1)  # last: now the frame counts
         self._point_count += count
         self._contact_count += contact_count
+        self._wall_count += wall_count
 
     def set_summary(self, summary: Mapping[str, Any]) -> None:
         """Store what the run reports at its end."""
@@ -169,17 +176,22 @@ class RecordingWriter:
         self._no_offsets = _Table(vtk["Lines/Offsets"])
         self._times, self._steps = _Table(own["frames/time"]), _Table(own["frames/step"])
         self._scalars = {name: _Table(data) for name, data in own["scalars"].items()}
-        self._contacts = {c.name: _Table(own["contacts"][c.name]) for c in layout.CONTACTS}
+        # A file of version 1 is continued as it is, without what it has no tables for.
+        self._contacts = {c.name: _Table(own["contacts"][c.name]) for c in layout.CONTACTS if c.name in own["contacts"]}
+        self._walls = {c.name: _Table(own["walls"][c.name]) for c in layout.WALLS} if "walls" in own else {}
+        self._first_wall = _Table(own["walls/first"]) if "walls" in own else None
         self._first_contact, self._summary = _Table(own["contacts/first"]), _Table(own["summary"])
         self._frame_count_attribute = h5py.h5a.open(steps.id, b"NSteps")
         self.frame_count = int(steps.attrs["NSteps"])
         self._point_count, self._contact_count = 0, int(own["contacts/first"][self.frame_count])
+        self._wall_count = int(own["walls/first"][self.frame_count]) if "walls" in own else 0
         if self.frame_count:
             last = self.frame_count - 1
             self._point_count = int(steps["PointOffsets"][last]) + int(vtk["NumberOfPoints"][last])
 
     def _drop_frames(self, kept: int) -> None:
         contact_count = int(h5py.Dataset(self._first_contact.id)[kept])
+        wall_count = int(h5py.Dataset(self._first_wall.id)[kept]) if self._first_wall is not None else 0
         point_count = int(h5py.Dataset(self._number_of_points.id)[:kept].sum())
         self._times.resize(kept)
         self._number_of_points.resize(kept)
@@ -195,6 +207,10 @@ class RecordingWriter:
             table.resize(point_count)
         for table in self._contacts.values():
             table.resize(contact_count)
+        if self._first_wall is not None:
+            self._first_wall.resize(kept + 1)
+        for table in self._walls.values():
+            table.resize(wall_count)
         self._summary.resize(0)
         self._save(shrinking=True)
 
@@ -336,6 +352,9 @@ def _lay_out(file: h5py.File, description: Mapping[str, Any], scalars: Sequence[
     _table(own, "contacts/first", count, initial=[0])
     for column in layout.CONTACTS:
         _table(own, f"contacts/{column.name}", column, contact_chunk)
+    _table(own, "walls/first", count, initial=[0])
+    for column in layout.WALLS:
+        _table(own, f"walls/{column.name}", column)
 
 
 def _table(

@@ -10,16 +10,15 @@ import numpy as np
 
 from ..checks import RunError
 from ..io import Recording, RecordingWriter
+from ..state import status
 from ..state.report import STAGES
 from .trigger import Trigger
 from .watched import Watched
 
-CONTINUOUS, REBOUNDING, SLIDING = 0, 1, 2
 SCALARS = (
     "kinetic_energy", "energy", "elastic_energy", "contacts", "impacts", "iterations", "residual", "max_overlap", "mean_overlap",
     *(f"{stage}_seconds" for stage in STAGES),
 )  # fmt: skip
-AT_BOUND = 1 - 1e-6  # of the friction bound: a contact that slides
 
 
 class Recorder:
@@ -78,7 +77,7 @@ class Recorder:
         self._writer.append(
             step=sim.step_count, time=sim.time, position=sim.position, orientation=sim.orientation, velocity=sim.velocity,
             spin=sim.spin, radius=sim.radius, id=np.arange(count), body=walls + np.arange(count), material=sim.bodies.material,
-            contacts=frame_contacts(sim), scalars=frame_scalars(sim),
+            contacts=frame_contacts(sim), walls=frame_walls(sim), scalars=frame_scalars(sim),
         )  # fmt: skip
         self._last = sim.step_count
 
@@ -101,20 +100,20 @@ def frame_contacts(sim: Watched) -> dict[str, Any]:
     c = sim.contacts
     normal_force = c.normal_force
     return {
-        "a": c.a, "b": c.b, "feature": c.feature, "normal": c.normal, "normal_force": normal_force,
+        "a": c.a, "b": c.b, "feature": c.feature, "normal": c.normal, "overlap": c.overlap, "normal_force": normal_force,
         "point": sim.position[c.a] + (sim.radius[c.a] - c.overlap / 2)[:, None] * c.normal,
         "force": normal_force[:, None] * c.normal + c.tangential_force, "status": contact_status(sim),
     }  # fmt: skip
 
 
 def contact_status(sim: Watched) -> np.ndarray:
-    """(C,) 0: continuous, 1: an impact from which the two have not yet come apart, 2: sliding, friction at its bound."""
-    c, material = sim.contacts, sim.bodies.material
-    other = np.empty(len(c.b), np.int32)
-    pair = c.b >= 0
-    other[pair], other[~pair] = material[c.b[pair]], sim.stepper.walls.material[-1 - c.b[~pair]]
-    bound = sim.stepper.pairs.friction[material[c.a], other] * c.impulse[:, 0]
-    tangential = np.sqrt((c.impulse[:, 1:4] ** 2).sum(axis=1))
-    status = np.where((tangential >= AT_BOUND * bound) & (c.impulse[:, 0] > 0), SLIDING, CONTINUOUS)
-    status[c.rebound > 0] = REBOUNDING
-    return status.astype(np.int8)
+    """(C,) what each contact is doing (see ``state.status``)."""
+    c, stepper = sim.contacts, sim.stepper
+    friction = status.contact_friction(stepper.pairs.friction, sim.bodies.material, stepper.walls.material, c.a, c.b)
+    return status.contact_status(c.impulse[:, 0], c.impulse[:, 1:4], friction, c.rebound > 0)
+
+
+def frame_walls(sim: Watched) -> dict[str, Any]:
+    """Wall bodies now, in the columns of a frame."""
+    bodies = sim.bodies
+    return {name: getattr(bodies, name)[: bodies.wall_body_count] for name in ("position", "orientation", "velocity", "spin")}

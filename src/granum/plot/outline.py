@@ -37,6 +37,9 @@ def wall_lines(scene: Scene, frames: Frames, low: FloatArray, high: FloatArray) 
             elif isinstance(wall, Mesh):
                 own = _mesh_edges(wall)
             lines += [line @ turned.T + position for line in own]
+        planes = [(turned @ np.asarray(w.point) + position, turned @ np.asarray(w.normal)) for w in body.walls if isinstance(w, Plane)]
+        if len(planes) > 2:
+            lines += _room_edges(planes, low, high)
     return lines
 
 
@@ -62,6 +65,41 @@ def _box_edges(box: Box, top: FloatArray) -> list[FloatArray]:
     return [np.where(np.stack(edge) == 1, upper, lower) for edge in edges]
 
 
+def _room_edges(planes: list[tuple[FloatArray, FloatArray]], low: FloatArray, high: FloatArray) -> list[FloatArray]:
+    """Edges of the room between planes (point, normal), cut at the height of the grains, and a little beyond them sideways."""
+    beyond = 0.25 * float((high - low)[:2].max()) * np.array([1.0, 1.0, 0.0])
+    box = [(low - beyond, axis) for axis in np.eye(3)] + [(high + beyond, -axis) for axis in np.eye(3)]
+    size = 4 * float(np.linalg.norm(high - low + 2 * beyond))
+    edges = {}
+    for this, (point, normal) in enumerate(planes):
+        u = np.cross(np.eye(3)[np.argmin(np.abs(normal))], normal)
+        u /= np.linalg.norm(u)
+        middle = (low + high) / 2
+        middle = middle - ((middle - point) @ normal) * normal
+        face = middle + size * np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)]) @ np.stack([u, np.cross(normal, u)])
+        for other in [plane for number, plane in enumerate(planes) if number != this] + box:
+            face = _cut(face, *other)
+        for edge in pairwise([*face, *face[:1]]):
+            ends = sorted(tuple(np.round(end / size, 9)) for end in edge)  # an edge belongs to two faces
+            edges[tuple(ends)] = np.stack(edge)
+    return list(edges.values())
+
+
+def _cut(face: FloatArray, point: FloatArray, normal: FloatArray) -> FloatArray:
+    """The part of a convex polygon (n, 3) on the side of a plane that ``normal`` points to."""
+    if not len(face):
+        return face
+    height = (face - point) @ normal
+    after, next_height = np.roll(face, -1, axis=0), np.roll(height, -1)
+    kept = []
+    for a, b, here, there in zip(face, after, height, next_height, strict=True):
+        if here >= 0:
+            kept.append(a)
+        if here * there < 0:
+            kept.append(a + here / (here - there) * (b - a))
+    return np.array(kept).reshape(-1, 3)
+
+
 def _cylinder_edges(cylinder: Cylinder, endless: float) -> list[FloatArray]:
     axis, centre = np.asarray(cylinder.axis), np.asarray(cylinder.centre)
     u = np.cross(np.eye(3)[np.argmin(np.abs(axis))], axis)
@@ -73,7 +111,7 @@ def _cylinder_edges(cylinder: Cylinder, endless: float) -> list[FloatArray]:
 
 
 def _mesh_edges(mesh: Mesh) -> list[FloatArray]:
-    """Edges where the surface ends or turns by more than 20 degrees."""
+    """Edges where the surface ends or turns by more than 16 degrees."""
     t, v = mesh.triangles, mesh.vertices
     normal = np.cross(v[t[:, 1]] - v[t[:, 0]], v[t[:, 2]] - v[t[:, 0]])
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
@@ -84,7 +122,7 @@ def _mesh_edges(mesh: Mesh) -> list[FloatArray]:
     starts = np.flatnonzero(np.r_[True, (side[1:] != side[:-1]).any(axis=1), True])
     lines = []
     for a, b in pairwise(starts):
-        if b - a != 2 or abs(normal[face[a]] @ normal[face[a + 1]]) < np.cos(np.radians(20)):
+        if b - a != 2 or abs(normal[face[a]] @ normal[face[a + 1]]) < np.cos(np.radians(16)):
             lines.append(v[side[a]])
             if len(lines) >= MOST_EDGES:
                 break

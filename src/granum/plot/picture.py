@@ -19,16 +19,19 @@ DPI = 130
 FINER = 2                  # pixels of the image for one of the picture, each way
 BOX = (7.6, 5.2)           # [inch] the image fits into this
 LIGHT = (-0.5, 0.55, 1.0)  # right, towards the viewer, up
+VIEW = (-62.0, 20.0)       # azimuth and elevation [degrees]
 COLOURS = {"height": "viridis", "speed": "inferno"}
 
 
 def scene_picture(
     scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, *, time: float = 0.0, bodies: Frames | None = None,
-    colour: Literal["auto", "height", "speed"] = "auto", azimuth: float = -62.0, elevation: float = 20.0, path: str | Path | None = None,
+    colour: Literal["auto", "height", "speed"] = "auto", azimuth: float | None = None, elevation: float | None = None,
+    path: str | Path | None = None,
 ) -> Any:  # fmt: skip
     """Draw grains (N, 3) [m] at ``time`` [s] and return the figure; with ``path`` it is written as PNG.
 
-    Colours show the height [m], or the speed [m/s] while the grains move (``auto``); ``bodies`` are the frames of moving walls.
+    Colours show the height [m], or the speed [m/s] while grains or walls move (``auto``); ``bodies`` are the frames of moving walls.
+    ``azimuth`` and ``elevation`` [degrees] none: as the scene's parameter ``view`` has them, or a little from above.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -37,7 +40,8 @@ def scene_picture(
         raise ValueError("there are no grains to draw yet")
     shown = _what_to_show(scene, radius, velocity) if colour == "auto" else colour
     frames = bodies if bodies is not None else wall_frames(scene)
-    camera = Camera.at(azimuth, elevation)
+    view = scene.parameters.get("view", VIEW)
+    camera = Camera.at(view[0] if azimuth is None else azimuth, view[1] if elevation is None else elevation)
     reach = radius[:, None]
     low, high = (position - reach).min(axis=0), (position + reach).max(axis=0)
     lines = [camera.project(line) for line in wall_lines(scene, frames, low, high)]
@@ -53,11 +57,11 @@ def scene_picture(
     unit, values = _values(shown, position, velocity)
     image, mapped = _image(position, radius, values, COLOURS[shown], camera, window, ground)
     axes.imshow(image, extent=window.extent, origin="lower", interpolation="antialiased", zorder=2)
-    _draw_lines(axes, lines, camera.project(position))
+    _draw_lines(axes, lines, camera.project(position), camera)
     axes.set_xlim(window.extent[:2])
     axes.set_ylim(window.extent[2:])
     axes.set_aspect("equal")
-    _scale_bar(axes, window, 2 * float(np.median(radius)))
+    _scale_bar(axes, window, float(scene.parameters.get("diameter", 2 * np.median(radius))))
     bar = figure.add_axes(((0.3 + wide + 0.2) / width, (0.45 + 0.12 * tall) / height, 0.14 / width, 0.76 * tall / height))
     figure.colorbar(mapped, cax=bar, label=f"{shown} [{unit}]")
     bar.tick_params(labelsize=8)
@@ -69,7 +73,9 @@ def scene_picture(
 
 
 def _what_to_show(scene: Scene, radius: FloatArray, velocity: FloatArray) -> Literal["height", "speed"]:
-    """The speed while a tenth of the grains move by more than a fifth of their size in the time they need to fall it."""
+    """The speed if walls turn, and while a tenth of the grains move by more than a fifth of their size in the time they need to fall it."""
+    if any(any(body.motion.spin) for body in scene.bodies):
+        return "speed"
     gravity = float(np.linalg.norm(scene.gravity.acceleration)) or 9.81
     speed = np.sqrt((velocity**2).sum(axis=1))
     return "speed" if np.quantile(speed, 0.9) > 0.2 * np.sqrt(gravity * 2 * np.median(radius)) else "height"
@@ -123,11 +129,12 @@ def _image(
     return image, ScalarMappable(norm, trimmed)
 
 
-def _draw_lines(axes: Any, lines: list[FloatArray], view: FloatArray) -> None:
-    """Edges behind the middle of the grains first, those before it thin and on top."""
-    middle = float(np.median(view[:, 2]))
+def _draw_lines(axes: Any, lines: list[FloatArray], view: FloatArray, camera: Camera) -> None:
+    """Edges behind the middle of the grains first, those before it thin and on top; what lies lower is not further away for that."""
+    level = np.array([0.0, -camera.towards[2], camera.up[2]])  # level distance towards the viewer from a projected place
+    middle = float(np.median(view @ level))
     for line in lines:
-        front = line[:, 2].mean() > middle
+        front = (line @ level).mean() > middle
         axes.plot(line[:, 0], line[:, 1], color="0.25", lw=0.8 if front else 0.7, alpha=0.45 if front else 0.8, zorder=3 if front else 1)
 
 

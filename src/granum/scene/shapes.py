@@ -100,7 +100,7 @@ class Cylinder(Wall):
 
 
 class Mesh(Wall):
-    """A triangle mesh, from a file (STL, OBJ; needs granum[mesh]) or from arrays; both sides of it collide."""
+    """A triangle mesh, from a file (STL, OBJ; needs granum[mesh]) or from arrays."""
 
     shape: Literal["mesh"] = "mesh"
     vertices: Points = Field(default_factory=lambda: np.zeros((0, 3)))
@@ -108,6 +108,9 @@ class Mesh(Wall):
     file: str | None = None
     scale: Positive = 1.0
     """Multiplies the coordinates of the file: 0.001 for millimetres."""
+    side: Literal["both", "front"] = "both"
+    """Where the grains are. ``front``: only where the corners of a triangle are seen counter-clockwise; what lies behind is solid, and a
+    grain whose centre was pushed behind the surface is brought back by the shortest way instead of being let out."""
 
     @model_validator(mode="before")
     @classmethod

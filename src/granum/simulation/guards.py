@@ -27,7 +27,7 @@ class Guard:
         self.world: tuple[np.ndarray, np.ndarray] | None = (
             (np.asarray(scene.world[0]), np.asarray(scene.world[1])) if scene.world is not None else None
         )
-        thin = any(isinstance(wall, Mesh) for wall in scene.all_walls)
+        thin = any(isinstance(wall, Mesh) and wall.side == "both" for wall in scene.all_walls)
         self.longest_step = 0.5 if thin else 1.0  # in diameters of the smallest grain
         self.allowed = 0.0    # energy [J] that emitters brought in
         self.lowest = np.inf  # of the energy that nothing explains [J]

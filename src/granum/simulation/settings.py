@@ -64,7 +64,7 @@ def make_settings(*layers: dict[str, Any]) -> Settings:
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:
-        raise explain(error, "run settings") from None
+        raise explain(error, "run settings", merged) from None
 
 
 def _merge(base: dict[str, Any], over: dict[str, Any]) -> None:

@@ -25,8 +25,8 @@ STIFFNESS, SX, QX, PX, CX, TX = of.STIFFNESS, of.SX, of.QX, of.PX, of.CX, of.TX
 
 @kernel
 def find_touching(
-    sphere: FloatArray, grain: FloatArray, candidate_first: IntArray, candidate: IntArray, touched: np.ndarray, spring: FloatArray, a: IntArray, b: IntArray,
-    place: IntArray,
+    sphere: FloatArray, grain: FloatArray, candidate_first: IntArray, candidate: IntArray, touched: np.ndarray, spring: FloatArray,
+    a: IntArray, b: IntArray, place: IntArray,
 ) -> int:  # fmt: skip
     """Ranks a and b of the pairs that touch and their place in the list; returns how many. Springs of pairs that came apart are cleared."""
     found, kept = U(0), U(spring.shape[1])
@@ -44,7 +44,7 @@ def find_touching(
                 touched[c] = touches
                 for f in range(kept):
                     spring[c, f] = 0.0
-    return np.int64(found)
+    return int(found)
 
 
 @device

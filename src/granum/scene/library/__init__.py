@@ -12,9 +12,11 @@ from ...checks import InputError, known_name
 from ..scene import Scene
 from .box import box
 from .column import column
+from .drum import drum
 from .pile import pile
+from .silo import silo
 
-LIBRARY: dict[str, Callable[..., Scene]] = {"box": box, "column": column, "pile": pile}
+LIBRARY: dict[str, Callable[..., Scene]] = {"box": box, "column": column, "drum": drum, "pile": pile, "silo": silo}
 
 
 def parameters(name: str) -> dict[str, inspect.Parameter]:
@@ -38,6 +40,8 @@ def _read(scene: str, key: str, value: Any, parameter: inspect.Parameter) -> Any
     kind = typing.get_type_hints(LIBRARY[scene])[key]
     if isinstance(kind, types.UnionType):
         kind = next(k for k in typing.get_args(kind) if k is not type(None))
+    if typing.get_origin(kind) is typing.Literal:
+        return known_name(f"{key} of scene {scene!r}", str(value), typing.get_args(kind))
     try:
         number = float(value)
         if kind is int and not number.is_integer():
@@ -47,4 +51,4 @@ def _read(scene: str, key: str, value: Any, parameter: inspect.Parameter) -> Any
         raise InputError(f"{key} of scene {scene!r} must be {kind.__name__} (got {value!r}).") from None
 
 
-__all__ = ["LIBRARY", "box", "column", "make_scene", "parameters", "pile"]
+__all__ = ["LIBRARY", "box", "column", "drum", "make_scene", "parameters", "pile", "silo"]

@@ -1,0 +1,178 @@
+"""Flow in a drum that turns about a level axis: dynamic angle of repose, plug zone and flow profile (WS 4.3, SN 5.2)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import InputError
+from ..scene.shapes import Cylinder, Mesh
+from .contact_errors import Spread
+from .snapshot import Snapshot
+from .surface import SurfaceLine, carried, fit_surface
+
+FloatArray = NDArray[np.float64]
+
+PLUG = 0.15           # of the rim's speed: slower grains, as seen from the drum, are in the plug zone (WS 4.3)
+BAND = 0.1            # of the radius: half width of the band across the surface in which the flow profile is taken,
+NARROWEST_BAND = 1.5  # [mean diameters] or this
+LEVEL = 0.5           # least sine of the angle between a level axis and gravity
+
+
+@dataclass(frozen=True)
+class Drum:
+    """Where a drum is and how it turns. ``axis``, ``up`` and ``across`` = axis x up are unit vectors.
+
+    The drum turns about ``axis`` with ``speed`` >= 0, so its bottom moves against ``across`` and grains flow down along it.
+    """
+
+    centre: FloatArray  # (3,) [m]
+    axis: FloatArray  # (3,)
+    up: FloatArray  # (3,)
+    across: FloatArray  # (3,)
+    speed: float  # Omega [rad/s]
+    radius: float  # R [m]
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Drum:
+        """The body of the scene that turns about a level axis and has a cylinder or mesh; InputError without one."""
+        scene, parameters = snapshot.scene, snapshot.scene.parameters
+        for w, owner in enumerate(scene.all_bodies):
+            round_walls = [wall for wall in owner.walls if isinstance(wall, (Cylinder, Mesh))]
+            spin = snapshot.wall_spin[w]
+            if np.isnan(spin).any():  # an old file
+                spin = np.asarray(owner.motion.at(snapshot.time)[1])
+            speed = float(np.linalg.norm(spin))
+            at_rest = speed == 0 and "drum_radius" in parameters and "axis" in parameters
+            if not round_walls or not (speed > 0 or at_rest):
+                continue
+            axis = spin / speed if speed > 0 else np.asarray(parameters["axis"], float) / np.linalg.norm(parameters["axis"])
+            gravity = np.asarray(scene.gravity.acceleration)  # at the start of a ramp there may be none
+            up = axis * (axis @ gravity) - gravity
+            if not np.linalg.norm(up) > LEVEL * np.linalg.norm(gravity):
+                continue
+            up /= np.linalg.norm(up)
+            radius = float(parameters["drum_radius"]) if "drum_radius" in parameters else _radius(round_walls[0], axis)
+            centre = snapshot.wall_position[w] if np.isfinite(snapshot.wall_position[w]).all() else np.asarray(owner.position, float)
+            return cls(centre, axis, up, np.cross(axis, up), speed, radius)
+        raise InputError(
+            f"scene {scene.name!r} has no drum: a body with a cylinder or mesh that turns about a level axis. "
+            "Give the recording of a drum (granum run drum)."
+        )
+
+    def project(self, vector: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Components (N,) of vectors (N, 3) across (downhill), along the axis, and up."""
+        return vector @ self.across, vector @ self.axis, vector @ self.up
+
+
+def _radius(wall: Cylinder | Mesh, axis: FloatArray) -> float:
+    if isinstance(wall, Cylinder):
+        return wall.radius
+    out = wall.vertices - np.outer(wall.vertices @ axis, axis)
+    return float(np.linalg.norm(out, axis=1).max())
+
+
+@dataclass(frozen=True)
+class DrumAngles:
+    """Dynamic angle of repose [degrees], measured in two ways; NaN without grains or surface."""
+
+    surface: float  # of a line through the middle part of the free surface
+    centre_of_mass: float  # of the line from the axis to the centre of mass against the direction of gravity
+    line: SurfaceLine  # in the drum's plane: x across, z up, from the axis
+
+
+def drum_angles(snapshot: Snapshot, drum: Drum | None = None) -> DrumAngles:
+    """Positive if the side that rises with the drum is higher."""
+    drum = drum or Drum.of(snapshot)
+    x, y, z = drum.project(snapshot.position - drum.centre)
+    some, free = carried(snapshot), ~snapshot.held
+    line = fit_surface(x[some], y[some], z[some], snapshot.radius[some])
+    mass = snapshot.mass[free]
+    tilt = math.degrees(math.atan2(-float(mass @ x[free]), -float(mass @ z[free]))) if free.any() else math.nan
+    return DrumAngles(line.angle, tilt, line)
+
+
+def relative_speed(snapshot: Snapshot, drum: Drum | None = None) -> FloatArray:
+    """(N,) v_r = |v - Omega x r| / (R Omega): speed as seen from the drum; NaN in a drum at rest."""
+    drum = drum or Drum.of(snapshot)
+    if not drum.speed > 0:
+        return np.full(snapshot.grain_count, np.nan)
+    rigid = np.cross(drum.speed * drum.axis, snapshot.position - drum.centre)
+    return np.linalg.norm(snapshot.velocity - rigid, axis=1) / (drum.radius * drum.speed)
+
+
+def plug_fraction(snapshot: Snapshot, drum: Drum | None = None) -> float:
+    """Part of the grains with v_r <= 0.15; NaN without grains or in a drum at rest."""
+    speed = relative_speed(snapshot, drum)[~snapshot.held]
+    return float((speed <= PLUG).mean()) if len(speed) and not np.isnan(speed).any() else math.nan
+
+
+@dataclass(frozen=True)
+class FlowProfile:
+    """Velocity along the free surface over the depth below the axis, in a band around the line through the axis (SN Fig. 9).
+
+    x' points down along the surface and z' up across it, from the axis; rigid rotation is v_x' = Omega z'.
+    """
+
+    z: FloatArray  # (B,) z' [m] of the bins, one mean diameter each, from the wall up; bins without grains are left out
+    velocity: FloatArray  # (B,) mean v_x' [m/s]
+    count: NDArray[np.integer]  # (B,) grains, of all frames
+    angle: float  # [degrees] of the surface
+    radius: float  # R [m]
+    speed: float  # Omega [rad/s]
+
+    @property
+    def scaled_z(self) -> FloatArray:
+        """(B,) z' / R; -1 is the wall."""
+        return self.z / self.radius
+
+    @property
+    def scaled_velocity(self) -> FloatArray:
+        """(B,) v_x' / (R Omega); NaN in a drum at rest."""
+        rim = self.radius * self.speed
+        return self.velocity / rim if rim > 0 else np.full(len(self.z), np.nan)
+
+    @property
+    def plug_thickness(self) -> float:
+        """Thickness of the layer at the wall in which v_x' differs from rigid rotation by at most 0.15 R Omega, over R."""
+        off = np.abs(self.scaled_velocity - self.scaled_z) > PLUG
+        if not len(off) or np.isnan(self.scaled_velocity).any():
+            return math.nan
+        end = self.z[np.argmax(off)] if off.any() else self.z[-1]
+        return float((end - self.z[0]) / self.radius)
+
+
+def flow_profile(snapshots: Iterable[Snapshot], angle: float | None = None) -> FlowProfile:
+    """Mean over the frames, in the frame of their mean surface ``angle`` [degrees] unless it is given.
+
+    The band is 0.1 R to both sides, at least 1.5 mean diameters.
+    """
+    rows, angles, drum, size = [], [], None, math.nan
+    for snapshot in snapshots:
+        drum = Drum.of(snapshot)
+        found = drum_angles(snapshot, drum)
+        angles.append(found.surface if math.isfinite(found.surface) else found.centre_of_mass)
+        some = carried(snapshot)
+        x, _, z = drum.project(snapshot.position[some] - drum.centre)
+        u, _, w = drum.project(snapshot.velocity[some])
+        rows.append(np.stack([x, z, u, w]))
+        size = 2 * float(snapshot.radius.mean()) if snapshot.grain_count else size
+    if drum is None:
+        raise InputError("a flow profile needs at least one frame (got none).")
+    tilt = math.radians(Spread.of(angles).mean if angle is None else angle)
+    x, z, u, w = np.concatenate(rows, axis=1)
+    c, s = math.cos(tilt), math.sin(tilt)
+    band = np.abs(c * x - s * z) <= max(BAND * drum.radius, NARROWEST_BAND * size)
+    depth, velocity = (s * x + c * z)[band], (c * u - s * w)[band]
+    bins = np.floor((depth + drum.radius) / size).astype(int).clip(0)
+    count = np.bincount(bins)
+    some = count > 0
+    middle: FloatArray = (np.flatnonzero(some) + 0.5) * np.float64(size) - drum.radius
+    return FlowProfile(
+        z=middle, velocity=np.bincount(bins, velocity)[some] / count[some], count=count[some],
+        angle=math.degrees(tilt), radius=drum.radius, speed=drum.speed,
+    )  # fmt: skip

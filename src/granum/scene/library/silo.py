@@ -1,0 +1,162 @@
+"""A silo: an upright cylinder of flat faces (SN 4.2.1)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...checks import InputError, finite_positive
+from ...contact import MaterialPair
+from ..bodies import Body, Motion
+from ..grains import Grains
+from ..scene import Gravity, Scene
+from ..shapes import Box, Mesh, Plane
+from .materials import BEAD, changed
+from .sites import SPACING, gentle_ramp, round_layer, round_room, shake
+
+GRAVITY = 9.82          # [m/s^2] at the end of the ramp
+FIRST_GRAVITY = 0.01    # and at its start
+FACES = 20
+# [s] of the ramps that a scene chooses. In a shorter one grains land hard, are pushed up again, and sides that should carry them pull them
+# down. The longest is SN's.
+SHORTEST_RAMP, LONGEST_RAMP = 5.0, 60.0
+
+
+def silo(
+    count: int = 500,
+    width: float = 6.0,
+    diameter: float = 0.01,
+    youngs_modulus: float = 5e6,
+    friction: float = 0.7,
+    wall_friction: float | None = None,
+    rolling_friction: float = 0.0,
+    restitution: float = 0.0,
+    outlet: float = 0.0,
+    ramp: float | None = None,
+    settle: float = 1.0,
+    time_step: float | None = None,
+    duration: float | None = None,
+    seed: int = 0,
+) -> Scene:
+    """``count`` grains settle in a silo ``width`` diameters wide while gravity grows; ``outlet`` > 0 opens its floor then.
+
+    The silo has 20 flat sides around a circle of ``width`` grain diameters, so that 4 area / perimeter is that width; 1: a column of grains
+    without sides. The grains start on a shaken cubic grid. Gravity grows from 0.01 to 9.82 m/s^2 in ``ramp`` [s], then ``settle`` [s] pass;
+    SN: 60 and 5. Without a ``ramp`` the scene takes 5 s, or as long as the grid needs to come down by half a diameter per step at most.
+    ``wall_friction`` none: as ``friction``. ``outlet`` [grain diameters] is the width of a round hole, opened when the grains have settled;
+    they fall into a tray below. ``duration`` [s] none: until they have settled, or about until the silo is empty.
+    """
+    if count < 1:
+        raise InputError(f"count of scene 'silo' must be 1 or more (got {count}).")
+    if not 1 <= width < math.inf:
+        raise InputError(f"width of scene 'silo' must be a finite number of grain diameters, 1 or more (got {width}).")
+    if not (outlet == 0 or 1 < outlet < width):
+        raise InputError(
+            f"outlet of scene 'silo' must be 0 (closed), or lie between 1 and the silo's width of {width:g} grain diameters (got {outlet})."
+        )
+    finite_positive("diameter", diameter, "m")
+    for name, value in (("ramp", ramp), ("settle", settle)):
+        if value is not None and not 0 <= value < math.inf:
+            raise InputError(f"{name} of scene 'silo' must be a finite number of seconds, 0 or more (got {value}).")
+
+    bead = changed(BEAD, youngs_modulus=youngs_modulus, friction=friction, rolling_friction=rolling_friction, restitution=restitution)
+    wall_friction = friction if wall_friction is None else wall_friction
+    position = _grid(count, width, diameter, seed)
+    drop = _drop(count) * diameter if outlet else 0.0
+    if time_step is None:
+        time_step = 0.01 if not outlet else min(0.01, 0.4 * diameter / math.sqrt(2 * GRAVITY * (drop + diameter)))
+    finite_positive("time_step", time_step, "s")
+    if ramp is None:
+        fall = float(position[:, 2].max()) - count / (math.pi / 4 * width**2) * diameter if width > 1 else 0.0  # SN: l = N / (pi/4 w^2)
+        ramp = min(max(gentle_ramp(GRAVITY, fall, 0.5 * diameter / time_step), SHORTEST_RAMP), LONGEST_RAMP)
+    settled = ramp + settle
+    if duration is None:
+        duration = settled + (1.3 * count / _beverloo_rate(outlet, diameter) if outlet else 0.0)
+
+    radius = width * diameter / 2
+    bodies = []
+    if outlet:
+        top = float(position[:, 2].max()) + diameter
+        bodies = _open_silo(radius, top, outlet * diameter / 2, settled, drop + diameter)
+    elif width > 1:
+        bodies = [Body(name="silo", walls=tuple(
+            Plane(material="wall", point=(-radius * x, -radius * y, 0.0), normal=(x, y, 0.0)) for x, y in _circle(np.arange(FACES))
+        ))]  # fmt: skip
+    side_walls = [] if not bodies else [1] if outlet else list(range(1, 1 + FACES))
+    return Scene(
+        name="silo", materials=(bead, changed(bead, name="wall")),
+        pairs=(MaterialPair(materials=("bead", "wall"), friction=wall_friction),),
+        gravity=Gravity(acceleration=(0, 0, -GRAVITY), initial=(0, 0, -FIRST_GRAVITY), ramp=ramp),
+        grains=(Grains(material="bead", position=position, diameter=diameter),),
+        walls=(_tray(drop, diameter) if outlet else Plane(material="wall"),), bodies=tuple(bodies),
+        run={"time_step": time_step, "duration": duration},
+        parameters={
+            "count": count, "width": width, "diameter": diameter, "inner_diameter": 2 * radius, "faces": FACES if bodies else 0,
+            "side_walls": side_walls, "floor_walls": [2, 3] if outlet else [0], "friction": friction,
+            "wall_friction": wall_friction, "ramp": ramp, "settled": settled, "outlet": outlet * diameter,
+        },
+    )  # fmt: skip
+
+
+def _grid(count: int, width: float, diameter: float, seed: int) -> np.ndarray:
+    """Places (count, 3) [m] layer by layer; a silo of width 1 holds a straight column of grains that touch."""
+    index = np.arange(count)
+    if width == 1:
+        return np.outer(index + 0.5, (0.0, 0.0, diameter))
+    layer = round_layer(max(0.0, round_room(width * diameter / 2, diameter)))
+    if len(layer) == 1:  # a narrow tube: the shake must not reach its wall
+        room = 0.5 * (width - 1) * diameter
+        shift = (np.random.default_rng(seed).random((count, 2)) - 0.5) * min(room, 0.02 * diameter)
+        return np.column_stack([shift, (index + 0.5) * SPACING * diameter])
+    site = np.column_stack([layer[index % len(layer)], index // len(layer) + 0.5])
+    return shake(site, diameter, seed)
+
+
+def _drop(count: int) -> float:
+    """From an open floor to the tray [diameters]: a heap of all grains, 30 degrees steep and half as high again, fits in between."""
+    volume = count * math.pi / 6 / 0.55
+    return 5.0 + 1.5 * (3 * volume * math.tan(math.radians(30)) ** 2 / math.pi) ** (1 / 3)
+
+
+def _tray(drop: float, diameter: float) -> Box:
+    """An open box below the silo."""
+    half = max(1.2 * drop, 8 * diameter)
+    return Box(material="wall", lower=(-half, -half, -drop), upper=(half, half, -0.75 * drop), open=("+z",))
+
+
+def _beverloo_rate(outlet: float, diameter: float) -> float:
+    """Grains per second through a hole of ``outlet`` diameters [m]: 0.58 phi sqrt(g) (D - 1.4 d)^2.5 over the volume of a grain."""
+    free = max(outlet - 1.4, 0.5) * diameter
+    return 0.58 * 0.58 * math.sqrt(GRAVITY) * free**2.5 / (math.pi / 6 * diameter**3)
+
+
+def _circle(step: np.ndarray) -> np.ndarray:
+    """(n, 2) points of the unit circle, ``step`` counts faces."""
+    angle = 2 * math.pi / FACES * step
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+def _open_silo(radius: float, top: float, hole: float, opens: float, drop: float) -> list[Body]:
+    """Sides and floor as meshes, as grains get outside too, and a lid in the hole that goes down by ``drop`` [m] at ``opens`` [s].
+
+    The lid is faster than grains can be on their way to the tray, so that it lets them go all at once.
+    """
+    speed = 2 * math.sqrt(2 * GRAVITY * drop)
+    corner = radius / math.cos(math.pi / FACES) * _circle(np.arange(FACES) + 0.5)
+    here = np.arange(FACES)
+    after = (here + 1) % FACES
+    strip = np.concatenate([np.stack([here, after, here + FACES], axis=1), np.stack([after, after + FACES, here + FACES], axis=1)])
+    lid = np.stack([here, after, np.full(FACES, FACES)], axis=1)
+
+    def ring(points: np.ndarray, height: float) -> np.ndarray:
+        return np.column_stack([points, np.full(FACES, height)])
+
+    rim = ring(hole * _circle(np.arange(FACES)), 0.0)
+    sides = Mesh(material="wall", vertices=np.concatenate([ring(corner, top), ring(corner, 0.0)]), triangles=strip)
+    floor = Mesh(material="wall", vertices=np.concatenate([rim, ring(1.05 * corner, 0.0)]), triangles=strip)
+    cover = Mesh(material="wall", vertices=np.concatenate([rim, np.zeros((1, 3))]), triangles=lid)
+    return [
+        Body(name="silo", walls=(sides, floor)),
+        Body(name="lid", kind="kinematic", motion=Motion(velocity=(0, 0, -speed), start=opens, stop=opens + drop / speed), walls=(cover,)),
+    ]

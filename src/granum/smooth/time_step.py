@@ -1,8 +1,8 @@
 """The time step that smooth DEM can take.
 
 A grain of mass m among its neighbours is a spring system whose fastest mode, grains and spins against their neighbours', has about
-w^2 = ``MODE`` k/m, with k the stiffness of one contact. Verlet and symplectic Euler follow it as long as h < 2/w, less with damping. A
-Hertz contact grows stiffer with its overlap; the step is found for an overlap of ``DEEP``.
+w^2 = ``MODE`` k/m, with k the stiffness of one contact. Verlet and symplectic Euler follow it as long as h < 2/w, less with damping: the
+fastest mode is also the most damped. A Hertz contact grows stiffer with its overlap; the step is found for an overlap of ``DEEP``.
 """
 
 from __future__ import annotations
@@ -15,14 +15,27 @@ from .damping import damping_table
 
 MODE = 16.0   # six neighbours with friction: two thirds of their shear stiffness on the grain's turning, twice in opposite phase
 DEEP = 0.01   # of the diameter
-SAFETY = 5.0  # automatic steps are this much below the limit: about 40 steps for a collision
+HERTZ, LINEAR = 20.0, 48.0  # automatic steps in a contact's own limit; some 40 in a collision, more with dashpots that set in at once
 
 
 def longest_step(scene: Scene, damped: bool) -> float:
-    """The step [s] at which a contact overlapping by 1 % of the smaller diameter becomes unstable, over all grains of the scene.
+    """The step [s] at which contacts overlapping by 1 % of the smaller diameter become unstable, over all grains of the scene.
 
     ``damped``: dashpots follow from the restitution of each pair of materials, else from the law's dissipation c.
     """
+    return _limit(scene, damped, MODE, 0.5)
+
+
+def automatic_step(scene: Scene, damped: bool) -> float:
+    """A step [s] that is stable and resolves collisions: their restitution comes out within 0.01."""
+    alone = _limit(scene, damped, 1.0, 1.0)
+    if not math.isfinite(alone):
+        raise InputError("time_step must be given: without grains or emitters there is nothing to derive it from.")
+    return alone / (HERTZ if scene.law.exponent > 1.0 else LINEAR)
+
+
+def _limit(scene: Scene, damped: bool, mode: float, reduced: float) -> float:
+    """2/w (sqrt(1 + zeta^2) - zeta) [s], w^2 = ``mode`` k/m, of the smallest grain; dashpots of a pair with m* = ``reduced`` m."""
     table = scene.pair_table()
     hertz = table.exponent > 1.0
     alpha = damping_table(table.restitution, hertz) if damped else None
@@ -36,19 +49,11 @@ def longest_step(scene: Scene, damped: bool) -> float:
         for other in range(len(scene.materials)):
             secant = table.stiffness[own, other] * (math.sqrt(0.5 * d * DEEP * d) if hertz else 1.0)  # against a wall: R* = d / 2
             stiffness = secant * (1.5 if hertz else 1.0)
-            w = math.sqrt(MODE * stiffness / mass)
-            eta = alpha[own, other] * math.sqrt(mass * secant) if alpha is not None else table.dissipation * secant
-            zeta = eta / (2 * math.sqrt(mass * stiffness))
+            w = math.sqrt(mode * stiffness / mass)
+            eta = alpha[own, other] * math.sqrt(reduced * mass * secant) if alpha is not None else table.dissipation * secant
+            zeta = 0.5 * w * eta / stiffness
             shortest = min(shortest, 2 / w * (math.sqrt(1 + zeta * zeta) - zeta))
     return shortest
-
-
-def automatic_step(scene: Scene, damped: bool) -> float:
-    """A step [s] that is stable and resolves collisions."""
-    longest = longest_step(scene, damped)
-    if not math.isfinite(longest):
-        raise InputError("time_step must be given: without grains or emitters there is nothing to derive it from.")
-    return longest / SAFETY
 
 
 def check_step(scene: Scene, damped: bool, h: float) -> None:
@@ -57,6 +62,6 @@ def check_step(scene: Scene, damped: bool, h: float) -> None:
     if h > longest:
         raise InputError(
             f"time_step = {h:g} s is unstable for the smooth stepper: contacts of this scene need steps below {longest:.3g} s "
-            f"(overlaps of 1 % of the smallest grain). Leave time_step out to have {longest / SAFETY:.3g} s, take softer or larger grains, "
-            "or the nonsmooth stepper, which has no such limit."
+            f"(overlaps of 1 % of the smallest grain). Leave time_step out to have {automatic_step(scene, damped):.3g} s, take softer or "
+            "larger grains, or the nonsmooth stepper, which has no such limit."
         )

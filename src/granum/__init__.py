@@ -68,7 +68,8 @@ __all__ = [
     "PGS", "Body", "Box", "BoxSource", "Checkpointer", "ColdStart", "Cylinder", "Disc", "Discrete", "Emitter", "Energy", "Grains",
     "Gravity", "Guards", "HertzContact", "HistoryStart", "InputError", "Lattice", "LinearContact", "LogNormal", "Material",
     "MaterialPair", "Mesh", "ModelStart", "Motion", "Nonsmooth", "Plane", "Progress", "Recorder", "Recording", "Rectangle", "RunError",
-    "Scene", "Settings", "Simulation", "Smooth", "Snapshot", "StopWhen", "Uniform", "__version__", "load_scene", "make_scene", "seconds", "simulate", "steps",
+    "Scene", "Settings", "Simulation", "Smooth", "Snapshot", "StopWhen", "Uniform", "__version__", "load_scene",
+    "make_scene", "seconds", "simulate", "steps",
 ]  # fmt: skip
 
 

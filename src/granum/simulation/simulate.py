@@ -27,7 +27,8 @@ def simulate(
     >>> run = simulate("column", duration=1.0, solver=PGS(iterations=200))
     >>> run.contacts.normal_force  # doctest: +SKIP
 
-    ``stepper`` may be a name, ``"nonsmooth"`` or ``"smooth"``. Further ``settings`` are fields of :class:`Settings`, such as ``time_step=0.001`` [s].
+    ``stepper`` may be a name, ``"nonsmooth"`` or ``"smooth"``. Further ``settings`` are fields of :class:`Settings`, such as
+    ``time_step=0.001`` [s].
     """
     if isinstance(scene, str):
         scene = make_scene(scene)

@@ -15,10 +15,12 @@ from .silo import (
     Container,
     JanssenFit,
     Loads,
+    VerticalPressure,
     WallPressure,
     axis_profile,
     janssen_fit,
     loads,
+    vertical_pressure,
     wall_pressure,
 )
 from .snapshot import Snapshot, snapshots
@@ -47,6 +49,7 @@ __all__ = [
     "Spread",
     "SurfaceHeight",
     "SurfaceLine",
+    "VerticalPressure",
     "WallPressure",
     "axis_profile",
     "bulk_packing_fraction",
@@ -73,5 +76,6 @@ __all__ = [
     "snapshots",
     "state_hash",
     "surface_height",
+    "vertical_pressure",
     "wall_pressure",
 ]

@@ -20,6 +20,7 @@ FloatArray = NDArray[np.float64]
 PLUG = 0.15           # of the rim's speed: slower grains, as seen from the drum, are in the plug zone (WS 4.3)
 BAND = 0.1            # of the radius: half width of the band across the surface in which the flow profile is taken,
 NARROWEST_BAND = 1.5  # [mean diameters] or this
+LEVEL = 0.5           # least sine of the angle between a level axis and gravity
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,9 @@ class Drum:
             if not round_walls or not (speed > 0 or at_rest):
                 continue
             axis = spin / speed if speed > 0 else np.asarray(parameters["axis"], float) / np.linalg.norm(parameters["axis"])
-            up = -snapshot.gravity - axis * (axis @ -snapshot.gravity)
-            if not np.linalg.norm(up) > 0.5 * snapshot.gravity_strength:
+            gravity = np.asarray(scene.gravity.acceleration)  # at the start of a ramp there may be none
+            up = axis * (axis @ gravity) - gravity
+            if not np.linalg.norm(up) > LEVEL * np.linalg.norm(gravity):
                 continue
             up /= np.linalg.norm(up)
             radius = float(parameters["drum_radius"]) if "drum_radius" in parameters else _radius(round_walls[0], axis)

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from ..contact import HertzContact
 from ..scene.scene import Scene
 from ..state.contacts import overlap_in_diameters
-from .surface import PileShape, bulk_packing_fraction, resting_grains
+from .drum import drum_angles, plug_fraction
+from .snapshot import Snapshot
+from .surface import PileShape, bulk_packing_fraction, resting_grains, surface_height
 
 FloatArray = NDArray[np.float64]
 
@@ -64,4 +66,13 @@ def scene_results(scene: Scene, position: FloatArray, radius: FloatArray, veloci
         mean = float(position[:, 2].mean()) if len(position) else math.nan
         packed = bulk_packing_fraction(position, radius, float(scene.parameters["width"]) ** 2)
         found |= {"height": mean, "packing_fraction": packed}
+    elif scene.name == "silo":
+        found["height"] = surface_height(Snapshot.build(scene, position=position, radius=radius)).level
+    elif scene.name == "drum":
+        end = float(scene.run.get("duration", 0.0))  # when the drum turns
+        now = Snapshot.build(scene, time=end, position=position, radius=radius, velocity=velocity)
+        angles = drum_angles(now)
+        found |= {
+            "surface_angle": angles.surface, "centre_of_mass_angle": angles.centre_of_mass, "plug_fraction": plug_fraction(now),
+        }  # fmt: skip
     return {name: value if math.isfinite(value) else None for name, value in found.items()}

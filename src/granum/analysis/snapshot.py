@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import InputError
 from ..io import Recording
 from ..state.rotation import matrix
 from ..state.status import contact_friction, contact_status
@@ -89,6 +90,13 @@ class Snapshot:
         """(C,) row of the smaller grain of each contact; of the grain, at a wall."""
         other = np.where(self.at_wall, self.a, self.b)
         return np.where(self.radius[other] < self.radius[self.a], other, self.a)
+
+    def check_walls(self) -> None:
+        """InputError if the file does not tell how the walls move."""
+        if np.isnan(self.wall_velocity).any():
+            raise InputError(
+                f"recording {self.path} was written by an older granum and does not hold the motion of its walls. Run it again."
+            )
 
     @classmethod
     def read(cls, recording: Recording, index: int = -1) -> Snapshot:

@@ -1,0 +1,174 @@
+"""``granum analyse``: numbers from a recording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..checks import InputError, known_name
+from .console import in_words, print_json
+from .reproduce import plain
+from .restart import recording_of
+
+if TYPE_CHECKING:
+    from ..analysis.metrics import Measured, Metric
+    from ..io import Recording
+
+MOST_ROWS = 40  # of a table on the terminal
+
+
+def register(app: typer.Typer) -> None:
+    app.command("analyse")(in_words(analyse))
+
+
+def analyse(
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Recording of a run, finished or not.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="METRIC", help="What to measure; see --list.")] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="List the metrics.")] = False,
+    frames: Annotated[str | None, typer.Option(metavar="A:B", help="Frames A to B - 1, or one frame; negative: from the end.")] = None,
+    last: Annotated[int | None, typer.Option(metavar="N", help="The last N frames.")] = None,
+    time: Annotated[str | None, typer.Option(metavar="A:B", help="Frames from A to B [s]; either may be left out.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Measure a recording.
+
+    Metrics are of the last frame unless frames are chosen (a series in time: of all frames); over several frames they are means.
+
+    \b
+    granum analyse --list
+    granum analyse column.h5 overlap contacts
+    granum analyse drum.h5 drum-angle plug flow --time 6:8 --json
+    granum analyse silo.h5 pressure janssen load --last 10
+    """
+    from ..analysis.metrics import METRICS, frames_of, measure
+    from ..io import Recording
+
+    if show_list:
+        _show_list(METRICS, as_json)
+        return
+    if file is None:
+        raise InputError("which recording? Give FILE METRIC..., or --list for the metrics.")
+    if not names:
+        raise InputError(f"which metric of {file}? Choose some of: {', '.join(map(repr, METRICS))}.")
+    for name in names:
+        known_name("metric", name, METRICS)
+    found: dict[str, Any] = {}
+    with Recording(recording_of(file)) as recording:
+        chosen = choose_frames(recording, frames, last, time)
+        for name in names:
+            looked_at = frames_of(recording, name, chosen)
+            first, last_one = (float(recording.times[looked_at[k]]) for k in (0, -1))
+            span = {"frames": len(looked_at), "first_time": first, "last_time": last_one}
+            found[name] = (span, measure(recording, name, looked_at))
+    if as_json:
+        results = {name: as_plain(METRICS[name], span, result) for name, (span, result) in found.items()}
+        print_json({"recording": str(recording.path), "metrics": results})
+        return
+    for name, (span, result) in found.items():
+        _show(name, METRICS[name], span, result)
+
+
+def choose_frames(recording: Recording, frames: str | None, last: int | None, time: str | None) -> list[int] | None:
+    """Numbers of the frames that the options ask for; None without any option."""
+    if sum(option is not None for option in (frames, last, time)) > 1:
+        raise InputError("--frames, --last and --time exclude each other: give one of them.")
+    count = len(recording)
+    if (frames is None and last is None and time is None) or not count:
+        return None
+    if last is not None:
+        if last < 1:
+            raise InputError(f"--last must be 1 or more frames (got {last}).")
+        return list(range(count))[-last:]
+    if frames is not None:
+        chosen = list(range(count))[_slice(frames)]
+        holds = f"the recording holds frames 0 to {count - 1}"
+    else:
+        start, end = _span(str(time))
+        slack = 1e-9 * max(abs(start), float(recording.times[-1]))  # times are rounded products
+        chosen = [i for i, t in enumerate(recording.times) if start - slack <= t <= end + slack]
+        holds = f"the recording holds t = {recording.times[0]:g} to {recording.times[-1]:g} s"
+    if not chosen:
+        raise InputError(f"no frames in {frames if frames is not None else time!r}: {holds}.")
+    return chosen
+
+
+def _slice(text: str) -> slice:
+    start, colon, end = text.partition(":")
+    try:
+        if not colon:
+            i = int(start)
+            return slice(i, i + 1 if i != -1 else None)
+        return slice(int(start) if start else None, int(end) if end else None)
+    except ValueError:
+        raise InputError(f"--frames must be A:B or one number, such as 10:20, -5: or -1 (got {text!r}).") from None
+
+
+def _span(text: str) -> tuple[float, float]:
+    start, colon, end = text.partition(":")
+    try:
+        span = float(start) if start else float("-inf"), float(end) if end else float("inf")
+    except ValueError:
+        span = (float("nan"), float("nan"))
+    if not (colon and span[0] <= span[1]):
+        raise InputError(f"--time must be A:B in seconds with A before B, such as 2:4 or 2: (got {text!r}).")
+    return span
+
+
+def as_plain(metric: Metric, span: dict[str, Any], result: Measured) -> dict[str, Any]:
+    """What a metric found, as JSON can hold it."""
+    content = span | plain(result.values)
+    if result.columns:
+        content[metric.table] = plain(result.columns)
+    return content | {"units": metric.units} | ({"note": result.note} if result.note else {})
+
+
+def _show(name: str, metric: Metric, span: dict[str, Any], result: Measured) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    when = f"t = {span['first_time']:g} s" + (f" to {span['last_time']:g} s, {span['frames']} frames" if span["frames"] > 1 else "")
+    console.print(f"[bold]{name}[/bold]  {escape(metric.about)}; {when}", soft_wrap=True)
+    table = Table(show_header=False)
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(justify="right")
+    table.add_column(style="dim")
+    for key, value in result.values.items():
+        table.add_row(key, _number(value), metric.units.get(key, ""))
+    console.print(table)
+    columns = plain({key: list(column) for key, column in result.columns.items()})
+    if columns:
+        rows = list(zip(*columns.values(), strict=True))
+        step = -(-len(rows) // MOST_ROWS)
+        table = Table(title=metric.table, title_justify="left")
+        for key in columns:
+            unit = metric.units.get(key)
+            table.add_column(f"{key} \\[{unit}]" if unit else key, justify="right", overflow="fold")
+        for row in rows[::-1][::step][::-1]:  # the last one is always there
+            table.add_row(*(_number(value, 5) for value in row))
+        console.print(table)
+        if step > 1:
+            console.print(f"one of {step} rows is shown, of {len(rows)}; --json gives all", style="dim")
+    if result.note:
+        console.print(f"note: {result.note}", style="yellow", markup=False)
+
+
+def _number(value: Any, digits: int = 6) -> str:
+    return "-" if value is None or value != value else f"{value:.{digits}g}"
+
+
+def _show_list(metrics: dict[str, Metric], as_json: bool) -> None:
+    if as_json:
+        print_json({"metrics": {name: {"about": m.about, "needs": m.needs, "units": m.units} for name, m in metrics.items()}})
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2), show_header=False)
+    table.add_column(style="cyan", no_wrap=True)
+    for name, m in metrics.items():
+        table.add_row(name, m.about + (f"; needs {m.needs}" if m.needs != "any recording" else ""))
+    Console(highlight=False).print(table)

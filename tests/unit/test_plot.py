@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from granum.analysis import Snapshot
 from granum.checks import InputError
 from granum.cli import make_app
+from granum.cli.plot import NAMES
 from granum.contact import Material
 from granum.io import Recording
 from granum.plot.fields import field_of
@@ -62,6 +63,10 @@ def test_figures_of_a_drum(runs, name):
         axes = draw_figure(recording, name, Look(average=3) if name != "network" else Look()).axes
     labels = axes[0].get_xlabel(), axes[0].get_ylabel()
     assert labels == ("across [mm]", "up [mm]") if name != "profile" else all("/ R" in label for label in labels)
+
+
+def test_help_names_all_figures():
+    assert NAMES.split(", ") == list(FIGURES)
 
 
 def test_axes_carry_units(runs):

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import typer
 
-COMMANDS = ("run", "restart", "info", "analyse", "plot", "compare", "scenes", "bench", "doctor", "reproduce")  # in the order of the help page
+# In the order of the help page.
+COMMANDS = ("run", "restart", "info", "analyse", "plot", "compare", "scenes", "bench", "doctor", "reproduce")
 
 
 def make_app() -> typer.Typer:

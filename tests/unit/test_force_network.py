@@ -14,7 +14,7 @@ from granum.contact import Material
 from granum.scene import Plane, Scene
 
 D = 0.01
-SCENE = Scene(materials=[Material(name="m")], walls=[Plane(material="m")] * 7)
+SCENE = Scene(materials=[Material(name="m", friction=0.0)], walls=[Plane(material="m")] * 7)
 
 
 def sheet(n=6, upright=4.0, across=1.0):
@@ -102,6 +102,20 @@ def test_coordination_and_rattlers():
     assert np.flatnonzero(net.rattlers).tolist() == [36]
     assert net.backbone_coordination == 4
     assert net.coordination == pytest.approx(4 * 36 / 37)
+
+
+def test_with_friction_two_contacts_hold_a_grain():
+    """A chain that ends free is eaten up from its end; one between walls stays."""
+    rough = Scene(materials=[Material(name="m", friction=0.5)], walls=[Plane(material="m")])
+    x = np.arange(4)[:, None] * [D, 0, 0]
+    normal = [[1, 0, 0]] * 3 + [[-1, 0, 0]]
+    free = Snapshot.build(rough, position=x, radius=D / 2, a=[0, 1, 2, 0], b=[1, 2, 3, -1], normal=normal, normal_force=1.0)
+    assert ForceNetwork.of(free).rattlers.all()
+    held = Snapshot.build(
+        rough, position=x, radius=D / 2, a=[0, 1, 2, 0, 3], b=[1, 2, 3, -1, -1], normal=[*normal, [1, 0, 0]], normal_force=1.0
+    )
+    assert not ForceNetwork.of(held).rattlers.any()
+    assert ForceNetwork.of(held).backbone_coordination == 2
 
 
 def test_fabric():

@@ -60,10 +60,14 @@ class ForceNetwork:
     id: IntArray  # (N,) of the grains
     position: FloatArray  # (N, 3) [m]
     radius: FloatArray  # (N,) [m]
+    least_contacts: int  # that hold a grain
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> ForceNetwork:
-        """Refuses a snapshot without a pushing contact, in words."""
+        """Refuses a snapshot without a pushing contact, in words.
+
+        Four contacts hold a grain without friction (physics 10), two of them one with friction.
+        """
         s = snapshot
         pushing = np.flatnonzero(s.normal_force > 0)
         if not len(pushing):
@@ -74,6 +78,7 @@ class ForceNetwork:
         return cls(
             grain_count=s.grain_count, a=s.a[pushing], b=s.b[pushing], normal=s.normal[pushing], normal_force=s.normal_force[pushing],
             force=s.force[pushing], branch=branch_vectors(s)[pushing], contact=pushing, id=s.id, position=s.position, radius=s.radius,
+            least_contacts=2 if (s.friction[pushing] > 0).any() else 4,
         )  # fmt: skip
 
     @property
@@ -109,11 +114,11 @@ class ForceNetwork:
 
     @cached_property
     def rattlers(self) -> BoolArray:
-        """(N,) grains held by fewer than four edges, removed again and again until none is left (physics 10)."""
+        """(N,) grains held by fewer than ``least_contacts`` edges, taken away with their edges until none is left."""
         loose = np.zeros(self.grain_count, bool)
         while True:
             held = ~loose[self.a] & ~np.where(self.b >= 0, loose[self.other], False)
-            found = ~loose & (self._degree(held) < 4)
+            found = ~loose & (self._degree(held) < self.least_contacts)
             if not found.any():
                 return loose
             loose |= found

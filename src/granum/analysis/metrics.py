@@ -14,14 +14,17 @@ import numpy as np
 
 from ..checks import InputError, known_name
 from ..io import Recording
+from .coarse_graining import AXES, Grid, coarse_grain
 from .contact_errors import Spread, contact_counts, overlap_ratio, slide_errors
 from .drum import drum_angles, flow_profile, plug_fraction
 from .energy import energy_series
+from .force_network import ForceNetwork
 from .silo import FEWEST_POINTS, axis_profile, janssen_fit, loads, vertical_pressure, wall_pressure
 from .snapshot import Snapshot, snapshots
 from .surface import heap_slope, pile_shape, surface_height
 
 HISTOGRAM_BINS = 20
+FIELD_CELL = 2.0  # [mean diameters] cells of the fields, and width of their kernel
 
 
 @dataclass(frozen=True)
@@ -197,6 +200,56 @@ def _axis(shots: Iterable[Snapshot]) -> Measured:
     )  # fmt: skip
 
 
+def _network(shots: Iterable[Snapshot]) -> Measured:
+    rows, last = [], None
+    for s in shots:
+        if (s.normal_force > 0).any():
+            last = ForceNetwork.of(s)
+            rows.append(_of_network(last))
+    if last is None:
+        return Measured({"contacts": 0}, note="no contact carries force")
+    found = last.distribution(HISTOGRAM_BINS)
+    columns = {"from": found.edges[:-1], "to": found.edges[1:], "count": found.count, "density": found.density}
+    return Measured(_means(rows).values, columns, "fewer than ten strong contacts: no tail" if math.isnan(found.tail_rate) else None)
+
+
+def _of_network(net: ForceNetwork) -> dict[str, float]:
+    lengths = net.chain_lengths
+    return {
+        "contacts": net.edge_count, "mean_force": net.mean_force, "largest_force": float(net.normal_force.max()),
+        "strong_part": float(net.strong.mean()), "tail_rate": net.distribution().tail_rate, "coordination": net.coordination,
+        "backbone_coordination": net.backbone_coordination, "rattlers": int(net.rattlers.sum()), "anisotropy": net.anisotropy,
+        "force_anisotropy": net.force_anisotropy, "chains": len(lengths), "longest_chain": int(lengths.max(initial=0)),
+        "chain_part": float((net.chain >= 0).mean()),
+    }  # fmt: skip
+
+
+def _fields(shots: Iterable[Snapshot]) -> Measured:
+    seen = [s for s in shots if s.grain_count]
+    if not seen:
+        return Measured({"mass": 0.0, "grain_mass": 0.0, "cells": 0}, note="no grains")
+    width = FIELD_CELL * 2 * float(seen[-1].radius.mean())
+    found = coarse_grain(seen, Grid.around(seen, width), width=width)
+    volume, filled = found.grid.cell_volume, found.density > 0
+    mass, grain_mass = float(found.density.sum() * volume), float(np.mean([s.mass.sum() for s in seen]))
+    momentum, grains = found.momentum.sum(axis=(0, 1, 2)) * volume, np.mean([s.mass @ s.velocity for s in seen], axis=0)
+    scale = float(np.mean([s.mass @ np.linalg.norm(s.velocity, axis=1) for s in seen]))
+    columns = dict(zip(AXES, (c[filled] for c in np.meshgrid(*found.grid.centres, indexing="ij")), strict=True))
+    columns |= {name: getattr(found, name)[filled] for name in ("density", "solid_fraction")}
+    columns |= {f"velocity_{axis}": found.velocity[filled][:, k] for k, axis in enumerate(AXES)}
+    columns |= {f"stress_{AXES[i]}{AXES[j]}": found.stress[filled][:, i, j] for i in range(3) for j in range(3)}
+    columns |= {name: getattr(found, name)[filled] for name in ("pressure", "shear_rate", "inertial_number")}
+    return Measured(
+        {
+            "mass": mass, "grain_mass": grain_mass, "mass_error": abs(mass - grain_mass) / grain_mass,
+            "momentum_error": float(np.abs(momentum - grains).max()) / scale if scale > 0 else 0.0, "width": width,
+            "cells": int(filled.sum()), "largest_pressure": float(found.pressure[filled].max()),
+            "largest_shear_rate": float(found.shear_rate[filled].max()),
+        },
+        columns,
+    )  # fmt: skip
+
+
 def _means(rows: Sequence[dict[str, float]]) -> Measured:
     return Measured({name: rows[0][name] if len(rows) == 1 else Spread.of([row[name] for row in rows]).mean for name in rows[0]})
 
@@ -277,5 +330,19 @@ METRICS: dict[str, Metric] = {
     "axis": Metric(
         _axis, "mean normal force and pressure along the axis of a container, in slices of 2 diameters (SN Fig. 4)",
         {"z": "m", "normal_force": "N", "pressure": "Pa"}, needs="side walls that close around the grains", table="profile",
+    ),
+    "network": Metric(
+        _network, "force network: mean and strong forces, exponential tail, coordination, fabric anisotropy, chains; f / <f>",
+        {"mean_force": "N", "largest_force": "N"}, table="histogram",
+    ),
+    "fields": Metric(
+        _fields, "coarse-grained density, velocity, stress, shear rate and inertial number in cells of 2 diameters",
+        {
+            **dict.fromkeys(("mass", "grain_mass"), "kg"), **dict.fromkeys(("width", "x", "y", "z"), "m"), "density": "kg/m^3",
+            **dict.fromkeys(("velocity_x", "velocity_y", "velocity_z"), "m/s"),
+            **dict.fromkeys(("pressure", "largest_pressure", *(f"stress_{i}{j}" for i in AXES for j in AXES)), "Pa"),
+            **dict.fromkeys(("shear_rate", "largest_shear_rate"), "1/s"),
+        },
+        table="cells",
     ),
 }  # fmt: skip

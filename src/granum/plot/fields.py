@@ -16,7 +16,7 @@ from ..checks import InputError
 from ..io import Recording
 from . import style
 from .look import Look, about
-from .section import Section, make_section, window
+from .section import Section, draw_cut_grains, draw_walls, make_section, window
 
 FloatArray = NDArray[np.float64]
 
@@ -97,8 +97,9 @@ def draw_field(recording: Recording, look: Look, name: str) -> Any:
     if kind.needs_contacts and not any((t.normal_force > 0).any() for t in seen):
         raise InputError(f"no contact carries force at t = {s.time:g} s in {recording.path}: there is no {kind.title.lower()}. "
                          "Choose a later frame.")  # fmt: skip
-    fill = _fill(section, fields)
-    filled = fill > LEAST_SOLID
+    x, y = (np.r_[low, c, high] for low, c, high in list(zip(fields.grid.lower, fields.grid.centres, fields.grid.upper, strict=True))[:2])
+    fill = _fill(section, x, y, np.pad(fields.solid_fraction[:, :, 0], 1, mode="edge"))
+    filled = fill[1:-1, 1:-1] > LEAST_SOLID
     values, unit = np.where(filled, kind.values(fields)[:, :, 0], np.nan), kind.unit
     if kind.prefixed:
         values, unit = style.scaled(values, unit)
@@ -113,14 +114,13 @@ def draw_field(recording: Recording, look: Look, name: str) -> Any:
         norm = LogNorm(max(float(np.nanquantile(values, 1 - MOST)), DECADES * high), high)
     # The nearest values are carried on beyond the filled cells and to the edges of the grid, and cut off along a smooth line.
     around = distance_transform_edt(~np.isfinite(values), return_distances=False, return_indices=True)
-    x, y = (np.r_[low, c, high] for low, c, high in list(zip(fields.grid.lower, fields.grid.centres, fields.grid.upper, strict=True))[:2])
     shown = np.pad(values[tuple(around)], 1, mode="edge")
     image = axes.pcolormesh(x, y, shown.T, norm=norm, cmap=style.colours(kind.colours), shading="gouraud", rasterized=True)
-    edge = axes.contourf(x, y, np.pad(fill, 1, mode="edge").T, levels=[LEAST_SOLID, 2.0], alpha=0.0)
+    edge = axes.contourf(x, y, fill.T, levels=[LEAST_SOLID, 2.0], alpha=0.0)
     image.set_clip_path(edge.get_paths()[0], axes.transData)
     edge.remove()
     if look.grains:
-        draw_grains(axes, section, s, outline=True)
+        draw_cut_grains(axes, section, s)
     if kind.arrows:
         _arrows(axes, fields, filled, 2 * float(s.radius.mean()), extent)
     draw_walls(axes, section, s, extent)
@@ -131,19 +131,17 @@ def draw_field(recording: Recording, look: Look, name: str) -> Any:
     return figure
 
 
-def _fill(section: Section, fields: Fields) -> FloatArray:
-    """Solid fraction (nx, ny), and none outside a drum."""
-    found = fields.solid_fraction[:, :, 0]
+def _fill(section: Section, x: FloatArray, y: FloatArray, solid: FloatArray) -> FloatArray:
+    """Solid fraction (nx, ny) over x (nx,) and y (ny,) [m], and none outside a drum."""
     if section.drum is None:
-        return found
+        return solid
     centre = section.camera.project(section.drum.centre[None])[0]
-    x, y, _ = fields.grid.centres
     inside = section.drum.radius - np.hypot(*np.meshgrid(x - centre[0], y - centre[1], indexing="ij"))
-    return np.minimum(found, LEAST_SOLID + inside / section.drum.radius)  # the line passes where this is LEAST_SOLID: at the wall
+    return np.minimum(solid, LEAST_SOLID + inside / section.drum.radius)  # the line passes where this is LEAST_SOLID: at the wall
 
 
 def _arrows(axes: Any, fields: Fields, filled: NDArray[np.bool_], d: float, extent: tuple[float, float, float, float]) -> None:
-    """At every second diameter or so; the longest ones, of the fastest hundredth, bridge 1.8 gaps. Places that hardly move have none."""
+    """At every second diameter or so; the longest ones, of the fastest hundredth, bridge 1.5 gaps. Places that hardly move have none."""
     longer = max(extent[1] - extent[0], extent[3] - extent[2])
     gap = max(ARROWS * d, longer / MOST_ARROWS)
     every = [max(1, round(gap / side)) for side in fields.grid.cell[:2]]
@@ -157,28 +155,6 @@ def _arrows(axes: Any, fields: Fields, filled: NDArray[np.bool_], d: float, exte
     shorter = np.where(speed > SHORTEST * full, np.minimum(1.0, full / np.maximum(speed, 1e-300)), np.nan)
     u, v = u * shorter, v * shorter
     axes.quiver(
-        x[at[0]], y[at[1]], u.T, v.T, angles="xy", scale_units="xy", scale=full / (1.8 * gap), width=0.085 * gap, units="xy",
-        headwidth=3.4, headlength=4.0, headaxislength=3.6, color="white", edgecolor="black", linewidth=0.35, pivot="tail", zorder=4,
+        x[at[0]], y[at[1]], u.T, v.T, angles="xy", scale_units="xy", scale=full / (1.5 * gap), width=0.085 * gap, units="xy",
+        headwidth=3.4, headlength=4.0, headaxislength=3.6, color="white", edgecolor="black", linewidth=0.35, pivot="mid", zorder=4,
     )  # fmt: skip
-
-
-def draw_grains(axes: Any, section: Section, s: Snapshot, *, outline: bool = False) -> None:
-    """Grains whose centre lies in the slab, far ones first."""
-    from matplotlib.collections import EllipseCollection
-
-    inside = np.flatnonzero(section.holds(s.position[:, 2]))
-    inside = inside[np.argsort(s.position[inside, 2], kind="stable")]
-    size = 2 * s.radius[inside]
-    look = {"facecolors": "none", "edgecolors": "0.25", "alpha": 0.35} if outline else {"facecolors": "0.955", "edgecolors": "0.82"}
-    axes.add_collection(EllipseCollection(
-        size, size, np.zeros(len(size)), units="xy", offsets=s.position[inside, :2], offset_transform=axes.transData, linewidths=0.4,
-        zorder=2, **look,
-    ), autolim=False)  # fmt: skip
-
-
-def draw_walls(axes: Any, section: Section, s: Snapshot, extent: tuple[float, float, float, float]) -> None:
-    """Where the middle of the slab cuts them."""
-    from matplotlib.collections import LineCollection
-
-    lines: Any = section.walls(s, extent)
-    axes.add_collection(LineCollection(lines, colors=style.DARK, linewidths=1.3, capstyle="round", zorder=5), autolim=False)

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..analysis.drum import flow_profile
-from ..analysis.silo import janssen_fit, wall_pressure
+from ..analysis.silo import Container, JanssenFit, janssen_fit, vertical_pressure, wall_pressure
 from ..checks import InputError
 from ..io import Recording
 from . import style
 from .look import Look, about
 
 DRUM_FRAMES, SILO_FRAMES = 20, 5  # averaged over, up to the chosen one
+LONGEST = 10.0  # [height]: with a longer Janssen length pressure does not saturate in this filling
 
 
 def draw_profile(recording: Recording, look: Look) -> Any:
@@ -36,25 +37,44 @@ def draw_profile(recording: Recording, look: Look) -> Any:
 
 
 def draw_janssen(recording: Recording, look: Look) -> Any:
-    """Pressure on the side walls over the height, with Janssen's law."""
+    """Pressure on the side walls and on level planes over the height, with Janssen's law of both, and the weight without walls."""
     seen = look.snapshots(recording, SILO_FRAMES)
-    found = wall_pressure(seen)
-    if not found.pressure.max() > 0:
+    wall, inside = wall_pressure(seen), vertical_pressure(seen)
+    if not wall.pressure.max() > 0:
         raise InputError(f"no grain presses on the side walls at t = {seen[-1].time:g} s in {recording.path}. Choose a later frame.")
-    fit = janssen_fit(found.z, found.pressure, found.height, found.strip)
-    figure, (axes,) = style.chart("Pressure on the side walls", about(recording, seen), width=5.6, height=5.2)
-    factor, length = style.length_unit(found.height)
-    pressure, unit = style.scaled(found.pressure, "Pa")
-    scale = float(pressure.max() / found.pressure.max())
+    figure, (axes,) = style.chart("Pressure in the silo", about(recording, seen), width=6.2, height=5.2)
+    factor, length = style.length_unit(wall.height)
+    largest, unit = style.scaled(np.array([max(inside.pressure.max(), wall.pressure.max())]), "Pa")
+    scale = float(largest[0]) / max(inside.pressure.max(), wall.pressure.max())
     axes.errorbar(
-        pressure, factor * found.z, yerr=factor * found.strip / 2, fmt="o", color=style.BLUE, ms=5, elinewidth=1.0, label="strips of wall"
-    )
-    if np.isfinite(fit.length):
-        z = np.linspace(0, found.height, 200)
-        saturation, at = style.scaled(np.array([fit.saturation]), "Pa")
-        text = f"Janssen's law, $R^2$ = {fit.r_squared:.3f}\n" + rf"$p_\infty$ = {saturation[0]:.3g} {at}" + "\n"
-        text += rf"$\lambda$ = {factor * fit.length:.3g} {length}"
-        axes.plot(scale * fit.pressure(z), factor * z, color=style.ORANGE, lw=1.8, label=text)
-    axes.set(xlabel=f"pressure [{unit}]", ylabel=f"height above the floor [{length}]", xlim=(0, None), ylim=(0, factor * found.height))
-    axes.legend(frameon=False, fontsize=9, loc="lower left", labelspacing=0.8)
+        scale * wall.pressure, factor * wall.z, yerr=factor * wall.strip / 2, fmt="o", color=style.BLUE, ms=5, elinewidth=1.0,
+        label="on the walls, in strips",
+    )  # fmt: skip
+    axes.plot(scale * inside.pressure, factor * inside.z, "s", color=style.ORANGE, ms=3.5, label="on level planes")
+    height = np.linspace(0, wall.height, 200)
+    fits = (janssen_fit(wall.z, wall.pressure, wall.height, wall.strip), style.BLUE), (
+        janssen_fit(inside.z, inside.pressure, inside.height), style.ORANGE
+    )  # fmt: skip
+    for fit, colour in fits:
+        if fit.length < LONGEST * wall.height:
+            axes.plot(scale * fit.pressure(height), factor * height, color=colour, lw=1.6, label=_law(fit, factor, length))
+    s = seen[-1]
+    weight = s.gravity_strength * float(s.mass[~s.held].sum()) / Container.of(s).area
+    axes.plot(scale * weight * (1 - height / wall.height), factor * height, color=style.GREY, lw=1.0, ls="--", label="weight above")
+    axes.set(
+        xlabel=f"pressure [{unit}]", ylabel=f"height above the floor [{length}]", xlim=(0, 1.6 * largest[0]),
+        ylim=(0, factor * wall.height),
+    )  # fmt: skip
+    handles, labels = axes.get_legend_handles_labels()
+    axes.legend(
+        [handles[-1], *handles[:-1]], [labels[-1], *labels[:-1]], facecolor="white", edgecolor="none", framealpha=0.85, fontsize=8.5,
+        loc="upper right", labelspacing=0.7,
+    )  # fmt: skip
     return figure
+
+
+def _law(fit: JanssenFit, factor: float, length: str) -> str:
+    """In words, for a legend."""
+    saturation, unit = style.scaled(np.array([fit.saturation]), "Pa")
+    law = rf"$p_\infty$ = {saturation[0]:.3g} {unit}, $\lambda$ = {factor * fit.length:.3g} {length}"
+    return f"Janssen: {law}\n$R^2$ = {fit.r_squared:.3f}"

@@ -9,9 +9,8 @@ import numpy as np
 from ..analysis.force_network import ForceNetwork
 from ..io import Recording
 from . import style
-from .fields import draw_grains, draw_walls
 from .look import Look, about
-from .section import make_section, window
+from .section import draw_grains, draw_walls, make_section, window
 
 SLAB = 2.0        # [d]
 STRONGEST = 5.0   # [mean force] from here on lines grow no more

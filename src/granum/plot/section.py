@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from ..analysis.snapshot import Snapshot
 from ..checks import InputError
 from ..scene.shapes import Box, Cylinder, Mesh, Plane, Shape
 from ..state.rotation import matrix
+from . import style
 from .render import Camera
 
 FloatArray = NDArray[np.float64]
@@ -118,6 +120,38 @@ def window(section: Section, s: Snapshot) -> tuple[float, float, float, float]:
         low, high = np.minimum(low, middle - section.drum.radius), np.maximum(high, middle + section.drum.radius)
     low, high = low - AROUND * d, high + AROUND * d
     return float(low[0]), float(high[0]), float(low[1]), float(high[1])
+
+
+def draw_grains(axes: Any, section: Section, s: Snapshot) -> None:
+    """Faint discs of the grains whose centre lies in the slab, far ones first; ``s`` as the section sees it."""
+    inside = np.flatnonzero(section.holds(s.position[:, 2]))
+    inside = inside[np.argsort(s.position[inside, 2], kind="stable")]
+    _discs(axes, s.position[inside, :2], s.radius[inside], facecolors="0.955", edgecolors="0.82")
+
+
+def draw_cut_grains(axes: Any, section: Section, s: Snapshot) -> None:
+    """Circles where the middle of the slab cuts grains."""
+    square = s.radius**2 - (s.position[:, 2] - section.middle) ** 2
+    inside = square > 0
+    _discs(axes, s.position[inside, :2], np.sqrt(square[inside]), facecolors="none", edgecolors="0.5", alpha=0.8)
+
+
+def _discs(axes: Any, centre: FloatArray, radius: FloatArray, **look: Any) -> None:
+    from matplotlib.collections import EllipseCollection
+
+    size = 2 * radius
+    discs = EllipseCollection(
+        size, size, np.zeros(len(size)), units="xy", offsets=centre, offset_transform=axes.transData, linewidths=0.45, zorder=2, **look
+    )
+    axes.add_collection(discs, autolim=False)
+
+
+def draw_walls(axes: Any, section: Section, s: Snapshot, extent: tuple[float, float, float, float]) -> None:
+    """Where the middle of the slab cuts them."""
+    from matplotlib.collections import LineCollection
+
+    lines: Any = section.walls(s, extent)
+    axes.add_collection(LineCollection(lines, colors=style.DARK, linewidths=1.3, capstyle="round", zorder=5), autolim=False)
 
 
 def surface(wall: Shape) -> tuple[FloatArray, NDArray[np.integer]]:

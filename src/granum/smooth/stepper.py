@@ -13,7 +13,7 @@ from .._jit import FloatArray, IntArray
 from ..contact import Material
 from ..contact.model import Record
 from ..detection.neighbours import NeighbourList, Skin
-from ..detection.walls import WallTable, find_wall_contacts, surface_velocity
+from ..detection.walls import CYLINDER, WallTable, find_wall_contacts, surface_velocity
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
 from ..state.contacts import Contacts
@@ -62,6 +62,7 @@ class SmoothStepper:
         self.springs = 6 if (self.pairs.rolling_friction > 0).any() else 3
         self.reach = (0.5 + 0.5 * REACH) * scene.size_range[1]
         self.walls = WallTable.build(scene.all_bodies, scene.material_index, self.reach)
+        self._endless = endless_tubes(self.walls)
         self.neighbours = NeighbourList(SKIN)
         self.driven = bool((bodies.kind == KINEMATIC).any() or self.walls.surface_velocity.any())
         self.work, self.fastest, self.through = 0.0, 0.0, -1
@@ -146,7 +147,7 @@ class SmoothStepper:
             came = added[added < known]
             old = old_rank[came]
             self._force, self._grain, self._sphere = (
-                np.concatenate([rows, rows[old], np.zeros((len(added) - len(came), rows.shape[1]))])
+                np.concatenate([rows, np.zeros((len(added) - len(came), rows.shape[1])), rows[old]])  # new grains are listed first
                 for rows in (self._force, self._grain, self._sphere)
             )
             self._sphere[old, :3] = np.inf  # an empty rank is out of everybody's reach
@@ -185,17 +186,19 @@ class SmoothStepper:
         self._touch, self._last = self._last, self._touch
         new, old = self._touch, self._last
         new.find(self._near, b, b.radius, self.walls)
-        self.through = carry_wall_springs(
+        through = carry_wall_springs(
             new.a, new.b, new.feature, new.normal, old.b, old.feature, old.normal, old.spring, old.first, old.number, new.spring
         )
+        self.through = self._count + through if through >= 0 else -1
 
     def _list_walls(self) -> None:
         """The grains that may touch a wall before they leave their skin, or the walls have gone their way."""
         b, near = self.bodies, self.neighbours
         self._way = 0.25 * REACH * self.scene.size_range[1]
-        wide = b.radius + near.skin + self._way
+        gone = np.sqrt(((b.position[b.grains] - near.reference) ** 2).sum(axis=1))  # a grain may turn back to the far side of its skin
+        wide = b.radius + gone + near.skin + self._way
         looked = WallContacts(0, self.springs)
-        looked.find(near.live, b, np.minimum(wide, self.reach), self.walls)
+        looked.find(near.live, b, np.minimum(wide, self.reach), self._endless)
         listed = wide > self.reach  # further than walls can be asked
         listed[looked.a] = True
         self._near = near.live[listed[near.live]]
@@ -218,9 +221,9 @@ class SmoothStepper:
             self._spring, self._force, self._pair_force,
         )  # fmt: skip
         t = self._touch
+        self._wall_force[:] = 0.0
         if not t.count:
             return
-        self._wall_force[:] = 0.0
         elastic, deepest, power = push_walls(
             t.a, t.b, t.normal, t.overlap, near.rank, self._grain, self.walls.body, self.walls.material,
             surface_velocity(self.walls, b.orientation), b.position, b.velocity, b.spin, b.inverse_mass, self.law, materials, self.hertz,
@@ -305,6 +308,7 @@ class SmoothStepper:
         old = saved["contacts"]
         self._contacts = Contacts(max(len(old["a"]), 1))
         self._contacts.resize(old["pairs"], len(old["a"]))
+        self._contacts.time_step = self._h
         for name in CONTACTS:
             getattr(self._contacts, name)[:] = old[name]
 
@@ -357,6 +361,13 @@ class WallContacts:
         for name in WALL_CONTACTS:
             getattr(self, name)[:] = saved[name]
         self.first, self.number = saved["first"], saved["number"]
+
+
+def endless_tubes(walls: WallTable) -> WallTable:
+    """The same walls, but tubes that are open at their ends go on: a grain that is about to enter one is near it."""
+    parameter = walls.parameter.copy()
+    parameter[(walls.kind == CYLINDER) & (parameter[:, 8] == 0.0), 7] = np.inf
+    return walls._replace(parameter=parameter)
 
 
 def _law(scene: Scene, damped: bool, hertz: bool) -> FloatArray:

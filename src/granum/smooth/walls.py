@@ -74,9 +74,11 @@ def push_walls(
             dx, dy = grain[g, 0] + r * nx - position[body, 0], grain[g, 1] + r * ny - position[body, 1]
             dz = grain[g, 2] + r * nz - position[body, 2]
             wx, wy, wz = spin[body, 0], spin[body, 1], spin[body, 2]
-            moves[k, 0] = velocity[body, 0] + surface_velocity[wall, 0] + wy * dz - wz * dy
-            moves[k, 1] = velocity[body, 1] + surface_velocity[wall, 1] + wz * dx - wx * dz
-            moves[k, 2] = velocity[body, 2] + surface_velocity[wall, 2] + wx * dy - wy * dx
+            sx, sy, sz = surface_velocity[wall, 0], surface_velocity[wall, 1], surface_velocity[wall, 2]
+            along = sx * nx + sy * ny + sz * nz  # a belt only drags
+            moves[k, 0] = velocity[body, 0] + sx - along * nx + wy * dz - wz * dy
+            moves[k, 1] = velocity[body, 1] + sy - along * ny + wz * dx - wx * dz
+            moves[k, 2] = velocity[body, 2] + sz - along * nz + wx * dy - wy * dx
             ox, oy, oz = r * grain[g, 8], r * grain[g, 9], r * grain[g, 10]
             s[UX + lane] = moves[k, 0] - grain[g, 4] - (oy * nz - oz * ny)
             s[UX + W + lane] = moves[k, 1] - grain[g, 5] - (oz * nx - ox * nz)
@@ -95,13 +97,14 @@ def push_walls(
             c, lane = first + k, U(k)
             g, body = rank[a[c]], wall_body[-1 - b[c]]
             r = s[ARM_A + lane]
+            yields = inverse_mass[body] > 0.0  # then its own energy changes
             for f in range(3):
                 p, t = s[PX + U(f) * W + lane], r * s[CX + U(f) * W + lane]
                 force[g, f] -= p
                 force[g, 3 + f] -= t
                 wall_force[body, f] += p
                 contact_force[c, f] = p
-                power -= p * moves[k, f]
+                power -= 0.0 if yields else p * moves[k, f]
             px, py, pz = contact_force[c, 0], contact_force[c, 1], contact_force[c, 2]
             dx, dy = grain[g, 0] + r * normal[c, 0] - position[body, 0], grain[g, 1] + r * normal[c, 1] - position[body, 1]
             dz = grain[g, 2] + r * normal[c, 2] - position[body, 2]
@@ -116,6 +119,6 @@ def push_walls(
                     force[g, 3 + f] -= t
                     wall_force[body, 3 + f] += t
                     contact_force[c, 3 + f] = t
-                    power -= t * moves[k, 3 + f]
+                    power -= 0.0 if yields else t * moves[k, 3 + f]
     energy, deepest = sums(s)
     return energy, deepest, power

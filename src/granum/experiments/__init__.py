@@ -5,7 +5,7 @@ To add one: a module with its sizes, ``measure(size, run)`` and ``draw(outcome, 
 
 from __future__ import annotations
 
-from . import sn_column, sn_drum, sn_hertz, sn_order, sn_table1, ws_column, ws_drum, ws_pile
+from . import sn_column, sn_drum, sn_hertz, sn_order, sn_silo, sn_table1, ws_column, ws_drum, ws_pile
 from .experiment import Experiment, Outcome, Row, Size
 from .pool import Job, run_jobs
 from .store import RunStore
@@ -26,6 +26,10 @@ EXPERIMENTS: dict[str, Experiment] = {
     "sn-order": Experiment(
         "random against sequential order of the sweeps (SN 5.4)",
         sn_order.measure, sn_order.draw, quick=sn_order.QUICK, full=sn_order.FULL,
+    ),
+    "sn-silo": Experiment(
+        "iterations for containers, Janssen's profile, collapse (SN 5.1, Fig. 3, 4 and 6)",
+        sn_silo.measure, sn_silo.draw, quick=sn_silo.QUICK, full=sn_silo.FULL,
     ),
     "sn-table1": Experiment(
         "the cost of 33 systems with both methods, computed (SN Table I)",

@@ -69,19 +69,25 @@ def _rows(size: ColumnSize, curves: dict[str, Any]) -> list[Row]:
     rows = []
     for label, numbers in curves["required"].items():
         rows.append(Row(f"iterations for <eps_c> = {label}, N_p = {', '.join(map(str, size.counts))}", _list(numbers)))
-    for name, what in (("required", "<eps_c>"), ("required_beyond_elastic", "<eps_c> beyond Hertz's overlap")):
-        slopes = {label: exponent(curves["count"], numbers) for label, numbers in curves[name].items()}
-        each = ", ".join(f"{slope:.2f} at {label}" for label, slope in slopes.items())
-        mean = float(np.mean(list(slopes.values())))
-        rows.append(compared(f"N_it ~ N_p^x for {what}, mean x", mean, "roughly linear (1)", 0.75, 1.25, f"{{:.2f}}  ({each})"))
-        loose, tight = (list(curves[name].values())[k] for k in (0, -1))
-        expected = size.tolerances[0] / size.tolerances[-1]
-        rows.append(compared(
-            f"N_it({100 * size.tolerances[-1]:g} %) / N_it({100 * size.tolerances[0]:g} %) for {what}", geometric_mean(tight / loose),
-            f"eps2 / eps1 ({expected:g})", 0.75 * expected, 1.33 * expected, "{:.2f}",
-        ))  # fmt: skip
-        law = geometric_mean(np.concatenate([curves[name][label] / curves["law"][label] for label in curves["law"]]))
-        rows.append(compared(f"N_it for {what}, ours / c0 c2 l / eps", law, "1 (SN (41))", 0.7, 1.4, "{:.2f}"))
+    slopes = {label: exponent(curves["count"], numbers) for label, numbers in curves["required"].items()}
+    each = ", ".join(f"{slope:.2f} at {label}" for label, slope in slopes.items())
+    mean = float(np.mean(list(slopes.values())))
+    rows.append(compared("N_it ~ N_p^x, mean x", mean, "roughly linear (1)", 0.75, 1.25, f"{{:.2f}}  ({each})"))
+    loose, tight = (list(curves["required"].values())[k] for k in (0, -1))
+    expected = size.tolerances[0] / size.tolerances[-1]
+    rows.append(compared(
+        f"N_it({100 * size.tolerances[-1]:g} %) / N_it({100 * size.tolerances[0]:g} %)", geometric_mean(tight / loose),
+        f"eps2 / eps1 ({expected:g})", 0.75 * expected, 1.33 * expected, "{:.2f}",
+    ))  # fmt: skip
+    law = geometric_mean(np.concatenate([curves["required"][label] / curves["law"][label] for label in curves["law"]]))
+    rows.append(compared("N_it / (c0 c2 l / eps)", law, "1 (SN (41))", 0.7, 1.4, "{:.2f}"))
+    rows.append(Row(
+        f"Hertz's own mean overlap, N_p = {size.counts[-1]}", f"{100 * curves['elastic_overlap'][-1]:.2g} %",
+        "grains are practically rigid", float(curves["elastic_overlap"][-1]),
+    ))  # fmt: skip
+    beyond = {label: exponent(curves["count"], numbers) for label, numbers in curves["required_beyond_elastic"].items()}
+    each = ", ".join(f"{slope:.2f} at {label}" for label, slope in beyond.items())
+    rows.append(Row("N_it ~ N_p^x for the overlap beyond that, x", each))
     return rows
 
 

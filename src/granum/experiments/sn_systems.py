@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,8 +24,8 @@ NEAR = 0.1        # of a tolerance: a run that comes so near is not tried again
 class Rest:
     """How grains in a container come to rest."""
 
-    ramp: float
-    """Gravity grows during this time [s]."""
+    ramp: float | None
+    """Gravity grows during this time [s]; none: as long as the fall of the grid asks."""
     hold: float
     """Then this time passes [s]; measured is over its second half."""
 
@@ -35,8 +35,9 @@ PAPER_REST = Rest(ramp=60.0, hold=5.0)
 
 def container(count: int, width: float, rest: Rest, **parameters: float) -> Scene:
     """SN's container, ``width`` grain diameters wide; 1: a column without walls."""
-    given = {"count": count, "width": width, "ramp": rest.ramp, "settle": rest.hold, "time_step": TIME_STEP, **parameters}
-    return make_scene("silo", given)
+    return make_scene(
+        "silo", {"count": count, "width": width, "ramp": rest.ramp, "settle": rest.hold, "time_step": TIME_STEP, **parameters}
+    )
 
 
 def start_cold(scene: Scene, iterations: int, order: str = "colour") -> Simulation:
@@ -52,12 +53,18 @@ def mean_overlap(sim: Simulation) -> float:
 
 def come_to_rest(scene: Scene, rest: Rest, iterations: int, order: str = "colour") -> tuple[Simulation, float]:
     """The container at the end, and the mean overlap [d] over the second half of the hold."""
-    sim = start_cold(scene, iterations, order).run(rest.ramp + rest.hold / 2)
     overlaps = []
-    for _ in range(max(1, round(rest.hold / 2 / sim.time_step))):
-        sim.step()
+    for sim in at_rest(scene, rest, iterations, order):
         overlaps.append(mean_overlap(sim))
     return sim, float(np.mean(overlaps))
+
+
+def at_rest(scene: Scene, rest: Rest, iterations: int, order: str = "colour") -> Iterator[Simulation]:
+    """The simulation in every step of the second half of the hold."""
+    sim = start_cold(scene, iterations, order).run(scene.parameters["ramp"] + rest.hold / 2)
+    for _ in range(max(1, round(rest.hold / 2 / sim.time_step))):
+        sim.step()
+        yield sim
 
 
 def elastic_overlap(scene: Scene) -> float:

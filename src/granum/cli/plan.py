@@ -104,9 +104,6 @@ def _system(given: dict[str, str | None], scene: str | None, values: list[str]) 
         base, notes = size.system, list(size.notes)
         if given["width"] is None and given["height"] is None:
             grains = size.grains  # else it is another size of the same
-    missing = [f"--{name}" for name in ("diameter", "young", "width", "height") if given[name] is None]
-    if base is None and missing:
-        raise InputError(f"what is to be planned? Missing: {', '.join(missing)} (or --scene SCENE, or --table).")
     read: dict[str, float] = {}
     kinds = {"diameter": "length", "young": "pressure", "density": "density", "gravity": "acceleration"}
     for name, text in given.items():
@@ -121,6 +118,9 @@ def _system(given: dict[str, str | None], scene: str | None, values: list[str]) 
             raise InputError(f"{name} {rule} (got {given[name]!r}).")
     if read.get("inertial", 0.0) < 0:
         raise InputError(f"inertial must be 0 or more (got {given['inertial']!r}).")
+    missing = [f"--{name}" for name in ("diameter", "young", "width", "height") if given[name] is None]
+    if base is None and missing:
+        raise InputError(f"what is to be planned? Missing: {', '.join(missing)} (or --scene SCENE, or --table).")
     d = read.get("diameter", base.diameter if base else math.nan)
     for name in ("width", "height"):
         text = given[name]

@@ -165,45 +165,57 @@ def coarse_grain(
     reach = REACH[known_name("kernel", kernel, KERNELS)][max(int(kept.sum()), 1) - 1] * width
     spread = _Spread(grid, KERNELS[kernel], width, reach)
 
-    total, slope = spread.empty(6), spread.empty(4, 3)
-    stress = spread.empty(9)
+    total, slope, stress = spread.empty(6), spread.empty(4, 3), spread.empty(9)
     for s in seen:
         volume = 4 / 3 * np.pi * s.radius**3
         value = np.column_stack([s.mass, s.mass[:, None] * s.velocity, volume, 2 * s.radius * volume])
-        spread_values(s.position, value, *spread.settings, total, slope)
+        spread_values(spread.turned(s.position), value, *spread.settings, total, slope)
         _add_contact_stress(s, spread, stress)
-    per_volume = 1 / (len(seen) * grid.cell_volume)
-    density, momentum = total[..., 0] * per_volume, total[..., 1:4] * per_volume
-    velocity = _ratio(momentum, density[..., None])
-    steep = slope * per_volume  # of density and momentum; the gradient of their ratio is that of the velocity
-    gradient = _ratio(steep[..., 1:4, :] - velocity[..., :, None] * steep[..., :1, :], density[..., None, None])
-
-    kinetic = spread.empty(3, 3)
+    kinetic, mean = spread.empty(3, 3), _ratio(total[1:4], total[:1])
     for s in seen:
-        spread_fluctuations(s.position, s.mass, s.velocity, velocity, *spread.settings, kinetic)
+        spread_fluctuations(spread.turned(s.position), s.mass, s.velocity, mean, *spread.settings, kinetic)
+
+    per_volume = 1 / (len(seen) * grid.cell_volume)
+    whole, contact_stress, kinetic_stress = spread.field(total * per_volume), spread.field(stress * per_volume), kinetic * per_volume
+    density, momentum, velocity = whole[..., 0], whole[..., 1:4], spread.field(mean)
+    steep = spread.field(slope * per_volume)[..., np.argsort(spread.order)]  # of density and momentum; that of their ratio follows
+    gradient = _ratio(steep[..., 1:4, :] - velocity[..., :, None] * steep[..., :1, :], density[..., None, None])
     return Fields(
-        grid=grid, kernel=kernel, width=width, count=len(seen), density=density, momentum=momentum,
-        solid_fraction=total[..., 4] * per_volume, diameter=_ratio(total[..., 5], total[..., 4]), velocity_gradient=gradient,
-        kinetic_stress=kinetic * per_volume, contact_stress=stress.reshape(*grid.counts, 3, 3) * per_volume,
+        grid=grid, kernel=kernel, width=width, count=len(seen), density=density, momentum=momentum, solid_fraction=whole[..., 4],
+        diameter=_ratio(whole[..., 5], whole[..., 4]), velocity_gradient=gradient, kinetic_stress=spread.field(kinetic_stress),
+        contact_stress=contact_stress.reshape(*grid.counts, 3, 3),
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class _Spread:
-    """A kernel on a grid, as the compiled half wants it."""
+    """A kernel on a grid, as the compiled half wants it: components first, and axes that are integrated over before the others."""
 
     grid: Grid
     kind: int
     width: float
     reach: float
 
+    @cached_property
+    def order(self) -> LongArray:
+        """(3,) axes of the grid as the kernels see them."""
+        return np.argsort(np.array(self.grid.counts) > 1, kind="stable")
+
     @property
     def settings(self) -> tuple[int, float, float, FloatArray, FloatArray, LongArray]:
-        grid = self.grid
-        return self.kind, self.width, self.reach, np.asarray(grid.lower, float), grid.cell, np.array(grid.counts, np.int64)
+        lower, counts = np.asarray(self.grid.lower, float)[self.order], np.array(self.grid.counts, np.int64)[self.order]
+        return self.kind, self.width, self.reach, lower, self.grid.cell[self.order], counts
+
+    def turned(self, position: FloatArray) -> FloatArray:
+        return np.ascontiguousarray(position[:, self.order])
 
     def empty(self, *components: int) -> FloatArray:
-        return np.zeros((*self.grid.counts, *components))
+        return np.zeros((*components, *np.array(self.grid.counts)[self.order]))
+
+    def field(self, values: FloatArray) -> FloatArray:
+        """With the axes x, y, z first."""
+        cells = values.ndim - 3 + np.argsort(self.order)
+        return np.ascontiguousarray(np.transpose(values, (*cells, *range(values.ndim - 3))))
 
 
 def _add_contact_stress(s: Snapshot, spread: _Spread, stress: FloatArray) -> None:
@@ -214,11 +226,11 @@ def _add_contact_stress(s: Snapshot, spread: _Spread, stress: FloatArray) -> Non
     start = s.position[s.a[pushing]]
     branch = branch_vectors(s)[pushing]
     virial = (s.force[pushing][:, :, None] * branch[:, None, :]).reshape(-1, 9)
-    # A line of up to 4 w needs 8 points: a Gaussian is then integrated to 1e-6.
-    node, weight = np.polynomial.legendre.leggauss(4 + math.ceil(np.linalg.norm(branch, axis=1).max() / spread.width))
+    # With 2 points more than the widths that the longest line covers a Gaussian is integrated to 3e-5, less than its cut tail.
+    node, weight = np.polynomial.legendre.leggauss(2 + math.ceil(np.linalg.norm(branch, axis=1).max() / spread.width))
     nothing = spread.empty(0, 3)
     for along, part in zip((node + 1) / 2, weight / 2, strict=True):
-        spread_values(start + along * branch, part * virial, *spread.settings, stress, nothing)
+        spread_values(spread.turned(start + along * branch), part * virial, *spread.settings, stress, nothing)
 
 
 def branch_vectors(s: Snapshot) -> FloatArray:
@@ -240,10 +252,10 @@ def _ratio(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 @device
-def fill_weights(p, x, kind, width, reach, lower, cell, count, first, last, factor, weight, slope):
-    """Weights of point ``x[p]`` at the cells first[k] to last[k] along each axis k, with sum 1, and their slopes; False: outside the grid.
+def fill_weights(p, x, kind, width, reach, lower, cell, count, steep, first, last, factor, weight, slope):
+    """Weights of point ``x[p]`` at the cells first[k] to last[k] along each axis k, with sum 1; False: outside the grid.
 
-    Slopes are those of the spread quantity along the axes at the centre of the cell, [1/m].
+    If ``steep``, also their slopes: those of the spread quantity along the axes at the centre of the cell, [1/m].
     """
     for k in range(3):
         at = (x[p, k] - lower[k]) / cell[k]
@@ -261,35 +273,61 @@ def fill_weights(p, x, kind, width, reach, lower, cell, count, first, last, fact
         if kind == GAUSSIAN:
             for c in range(last[k] - first[k] + 1):
                 factor[k, 0, c] /= total
+    size = last[2] - first[2] + 1
     total = 0.0
     for i in range(last[0] - first[0] + 1):
         for j in range(last[1] - first[1] + 1):
-            for k in range(last[2] - first[2] + 1):
-                u, v, w = factor[0, 1, i], factor[1, 1, j], factor[2, 1, k]
-                if kind == GAUSSIAN:
-                    part = factor[0, 0, i] * factor[1, 0, j] * factor[2, 0, k]
-                    steep = -part / width**2
-                else:
-                    s = math.sqrt(u * u + v * v + w * w) / reach
-                    part = (1.0 + 3.0 * s) * (1.0 - s) ** 3 if s < 1.0 else 0.0
-                    steep = -12.0 * (1.0 - s) ** 2 / reach**2 if s < 1.0 else 0.0
-                weight[i, j, k] = part
-                slope[i, j, k, 0], slope[i, j, k, 1], slope[i, j, k, 2] = steep * u, steep * v, steep * w
-                total += part
+            if kind == GAUSSIAN:
+                set_row(weight[i, j, :size], factor[2, 0], factor[0, 0, i] * factor[1, 0, j])
+            else:
+                total += lucy_row(weight[i, j, :size], factor[2, 1], factor[0, 1, i] ** 2 + factor[1, 1, j] ** 2, reach)
+            if steep:
+                for k in range(size):
+                    u, v, w = factor[0, 1, i], factor[1, 1, j], factor[2, 1, k]
+                    rate = -weight[i, j, k] / width**2
+                    if kind == LUCY:
+                        s = math.sqrt(u * u + v * v + w * w) / reach
+                        rate = -12.0 * (1.0 - s) ** 2 / reach**2 if s < 1.0 else 0.0
+                    slope[0, i, j, k], slope[1, i, j, k], slope[2, i, j, k] = rate * u, rate * v, rate * w
     if kind == LUCY:
         for i in range(last[0] - first[0] + 1):
             for j in range(last[1] - first[1] + 1):
-                for k in range(last[2] - first[2] + 1):
-                    weight[i, j, k] /= total
+                set_row(weight[i, j, :size], weight[i, j], 1.0 / total)
+                if steep:
                     for m in range(3):
-                        slope[i, j, k, m] /= total
+                        set_row(slope[m, i, j, :size], slope[m, i, j], 1.0 / total)
     return True
+
+
+@device
+def set_row(row, values, factor):
+    """row = factor * values."""
+    for k in range(row.shape[0]):
+        row[k] = factor * values[k]
+
+
+@device
+def lucy_row(row, away, square, reach):
+    """Lucy's kernel along a row of cells, at the distances ``away`` [m] along it and sqrt(``square``) across it; returns its sum."""
+    total = 0.0
+    for k in range(row.shape[0]):
+        s = math.sqrt(square + away[k] * away[k]) / reach
+        row[k] = (1.0 + 3.0 * s) * (1.0 - s) ** 3 if s < 1.0 else 0.0
+        total += row[k]
+    return total
+
+
+@device
+def add_row(row, weight, value):
+    """row += value * weight."""
+    for k in range(row.shape[0]):
+        row[k] += value * weight[k]
 
 
 @kernel
 def spread_values(
     # in
-    position: FloatArray,  # (n, 3) [m]
+    position: FloatArray,  # (n, 3) [m], in the order of the axes of the grid, as all that follows
     value: FloatArray,     # (n, K) what each point carries
     kind: int,
     width: float,          # w [m]
@@ -298,23 +336,24 @@ def spread_values(
     cell: FloatArray,      # (3,) sides of a cell [m]
     count: LongArray,      # (3,) cells
     # in and out
-    total: FloatArray,     # (nx, ny, nz, K) sum of values times weights
-    slopes: FloatArray,    # (nx, ny, nz, S, 3) slopes of the first S of them [1/m]
+    total: FloatArray,     # (K, nx, ny, nz) sum of values times weights
+    slopes: FloatArray,    # (S, 3, nx, ny, nz) slopes of the first S of them [1/m]
 ) -> None:
     """Spread what points carry over the cells around them."""
     first, last, factor, weight, slope = room(reach, cell, count)
+    steep = slopes.shape[0] > 0
     for p in range(position.shape[0]):
-        if not fill_weights(p, position, kind, width, reach, lower, cell, count, first, last, factor, weight, slope):
+        if not fill_weights(p, position, kind, width, reach, lower, cell, count, steep, first, last, factor, weight, slope):
             continue
+        start, end = first[2], last[2] + 1
         for i in range(first[0], last[0] + 1):
             for j in range(first[1], last[1] + 1):
-                for k in range(first[2], last[2] + 1):
-                    part = weight[i - first[0], j - first[1], k - first[2]]
-                    for q in range(value.shape[1]):
-                        total[i, j, k, q] += part * value[p, q]
-                    for q in range(slopes.shape[3]):
-                        for m in range(3):
-                            slopes[i, j, k, q, m] += slope[i - first[0], j - first[1], k - first[2], m] * value[p, q]
+                part = weight[i - first[0], j - first[1]]
+                for q in range(value.shape[1]):
+                    add_row(total[q, i, j, start:end], part, value[p, q])
+                for q in range(slopes.shape[0]):
+                    for m in range(3):
+                        add_row(slopes[q, m, i, j, start:end], slope[m, i - first[0], j - first[1]], value[p, q])
 
 
 @kernel
@@ -323,7 +362,7 @@ def spread_fluctuations(
     position: FloatArray,  # (n, 3) [m]
     mass: FloatArray,      # (n,) [kg]
     velocity: FloatArray,  # (n, 3) [m/s]
-    mean: FloatArray,      # (nx, ny, nz, 3) velocity field [m/s]
+    mean: FloatArray,      # (3, nx, ny, nz) velocity field [m/s]
     kind: int,
     width: float,
     reach: float,
@@ -331,12 +370,12 @@ def spread_fluctuations(
     cell: FloatArray,
     count: LongArray,
     # in and out
-    total: FloatArray,     # (nx, ny, nz, 3, 3) sum of m v' v' times weights [J]
+    total: FloatArray,     # (3, 3, nx, ny, nz) sum of m v' v' times weights [J]
 ) -> None:
     """Kinetic stress times the volume of a cell: the motion of grains relative to the velocity field at the cell."""
     first, last, factor, weight, slope = room(reach, cell, count)
     for p in range(position.shape[0]):
-        if not fill_weights(p, position, kind, width, reach, lower, cell, count, first, last, factor, weight, slope):
+        if not fill_weights(p, position, kind, width, reach, lower, cell, count, False, first, last, factor, weight, slope):
             continue
         for i in range(first[0], last[0] + 1):
             for j in range(first[1], last[1] + 1):
@@ -345,7 +384,7 @@ def spread_fluctuations(
                     if part > 0.0:
                         for m in range(3):
                             for n in range(3):
-                                total[i, j, k, m, n] += part * (velocity[p, m] - mean[i, j, k, m]) * (velocity[p, n] - mean[i, j, k, n])
+                                total[m, n, i, j, k] += part * (velocity[p, m] - mean[m, i, j, k]) * (velocity[p, n] - mean[n, i, j, k])
 
 
 @kernel
@@ -357,5 +396,5 @@ def room(reach: float, cell: FloatArray, count: LongArray):
             size[k] = min(count[k], 2 * math.ceil(reach / cell[k]) + 1)
     return (
         np.zeros(3, np.int64), np.zeros(3, np.int64), np.zeros((3, 2, size.max())), np.zeros((size[0], size[1], size[2])),
-        np.zeros((size[0], size[1], size[2], 3)),
+        np.zeros((3, size[0], size[1], size[2])),
     )  # fmt: skip

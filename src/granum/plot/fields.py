@@ -21,7 +21,7 @@ from .section import Section, draw_cut_grains, draw_walls, make_section, window
 FloatArray = NDArray[np.float64]
 
 SLAB = 4.0      # [d] through the middle; a drum, or what is thinner, is seen whole
-CELL = 0.25     # [d] of the drawn grid
+CELL = 0.33     # [d] of the drawn grid
 ARROWS = 1.6    # [d] between arrows, at least
 MOST_ARROWS = 28  # along the longer side
 SHORTEST = 0.1  # of the longest arrow
@@ -81,9 +81,12 @@ def _free_bounds(section: Section, seen: list[Snapshot], d: float, room: float) 
     inside = [section.holds(s.position[:, 2]) for s in seen]
     x = np.concatenate([s.position[i, :2] for s, i in zip(seen, inside, strict=True)])
     r = np.concatenate([s.radius[i, None] for s, i in zip(seen, inside, strict=True)])
-    touched = np.concatenate([s.point[(s.b < 0) & section.holds(s.point[:, 2]), :2] for s in seen])
     low, high = (x - r).min(axis=0), (x + r).max(axis=0)
-    free_low, free_high = (touched > low + d / 2).all(axis=0), (touched < high - d / 2).all(axis=0)
+    wall = [(s.b < 0) & section.holds(s.point[:, 2]) for s in seen]
+    point = np.concatenate([s.point[w, :2] for s, w in zip(seen, wall, strict=True)])
+    normal = np.concatenate([s.normal[w, :2] for s, w in zip(seen, wall, strict=True)])  # towards the wall
+    free_low = ~((point < low + d / 2) & (normal < -0.5)).any(axis=0)
+    free_high = ~((point > high - d / 2) & (normal > 0.5)).any(axis=0)
     return low - room * free_low, high + room * free_high
 
 

@@ -5,7 +5,7 @@ To add one: a module with its sizes, ``measure(size, run)`` and ``draw(outcome, 
 
 from __future__ import annotations
 
-from . import sn_column, sn_drum, sn_hertz, sn_order, sn_silo, sn_table1, ws_column, ws_drum, ws_pile
+from . import sn_column, sn_drum, sn_hertz, sn_law, sn_order, sn_silo, sn_table1, ws_column, ws_drum, ws_pile
 from .experiment import Experiment, Outcome, Row, Size
 from .pool import Job, run_jobs
 from .store import RunStore
@@ -22,6 +22,10 @@ EXPERIMENTS: dict[str, Experiment] = {
     "sn-hertz": Experiment(
         "overlaps of a column against Hertz's law, E = 1e5 to 1e13 Pa (SN 5.4)",
         sn_hertz.measure, sn_hertz.draw, quick=sn_hertz.QUICK, full=sn_hertz.FULL,
+    ),
+    "sn-law": Experiment(
+        "c0, c1 and c2 of the iteration law from containers and drums (SN 5.3, Fig. 10 and 11)",
+        sn_law.measure, sn_law.draw, quick=sn_law.QUICK, full=sn_law.FULL,
     ),
     "sn-order": Experiment(
         "random against sequential order of the sweeps (SN 5.4)",

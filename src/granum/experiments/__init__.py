@@ -1,6 +1,7 @@
 """The papers' experiments, each by name: what is run, what is measured, what the paper says, and the figures.
 
-To add one: a module with its sizes ``QUICK`` and ``FULL``, ``measure(size, run)`` and ``draw(outcome, folder)``, and an entry in ``EXPERIMENTS``.
+To add one: a module with its sizes ``QUICK`` and ``FULL``, ``measure(size, run)`` and ``draw(outcome, folder)``, and a line in
+``EXPERIMENTS``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from . import sn_column, sn_drum, sn_hertz, sn_order, sn_silo, sn_table1, ws_col
 from .experiment import Experiment, Outcome, Row, Size
 from .pool import Job, run_jobs
 from .store import RunStore
+
 
 def _experiment(module: Any, title: str) -> Experiment:
     return Experiment(title, module.measure, module.draw, quick=module.QUICK, full=module.FULL)

@@ -7,11 +7,12 @@ from functools import cache
 import numpy as np
 
 from granum.contact import HertzContact, LinearContact, Material
-from granum.scene import Grains, Gravity, Plane, Scene
+from granum.scene import Body, Box, Cylinder, Emitter, Grains, Gravity, Mesh, Motion, Plane, Scene
+from granum.scene.emitter import Disc
 from granum.simulation import Simulation, make_settings
 from granum.simulation.simulation import make_bodies
 from granum.smooth.damping import damping_for
-from tests.reference.scenes import FREE, D
+from tests.reference.scenes import FREE, D, G
 
 damping_of = cache(damping_for)
 LAWS = {"hertz": HertzContact(), "linear": LinearContact(stiffness=2e3)}
@@ -37,6 +38,40 @@ def make(
     )  # fmt: skip
     stepper = {"name": "smooth", "integrator": integrator, "damping": damping}
     return Simulation(scene, make_settings({"stepper": stepper, "guards": guards, **(run or {})}, {} if h is None else {"time_step": h}))
+
+
+def platen(position, mass=0.05, velocity=(0, 0, 0), spin=(0, 0, 0)):
+    """A free plate 100 x 100 x 10 mm about its centre."""
+    box = Box(material="m", lower=(-0.05, -0.05, -0.005), upper=(0.05, 0.05, 0.005), side="outside")
+    inertia = tuple(mass / 12 * np.array([0.1**2 + 0.01**2, 0.1**2 + 0.01**2, 0.1**2 + 0.1**2]))
+    return Body(name="platen", kind="dynamic", position=position, mass=mass, inertia=inertia, velocity=velocity, spin=spin, walls=(box,))
+
+
+def everything(length=0.1, **settings):
+    """Every kind of wall, standing, driven, running and free, with grains raining on them; a tube of that ``length`` [m]."""
+    lattice = np.array([(x, y, z) for x in range(-3, 4) for y in range(-3, 4) for z in range(2)], float) * 1.2 * D + (0, 0, 0.05)
+    rng = np.random.default_rng(3)
+    hill = Mesh(material="m", vertices=[(-0.03, -0.03, 0), (0.03, -0.03, 0), (0.03, 0.03, 0), (-0.03, 0.03, 0), (0, 0, 0.02)],
+                triangles=[(0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)])  # fmt: skip
+    return make(
+        lattice + 0.05 * D * rng.uniform(-1, 1, lattice.shape), velocity=0.3 * rng.standard_normal(lattice.shape), gravity=(0, 0, -G),
+        diameter=D * rng.uniform(0.5, 1.0, len(lattice)),
+        walls=[
+            Cylinder(material="m", radius=0.08, length=length, caps=False), Plane(material="m", surface_velocity=(0.2, 0.1, 0)),
+            Plane(material="m", point=(0.06, 0, 0), normal=(-1, 0, 0.2)),
+        ],
+        bodies=[
+            Body(name="hill", kind="kinematic", motion=Motion(spin=(0, 0, 3)), walls=[hill]),
+            Body(name="shaker", kind="kinematic", motion=Motion(amplitude=(0.01, 0, 0), frequency=5),
+                 walls=[Box(material="m", lower=(-0.07, -0.07, -1), upper=(0.07, 0.07, 1), open=("-z", "+z"))]),
+            Body(name="drum", kind="kinematic", position=(0, 0, 0.1), motion=Motion(spin=(0, 2, 0)),
+                 walls=[Cylinder(material="m", axis=(0, 1, 0), radius=0.1)]),
+            platen((0, 0, 0.1), mass=0.02),
+        ],
+        emitters=[Emitter(material="m", sizes={"distribution": "uniform", "lower": 0.5 * D, "upper": D}, rate=300, count=20, seed=5,
+                          source=Disc(centre=(0, 0, 0.15), diameter=0.05), velocity=(0, 0, -0.5))],
+        **{"rolling_friction": 0.1, **settings},
+    )  # fmt: skip
 
 
 class Plain:

@@ -7,11 +7,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from granum.checks import RunError
-from granum.scene import Body, Box, Cylinder, Emitter, Mesh, Motion, Plane
-from granum.scene.emitter import Disc
+from granum.scene import Body, Box, Cylinder, Motion, Plane
 from granum.smooth.stepper import WallContacts
 from tests.reference.scenes import FREE, D, G, hertz_stiffness, mass
-from tests.reference.smooth import make
+from tests.reference.smooth import everything, make, platen
 
 R = D / 2
 
@@ -57,13 +56,6 @@ def test_grain_that_enters_an_open_tube_touches_it():
     assert touched
 
 
-def platen(position, mass=0.05, velocity=(0, 0, 0), spin=(0, 0, 0)):
-    """A free plate 100 x 100 x 10 mm about its centre."""
-    box = Box(material="m", lower=(-0.05, -0.05, -0.005), upper=(0.05, 0.05, 0.005), side="outside")
-    inertia = tuple(mass / 12 * np.array([0.1**2 + 0.01**2, 0.1**2 + 0.01**2, 0.1**2 + 0.1**2]))
-    return Body(name="platen", kind="dynamic", position=position, mass=mass, inertia=inertia, velocity=velocity, spin=spin, walls=(box,))
-
-
 @pytest.mark.parametrize("e", [0.3, 1.0])
 def test_impact_with_a_free_platen_obeys_newton(e):
     """Centric impact of masses m and M: they part at e times the approach speed, keep their momentum, and go on as they are."""
@@ -100,33 +92,6 @@ def test_guard_names_the_grain_that_went_through():
     )  # fmt: skip
     with pytest.raises(RunError, match="grain 2 went through wall 0"):
         sim.run(0.05)
-
-
-def everything(length=0.1, **settings):
-    """Every kind of wall, standing, driven, running and free, with grains raining on them; a tube of that ``length`` [m]."""
-    lattice = np.array([(x, y, z) for x in range(-3, 4) for y in range(-3, 4) for z in range(2)], float) * 1.2 * D + (0, 0, 0.05)
-    rng = np.random.default_rng(3)
-    hill = Mesh(material="m", vertices=[(-0.03, -0.03, 0), (0.03, -0.03, 0), (0.03, 0.03, 0), (-0.03, 0.03, 0), (0, 0, 0.02)],
-                triangles=[(0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)])  # fmt: skip
-    return make(
-        lattice + 0.05 * D * rng.uniform(-1, 1, lattice.shape), velocity=0.3 * rng.standard_normal(lattice.shape), gravity=(0, 0, -G),
-        diameter=D * rng.uniform(0.5, 1.0, len(lattice)), rolling_friction=0.1,
-        walls=[
-            Cylinder(material="m", radius=0.08, length=length, caps=False), Plane(material="m", surface_velocity=(0.2, 0.1, 0)),
-            Plane(material="m", point=(0.06, 0, 0), normal=(-1, 0, 0.2)),
-        ],
-        bodies=[
-            Body(name="hill", kind="kinematic", motion=Motion(spin=(0, 0, 3)), walls=[hill]),
-            Body(name="shaker", kind="kinematic", motion=Motion(amplitude=(0.01, 0, 0), frequency=5),
-                 walls=[Box(material="m", lower=(-0.07, -0.07, -1), upper=(0.07, 0.07, 1), open=("-z", "+z"))]),
-            Body(name="drum", kind="kinematic", position=(0, 0, 0.1), motion=Motion(spin=(0, 2, 0)),
-                 walls=[Cylinder(material="m", axis=(0, 1, 0), radius=0.1)]),
-            platen((0, 0, 0.1), mass=0.02),
-        ],
-        emitters=[Emitter(material="m", sizes={"distribution": "uniform", "lower": 0.5 * D, "upper": D}, rate=300, count=20, seed=5,
-                          source=Disc(centre=(0, 0, 0.15), diameter=0.05), velocity=(0, 0, -0.5))],
-        **settings,
-    )  # fmt: skip
 
 
 def test_no_wall_is_missed():

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -17,7 +18,7 @@ from ..checks import InputError, known_name
 from .console import in_words, print_json, stderr, talk
 
 if TYPE_CHECKING:
-    from ..experiments import Row
+    from ..experiments import Job, Row
 
 LINE_EVERY = 10.0  # [s] between two lines where there is no terminal
 
@@ -59,9 +60,16 @@ def reproduce(
         if there:
             talk(f"{name}: {there} of {of} runs are there from before (--fresh runs them again)")
 
+    parts = itertools.count(1)
+
+    def run(jobs: Sequence[Job]) -> list[Any]:
+        """An experiment may run its jobs in parts, the later ones from what the earlier ones gave."""
+        part = next(parts)
+        with _progress(name if part == 1 else f"{name}, part {part}") as advance:
+            return run_jobs(jobs, workers, advance, store, found)
+
     try:
-        with _progress(name) as advance:
-            outcome = experiment.measure(numbers, lambda jobs: run_jobs(jobs, workers, advance, store, found))
+        outcome = experiment.measure(numbers, run)
     except KeyboardInterrupt:
         talk(f"{name}: finished runs are kept; the same command goes on from there")
         raise

@@ -294,9 +294,10 @@ class SmoothStepper:
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
         self.neighbours.restore(saved["neighbours"])
-        self.work, self._fresh, self._way, self._near = saved["work"], saved["fresh"], saved["way"], saved["near"]
-        self._force, self._wall_force, self.extent = saved["force"], saved["wall_force"], saved["extent"]
-        self._spring, self._touched = saved["spring"], saved["touched"]
+        self.work, self._fresh, self._way = saved["work"], saved["fresh"], saved["way"]
+        for name in ("near", "force", "wall_force", "spring", "touched"):
+            setattr(self, f"_{name}", np.array(saved[name]))
+        self.extent = np.array(saved["extent"])
         self._grain, self._sphere = np.zeros((len(self._force), ROW)), np.zeros((len(self._force), 4))
         pairs, slots = saved["pairs"], len(self._spring)
         self._count = len(pairs["a"])
@@ -360,7 +361,7 @@ class WallContacts:
         self._show(len(saved["a"]))
         for name in WALL_CONTACTS:
             getattr(self, name)[:] = saved[name]
-        self.first, self.number = saved["first"], saved["number"]
+        self.first, self.number = np.array(saved["first"]), np.array(saved["number"])
 
 
 def endless_tubes(walls: WallTable) -> WallTable:

@@ -95,7 +95,8 @@ def rebounds(law, e, speed, other, integrator="verlet"):
     h = make((0, 0, 1), diameter=smallest, **kind).time_step
     aside, up = np.outer(np.arange(count), (3 * d, 0, 0)), np.array([0, 0, 1.0])
     if other == "wall":
-        sim = make(aside + np.outer(d / 2 + PHASES * speed * h, up), velocity=np.tile(-speed * up, (count, 1)), diameter=d, walls=True, **kind)
+        place = aside + np.outer(d / 2 + PHASES * speed * h, up)
+        sim = make(place, velocity=np.tile(-speed * up, (count, 1)), diameter=d, walls=True, **kind)
         parted = lambda: sim.velocity[:, 2]  # noqa: E731
     else:
         place = np.vstack([aside, aside + np.outer((d + smallest) / 2 + PHASES * speed * h, up)])

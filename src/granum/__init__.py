@@ -1,4 +1,4 @@
-"""Granular matter with big time steps. Start with :class:`Scene` and :func:`simulate`.
+"""Granular matter with big and small time steps. Start with :class:`Scene` and :func:`simulate`.
 
 Names are loaded when they are first used, so that ``granum --help`` does not wait for the compiler.
 """
@@ -12,6 +12,7 @@ from ._version import __version__
 from .checks import InputError, RunError
 
 if TYPE_CHECKING:
+    from .analysis import Snapshot
     from .contact import HertzContact, LinearContact, Material, MaterialPair
     from .io import Recording
     from .nonsmooth import PGS, ColdStart, HistoryStart, ModelStart, Nonsmooth
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from .scene.file import load_scene
     from .scene.library import make_scene
     from .simulation import Guards, Settings, Simulation, simulate
+    from .smooth import Smooth
 
 _MENU = {
     # what is simulated
@@ -51,12 +53,14 @@ _MENU = {
     "contact": ("HertzContact", "LinearContact", "Material", "MaterialPair"),
     # how a step is solved
     "nonsmooth": ("PGS", "ColdStart", "HistoryStart", "ModelStart", "Nonsmooth"),
+    "smooth": ("Smooth",),
     # go
     "simulation": ("Guards", "Settings", "Simulation", "simulate"),
     # watch
     "observe": ("Checkpointer", "Energy", "Progress", "Recorder", "StopWhen", "seconds", "steps"),
-    # read
+    # read and measure
     "io": ("Recording",),
+    "analysis": ("Snapshot",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _MENU.items() for name in names}
 
@@ -64,7 +68,8 @@ __all__ = [
     "PGS", "Body", "Box", "BoxSource", "Checkpointer", "ColdStart", "Cylinder", "Disc", "Discrete", "Emitter", "Energy", "Grains",
     "Gravity", "Guards", "HertzContact", "HistoryStart", "InputError", "Lattice", "LinearContact", "LogNormal", "Material",
     "MaterialPair", "Mesh", "ModelStart", "Motion", "Nonsmooth", "Plane", "Progress", "Recorder", "Recording", "Rectangle", "RunError",
-    "Scene", "Settings", "Simulation", "StopWhen", "Uniform", "__version__", "load_scene", "make_scene", "seconds", "simulate", "steps",
+    "Scene", "Settings", "Simulation", "Smooth", "Snapshot", "StopWhen", "Uniform", "__version__", "load_scene",
+    "make_scene", "seconds", "simulate", "steps",
 ]  # fmt: skip
 
 

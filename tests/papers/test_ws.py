@@ -130,7 +130,7 @@ def test_a_failing_job_ends_the_experiment_with_its_error():
 
 def test_reproduce_by_name(tmp_path, monkeypatch):
     monkeypatch.setitem(EXPERIMENTS, "ws-pile", dataclasses.replace(EXPERIMENTS["ws-pile"], quick=TINY_PILE))
-    run = CliRunner().invoke(make_app(), ["reproduce", "ws-pile", "--json", "--workers", "1", "-o", str(tmp_path / "figures")])
+    run = CliRunner().invoke(make_app(), ["reproduce", "ws-pile", "--json", "--fresh", "--workers", "1", "-o", str(tmp_path / "figures")])
     assert run.exit_code == 0
     content = json.loads(run.stdout)
     assert content.keys() >= {"name", "size", "rows", "curves", "figures", "seconds"}

@@ -16,6 +16,7 @@ from granum.scene import Grains, Gravity, Mesh, Scene
 from granum.scene.library import make_scene
 from granum.scene.library.materials import BEAD
 from granum.scene.library.sawtooth import extrude, sawtooth_profile
+from granum.scene.library.sites import speed_of_fall
 from granum.simulation import Simulation, make_settings
 from granum.simulation.simulation import make_bodies
 from granum.state.rotation import matrix
@@ -67,17 +68,32 @@ def test_silo_of_width_one_is_a_straight_column():
 
 
 def test_silo_gravity_ramp():
-    """0.01 to 9.82 m/s^2; the ramp of SN where it is asked for, else 5 s, or no fall of more than half a diameter per step."""
+    """0.01 to 9.82 m/s^2; the ramp and step of SN where they are asked for, else so that grains land with 0.3 diameters per step."""
     scene = make_scene("silo", {"ramp": 60, "settle": 5})
-    assert scene.run["duration"] == 65
+    assert scene.run == {"time_step": 0.01, "duration": 65}
     assert_allclose([scene.gravity.at(t)[2] for t in (0, 60, 65)], [-0.01, -9.82, -9.82])
-    assert make_scene("silo", {"count": 100}).gravity.ramp == 5
-    # A grain that falls freely during this ramp by what the grid loses has half a diameter per step.
-    scene = make_scene("silo", {"count": 2000})
-    assert 5 < scene.gravity.ramp < 60
-    fall = scene.grains[0].position[:, 2].max() - 2000 / (np.pi / 4 * 36) * D
-    time = (6 * fall * scene.gravity.ramp / 9.82) ** (1 / 3)
-    assert 9.82 * time**2 / (2 * scene.gravity.ramp) * 0.01 == pytest.approx(0.5 * D)
+    assert make_scene("silo", {"count": 20}).run == {"time_step": 0.01, "duration": 6}
+    for values in ({"count": 2000}, {"count": 600, "time_step": 0.01}):
+        scene = make_scene("silo", values)
+        h, ramp = scene.run["time_step"], scene.gravity.ramp
+        assert (h < 0.01 and ramp == 5) if "time_step" not in values else (h == 0.01 and 5 < ramp < 60)
+        # A grain that falls freely in the growing gravity by what the grid loses: the way is g t^3 / 6 T.
+        packed = values["count"] * np.pi / 6 * D**3 / 0.58 / (np.pi / 4 * (6 * D) ** 2)
+        fall = scene.grains[0].position[:, 2].max() - packed
+        time = (6 * fall * ramp / 9.82) ** (1 / 3)
+        assert 9.82 * time**2 / (2 * ramp) * h == pytest.approx(0.3 * D)
+
+
+def test_speed_of_fall():
+    """Against the fall itself, in many small steps: within the ramp, behind its end, and without one."""
+    step = 1e-5
+    for ramp in (3.0, 0.2, 0.0):
+        speed = way = time = 0.0
+        while way < 0.3:
+            speed += 9.82 * min(1.0, time / ramp if ramp else 1.0) * step
+            way += speed * step
+            time += step
+        assert speed_of_fall(9.82, 0.3, ramp) == pytest.approx(speed, rel=1e-3)
 
 
 def test_silo_walls_carry_the_weight():

@@ -28,8 +28,10 @@ from granum.analysis import (
     plug_fraction,
     relative_speed,
     scaled_kinetic_energy,
+    scene_results,
     slide_errors,
     surface_height,
+    vertical_pressure,
     wall_pressure,
 )
 from granum.checks import InputError
@@ -244,6 +246,18 @@ def test_plug_zone_below_a_sliding_layer():
     assert profile.plug_thickness == pytest.approx(0.5, abs=1.5 * D / R)
 
 
+def test_the_results_of_a_run_tell_of_its_drum_or_silo():
+    x = filled(30.0)
+    turning = drum_scene().model_copy(update={"name": "drum"})
+    found = scene_results(turning, x + CENTRE, np.full(len(x), D / 2), np.cross([0, OMEGA, 0], x))
+    assert found["surface_angle"] == pytest.approx(30, abs=0.3)
+    assert found["centre_of_mass_angle"] == pytest.approx(30)
+    assert found["plug_fraction"] == 1
+    layer = lattice(4, 4, 3)
+    found = scene_results(Scene(name="silo", materials=(GLASS,)), layer, np.full(len(layer), D / 2), np.zeros((len(layer), 3)))
+    assert found["height"] == pytest.approx(3 * D)
+
+
 def test_a_drum_is_found_by_its_walls_and_says_what_is_missing():
     at_rest = drum_scene(spin=(0, 0, 0), parameters={"drum_radius": R, "axis": [0, -1, 0]})
     shot = Snapshot.build(at_rest, position=filled(0.0) + CENTRE, radius=D / 2)
@@ -284,17 +298,18 @@ PERIMETER = 2 * 20 * 0.03 * math.tan(math.pi / 20)
 
 
 @pytest.mark.parametrize(
-    ("walls", "floor", "perimeter", "radius"),
+    ("walls", "floor", "perimeter", "area"),
     [
-        ((Plane(material="glass", point=(0, 0, -1)), *ring_of_planes(20, 0.03)), -1, PERIMETER, 0.03),
-        ((Plane(material="glass", point=(0, 0, -1)), prism(20, 0.03, 0.0, 0.5)), 0, PERIMETER, 0.03),
-        ((Cylinder(material="glass", radius=0.03, length=2),), -1, 2 * math.pi * 0.03, 0.03),
-        ((Box(material="glass", lower=(-0.03, -0.05, 0), upper=(0.03, 0.05, 1), open=("+z",)),), 0, 0.32, 0.03),
+        ((Plane(material="glass", point=(0, 0, -1)), *ring_of_planes(20, 0.03)), -1, PERIMETER, PERIMETER * 0.015),
+        ((Plane(material="glass", point=(0, 0, -1)), prism(20, 0.03, 0.0, 0.5)), 0, PERIMETER, PERIMETER * 0.015),
+        ((Cylinder(material="glass", radius=0.03, length=2),), -1, 2 * math.pi * 0.03, math.pi * 0.03**2),
+        ((Box(material="glass", lower=(-0.03, -0.05, 0), upper=(0.03, 0.05, 1), open=("+z",)),), 0, 0.32, 0.06 * 0.1),
     ],
 )
-def test_the_container_follows_from_the_walls(walls, floor, perimeter, radius):
+def test_the_container_follows_from_the_walls(walls, floor, perimeter, area):
     found = Container.of(Snapshot.build(Scene(materials=(GLASS,), walls=walls), position=[[0.01, 0, 0.3]], radius=D / 2))
-    assert (found.floor, found.perimeter, found.radius) == (floor, pytest.approx(perimeter), pytest.approx(radius))
+    assert (found.floor, found.perimeter, found.area) == (floor, pytest.approx(perimeter), pytest.approx(area))
+    assert found.radius == pytest.approx(0.03)
     assert_allclose(found.centre, 0, atol=1e-15)
 
 
@@ -330,6 +345,12 @@ def test_hydrostatic_wall_pressure():
     assert_allclose(found.pressure, 1500 * G * (height - found.z), rtol=1e-12)
     assert_allclose(found.shear, 0.2 * found.pressure)
     assert_array_equal(found.contacts, 200)
+    # what the walls do not carry: the weight of a layer is M g around, the friction grows with depth
+    inside = vertical_pressure([shot])
+    layers = np.arange(50, 0, -1)
+    friction = 0.2 * 1500 * G * (layers * D) ** 2 / 2 * 2 * math.pi * 0.03  # [N] above
+    assert_allclose(inside.pressure, (40 * M * G * layers - friction) / (math.pi * 0.03**2), rtol=1e-9)
+    assert_allclose(inside.z, (50 - layers) * D, atol=1e-15)
     fit = janssen_fit(found.z, found.pressure, found.height, found.strip)
     assert fit.r_squared == pytest.approx(1)
     assert fit.saturation / fit.length == pytest.approx(1500 * G, rel=1e-3) or math.isinf(fit.length)

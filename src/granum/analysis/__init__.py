@@ -3,19 +3,24 @@
 Everything starts from a :class:`Snapshot`: ``Snapshot.read(recording, -1)``, ``Snapshot.of(sim)`` or ``Snapshot.build(scene, ...)``.
 """
 
+from .coarse_graining import Fields, Grid, coarse_grain
+from .compare import Comparison, HistogramComparison, SeriesComparison, compare
 from .contact_errors import ContactCounts, SlideErrors, Spread, contact_counts, contacts_per_grain, overlap_ratio, slide_errors
 from .drum import Drum, DrumAngles, FlowProfile, drum_angles, flow_profile, plug_fraction, relative_speed
 from .energy import EnergySeries, energy_series, kinetic_energy, scaled_kinetic_energy
+from .force_network import ForceDistribution, ForceNetwork
 from .results import exact_column_height, mean_and_largest_overlap, scene_results, state_hash
 from .silo import (
     AxisProfile,
     Container,
     JanssenFit,
     Loads,
+    VerticalPressure,
     WallPressure,
     axis_profile,
     janssen_fit,
     loads,
+    vertical_pressure,
     wall_pressure,
 )
 from .snapshot import Snapshot, snapshots
@@ -23,23 +28,33 @@ from .surface import PileShape, SurfaceHeight, SurfaceLine, bulk_packing_fractio
 
 __all__ = [
     "AxisProfile",
+    "Comparison",
     "ContactCounts",
     "Container",
     "Drum",
     "DrumAngles",
     "EnergySeries",
+    "Fields",
     "FlowProfile",
+    "ForceDistribution",
+    "ForceNetwork",
+    "Grid",
+    "HistogramComparison",
     "JanssenFit",
     "Loads",
     "PileShape",
+    "SeriesComparison",
     "SlideErrors",
     "Snapshot",
     "Spread",
     "SurfaceHeight",
     "SurfaceLine",
+    "VerticalPressure",
     "WallPressure",
     "axis_profile",
     "bulk_packing_fraction",
+    "coarse_grain",
+    "compare",
     "contact_counts",
     "contacts_per_grain",
     "drum_angles",
@@ -61,5 +76,6 @@ __all__ = [
     "snapshots",
     "state_hash",
     "surface_height",
+    "vertical_pressure",
     "wall_pressure",
 ]

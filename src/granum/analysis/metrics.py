@@ -6,7 +6,7 @@ To add a metric: a function of the snapshots that gives a :class:`Measured`, and
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -14,14 +14,17 @@ import numpy as np
 
 from ..checks import InputError, known_name
 from ..io import Recording
+from .coarse_graining import AXES, Grid, coarse_grain
 from .contact_errors import Spread, contact_counts, overlap_ratio, slide_errors
-from .drum import Drum, drum_angles, flow_profile, plug_fraction
+from .drum import drum_angles, flow_profile, plug_fraction
 from .energy import energy_series
-from .silo import FEWEST_POINTS, axis_profile, janssen_fit, loads, wall_pressure
+from .force_network import ForceNetwork
+from .silo import FEWEST_POINTS, axis_profile, janssen_fit, loads, vertical_pressure, wall_pressure
 from .snapshot import Snapshot, snapshots
 from .surface import heap_slope, pile_shape, surface_height
 
 HISTOGRAM_BINS = 20
+FIELD_CELL = 2.0  # [mean diameters] cells of the fields, and width of their kernel
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class Metric:
     """A measurement of some frames of a recording."""
 
     measure: Callable[[Iterable[Snapshot]], Measured]
+    """Of snapshots, which it may go through more than once."""
     about: str
     units: dict[str, str]
     """Of every number and column that has one; the others are counts and ratios."""
@@ -48,10 +52,21 @@ class Metric:
     """Of all frames unless some are asked for; else of the last one."""
 
 
+@dataclass(frozen=True)
+class _Shots:
+    """Frames that are read anew each time one goes through them: they need not fit into memory."""
+
+    recording: Recording
+    frames: Sequence[int]
+
+    def __iter__(self) -> Iterator[Snapshot]:
+        return snapshots(self.recording, self.frames)
+
+
 def measure(recording: Recording, name: str, frames: Sequence[int] | None = None) -> Measured:
     """The metric ``name`` of an open recording, of the frames with these numbers."""
     metric = METRICS[known_name("metric", name, METRICS)]
-    return metric.measure(snapshots(recording, frames_of(recording, name, frames)))
+    return metric.measure(_Shots(recording, frames_of(recording, name, frames)))
 
 
 def frames_of(recording: Recording, name: str, frames: Sequence[int] | None = None) -> Sequence[int]:
@@ -125,11 +140,7 @@ def _drum_angle(shots: Iterable[Snapshot]) -> Measured:
 
 
 def _plug(shots: Iterable[Snapshot]) -> Measured:
-    def look(s: Snapshot) -> dict[str, float]:
-        drum = Drum.of(s)
-        return {"fraction": plug_fraction(s, drum), "speed": drum.speed}
-
-    return _series(shots, look, "the drum does not turn, or is empty", spread=True)
+    return _series(shots, lambda s: {"fraction": plug_fraction(s)}, "the drum does not turn, or is empty", spread=True)
 
 
 def _flow(shots: Iterable[Snapshot]) -> Measured:
@@ -153,15 +164,22 @@ def _pressure(shots: Iterable[Snapshot]) -> Measured:
     )  # fmt: skip
 
 
+def _vertical(shots: Iterable[Snapshot]) -> Measured:
+    found = vertical_pressure(shots)
+    return Measured({"height": found.height, "floor_pressure": float(found.pressure[0])}, {"z": found.z, "pressure": found.pressure})
+
+
 def _janssen(shots: Iterable[Snapshot]) -> Measured:
-    found = wall_pressure(shots)
-    fit = janssen_fit(found.z, found.pressure, found.height, found.strip)
+    wall, inside = wall_pressure(shots), vertical_pressure(shots)
+    fit, load = janssen_fit(wall.z, wall.pressure, wall.height, wall.strip), janssen_fit(inside.z, inside.pressure, inside.height)
     note = None
     if math.isnan(fit.length):
         note = f"a fit needs {FEWEST_POINTS} strips with pressure"
     elif math.isinf(fit.length):
         note = "the pressure does not saturate: it grows at least linearly with depth"
-    return Measured(asdict(fit) | {"strips": len(found.z)}, {"z": found.z, "pressure": found.pressure, "fit": fit.pressure(found.z)}, note)
+    values = asdict(fit) | {"strips": len(wall.z)}
+    values |= {f"vertical_{name}": value for name, value in asdict(load).items() if name != "height"}
+    return Measured(values, {"z": wall.z, "pressure": wall.pressure, "fit": fit.pressure(wall.z)}, note)
 
 
 def _load(shots: Iterable[Snapshot]) -> Measured:
@@ -179,6 +197,56 @@ def _axis(shots: Iterable[Snapshot]) -> Measured:
         {"slices": len(found.z)},
         {"z": found.z, "normal_force": found.normal_force, "pressure": found.pressure, "contacts": found.contacts},
         note=None if found.contacts.any() else "no contacts near the axis",
+    )  # fmt: skip
+
+
+def _network(shots: Iterable[Snapshot]) -> Measured:
+    rows, last = [], None
+    for s in shots:
+        if (s.normal_force > 0).any():
+            last = ForceNetwork.of(s)
+            rows.append(_of_network(last))
+    if last is None:
+        return Measured({"contacts": 0}, note="no contact carries force")
+    found = last.distribution(HISTOGRAM_BINS)
+    columns = {"from": found.edges[:-1], "to": found.edges[1:], "count": found.count, "density": found.density}
+    return Measured(_means(rows).values, columns, "fewer than ten strong contacts: no tail" if math.isnan(found.tail_rate) else None)
+
+
+def _of_network(net: ForceNetwork) -> dict[str, float]:
+    lengths = net.chain_lengths
+    return {
+        "contacts": net.edge_count, "mean_force": net.mean_force, "largest_force": float(net.normal_force.max()),
+        "strong_part": float(net.strong.mean()), "tail_rate": net.distribution().tail_rate, "coordination": net.coordination,
+        "backbone_coordination": net.backbone_coordination, "rattlers": int(net.rattlers.sum()), "anisotropy": net.anisotropy,
+        "force_anisotropy": net.force_anisotropy, "chains": len(lengths), "longest_chain": int(lengths.max(initial=0)),
+        "chain_part": float((net.chain >= 0).mean()),
+    }  # fmt: skip
+
+
+def _fields(shots: Iterable[Snapshot]) -> Measured:
+    seen = [s for s in shots if s.grain_count]
+    if not seen:
+        return Measured({"mass": 0.0, "grain_mass": 0.0, "cells": 0}, note="no grains")
+    width = FIELD_CELL * 2 * float(seen[-1].radius.mean())
+    found = coarse_grain(seen, Grid.around(seen, width), width=width)
+    volume, filled = found.grid.cell_volume, found.density > 0
+    mass, grain_mass = float(found.density.sum() * volume), float(np.mean([s.mass.sum() for s in seen]))
+    momentum, grains = found.momentum.sum(axis=(0, 1, 2)) * volume, np.mean([s.mass @ s.velocity for s in seen], axis=0)
+    scale = float(np.mean([s.mass @ np.linalg.norm(s.velocity, axis=1) for s in seen]))
+    columns = dict(zip(AXES, (c[filled] for c in np.meshgrid(*found.grid.centres, indexing="ij")), strict=True))
+    columns |= {name: getattr(found, name)[filled] for name in ("density", "solid_fraction")}
+    columns |= {f"velocity_{axis}": found.velocity[filled][:, k] for k, axis in enumerate(AXES)}
+    columns |= {f"stress_{AXES[i]}{AXES[j]}": found.stress[filled][:, i, j] for i in range(3) for j in range(3)}
+    columns |= {name: getattr(found, name)[filled] for name in ("pressure", "shear_rate", "inertial_number")}
+    return Measured(
+        {
+            "mass": mass, "grain_mass": grain_mass, "mass_error": abs(mass - grain_mass) / grain_mass,
+            "momentum_error": float(np.abs(momentum - grains).max()) / scale if scale > 0 else 0.0, "width": width,
+            "cells": int(filled.sum()), "largest_pressure": float(found.pressure[filled].max()),
+            "largest_shear_rate": float(found.shear_rate[filled].max()),
+        },
+        columns,
     )  # fmt: skip
 
 
@@ -230,7 +298,7 @@ METRICS: dict[str, Metric] = {
     ),
     "plug": Metric(
         _plug, "part of the grains that turn with the drum: |v - Omega x r| <= 0.15 R Omega (WS 4.3)",
-        {"time": "s", "speed": "rad/s", "speed_std": "rad/s"}, needs="a drum that turns",
+        {"time": "s"}, needs="a drum that turns",
     ),
     "flow": Metric(
         _flow, "flow profile: velocity along the surface over the depth below the axis, also over R Omega and R (SN Fig. 9)",
@@ -241,11 +309,17 @@ METRICS: dict[str, Metric] = {
         {"height": "m", "strip": "m", "mean_pressure": "Pa", "z": "m", "pressure": "Pa", "shear": "Pa"},
         needs="side walls that close around the grains", table="profile",
     ),
+    "vertical": Metric(
+        _vertical, "pressure on level planes inside: weight above less wall friction above, over the area (Janssen's apparent mass)",
+        {"height": "m", "floor_pressure": "Pa", "z": "m", "pressure": "Pa"},
+        needs="side walls that close around the grains", table="profile",
+    ),
     "janssen": Metric(
-        _janssen, "fit of p = p_inf (1 - exp(-(H - z) / lambda)) to the wall pressure, with standard errors",
+        _janssen, "fit of p = p_inf (1 - exp(-(H - z) / lambda)) to wall pressure and vertical pressure, with standard errors",
         {
-            "saturation": "Pa", "length": "m", "saturation_error": "Pa", "length_error": "m", "height": "m", "z": "m", "pressure": "Pa",
-            "fit": "Pa",
+            **dict.fromkeys(("saturation", "saturation_error", "vertical_saturation", "vertical_saturation_error"), "Pa"),
+            **dict.fromkeys(("length", "length_error", "vertical_length", "vertical_length_error"), "m"),
+            "height": "m", "z": "m", "pressure": "Pa", "fit": "Pa",
         },
         needs="side walls that close around the grains", table="profile",
     ),
@@ -256,5 +330,19 @@ METRICS: dict[str, Metric] = {
     "axis": Metric(
         _axis, "mean normal force and pressure along the axis of a container, in slices of 2 diameters (SN Fig. 4)",
         {"z": "m", "normal_force": "N", "pressure": "Pa"}, needs="side walls that close around the grains", table="profile",
+    ),
+    "network": Metric(
+        _network, "force network: mean and strong forces, exponential tail, coordination, fabric anisotropy, chains; f / <f>",
+        {"mean_force": "N", "largest_force": "N"}, table="histogram",
+    ),
+    "fields": Metric(
+        _fields, "coarse-grained density, velocity, stress, shear rate and inertial number in cells of 2 diameters",
+        {
+            **dict.fromkeys(("mass", "grain_mass"), "kg"), **dict.fromkeys(("width", "x", "y", "z"), "m"), "density": "kg/m^3",
+            **dict.fromkeys(("velocity_x", "velocity_y", "velocity_z"), "m/s"),
+            **dict.fromkeys(("pressure", "largest_pressure", *(f"stress_{i}{j}" for i in AXES for j in AXES)), "Pa"),
+            **dict.fromkeys(("shear_rate", "largest_shear_rate"), "1/s"),
+        },
+        table="cells",
     ),
 }  # fmt: skip

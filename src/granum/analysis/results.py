@@ -37,8 +37,12 @@ def mean_and_largest_overlap(overlap: FloatArray, a: NDArray[Any], b: NDArray[An
 
 def exact_column_height(scene: Scene) -> float:
     """Height [m] of a column of equal grains at rest on a plane: diameters minus the overlaps of the contact law (physics 8)."""
-    block = scene.grains[0]
-    count, diameter = int(scene.parameters["count"]), block.size_range[1]
+    return int(scene.parameters["count"]) * scene.grains[0].size_range[1] - float(exact_column_overlaps(scene).sum())
+
+
+def exact_column_overlaps(scene: Scene) -> FloatArray:
+    """Overlaps [m] of the contacts of that column, from the plane up."""
+    count, diameter = int(scene.parameters["count"]), scene.grains[0].size_range[1]
     material, law = scene.materials[0], scene.law
     gravity = float(np.linalg.norm(scene.gravity.acceleration))
     weight = gravity * material.density * math.pi / 6 * diameter**3
@@ -48,7 +52,7 @@ def exact_column_height(scene: Scene) -> float:
         radius_eff = np.full(count, diameter / 4)  # R* of two equal spheres
         radius_eff[0] = diameter / 2               # of a sphere on a plane
         stiffness *= np.sqrt(radius_eff)
-    return float(count * diameter - np.sum((above / stiffness) ** (1 / (2 * law.exponent - 1))))
+    return np.asarray((above / stiffness) ** (1 / (2 * law.exponent - 1)))
 
 
 def scene_results(scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray) -> dict[str, float | None]:
@@ -69,7 +73,8 @@ def scene_results(scene: Scene, position: FloatArray, radius: FloatArray, veloci
     elif scene.name == "silo":
         found["height"] = surface_height(Snapshot.build(scene, position=position, radius=radius)).level
     elif scene.name == "drum":
-        now = Snapshot.build(scene, position=position, radius=radius, velocity=velocity)
+        end = float(scene.run.get("duration", 0.0))  # when the drum turns
+        now = Snapshot.build(scene, time=end, position=position, radius=radius, velocity=velocity)
         angles = drum_angles(now)
         found |= {
             "surface_angle": angles.surface, "centre_of_mass_angle": angles.centre_of_mass, "plug_fraction": plug_fraction(now),

@@ -34,6 +34,7 @@ class Container:
 
     floor: float  # z [m]
     perimeter: float  # [m] of the cross-section
+    area: float  # [m^2] of the cross-section
     centre: FloatArray  # (2,) x and y [m]
     radius: float  # [m] of a circle that fits into the cross-section
 
@@ -48,7 +49,7 @@ class Container:
             if isinstance(wall, Cylinder):
                 if abs((turn @ wall.axis)[2]) > UPRIGHT:
                     centre = turn @ wall.centre + shift
-                    round_ones.append((2 * math.pi * wall.radius, centre[:2], wall.radius))
+                    round_ones.append((2 * math.pi * wall.radius, math.pi * wall.radius**2, centre[:2], wall.radius))
                     floors += [centre[2] - wall.length / 2] if wall.length is not None and wall.caps else []
             elif isinstance(wall, Mesh):
                 corners = (wall.vertices @ turn.T + shift)[wall.triangles]
@@ -85,8 +86,8 @@ def _flat_faces(wall: Plane | Box) -> Iterator[tuple[FloatArray, FloatArray]]:
                 yield np.asarray(corner), normal
 
 
-def _mesh_sides(corners: FloatArray) -> tuple[float, float, FloatArray, float] | None:
-    """Lowest z, perimeter, centre and inner radius of the upright triangles of a mesh (T, 3 corners, 3); none without any."""
+def _mesh_sides(corners: FloatArray) -> tuple[float, float, float, FloatArray, float] | None:
+    """Lowest z, perimeter, area, centre and inner radius of the upright triangles of a mesh (T, 3 corners, 3); none without any."""
     twice = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     area = np.linalg.norm(twice, axis=1) / 2
     side = np.abs(twice[:, 2]) < UPRIGHT * 2 * area
@@ -97,11 +98,12 @@ def _mesh_sides(corners: FloatArray) -> tuple[float, float, FloatArray, float] |
     centre = (points[:, :2].min(axis=0) + points[:, :2].max(axis=0)) / 2
     normal = twice[side][:, :2] / np.linalg.norm(twice[side][:, :2], axis=1)[:, None]
     reach = np.abs(np.einsum("ij,ij->i", corners[side][:, 0, :2] - centre, normal))
-    return float(low), float(area[side].sum() / (high - low)), centre, float(reach.min())
+    width = area[side] / (high - low)
+    return float(low), float(width.sum()), float(width @ reach / 2), centre, float(reach.min())
 
 
-def _polygon(faces: FloatArray, inside: FloatArray, scene: str) -> tuple[float, FloatArray, float]:
-    """Perimeter, centre and inner radius of the polygon that half planes (n, 3) around the point ``inside`` leave."""
+def _polygon(faces: FloatArray, inside: FloatArray, scene: str) -> tuple[float, float, FloatArray, float]:
+    """Perimeter, area, centre and inner radius of the polygon that half planes (n, 3) around the point ``inside`` leave."""
     from scipy.spatial import ConvexHull, HalfspaceIntersection
 
     facing = np.sort(np.arctan2(faces[:, 1], faces[:, 0]))
@@ -112,9 +114,10 @@ def _polygon(faces: FloatArray, inside: FloatArray, scene: str) -> tuple[float, 
             "or ring of planes (granum run silo)."
         )
     corners = HalfspaceIntersection(faces, inside).intersections
-    perimeter = ConvexHull(corners).area  # of a plane figure that is its length
+    hull = ConvexHull(corners)
     centre = (corners.min(axis=0) + corners.max(axis=0)) / 2
-    return float(perimeter), centre, float(-(faces[:, :2] @ centre + faces[:, 2]).max())
+    # SciPy's names are those of a body: of a plane figure, ``area`` is the length of its outline
+    return float(hull.area), float(hull.volume), centre, float(-(faces[:, :2] @ centre + faces[:, 2]).max())
 
 
 @dataclass(frozen=True)
@@ -194,7 +197,8 @@ def _by_height(
             container = Container.of(s)
             edges = _strips(s, container.floor, diameters, strip)
         z, numbers = look(s, container)
-        sums.append([np.histogram(z - container.floor, edges, weights=row)[0] for row in numbers])
+        height = np.minimum(z - container.floor, edges[-1])  # what stands out of the surface belongs to the highest strip
+        sums.append([np.histogram(height, edges, weights=row)[0] for row in numbers])
     if container is None:
         raise InputError("a profile over the height needs at least one frame (got none).")
     return container, edges, np.mean(sums, axis=0)
@@ -208,6 +212,28 @@ def _strips(s: Snapshot, floor: float, diameters: float, strip: float | None) ->
         size = 2 * float(s.radius.mean())
         strip = min(diameters * size, max(height / FEWEST_STRIPS, size))
     return np.linspace(0.0, height, max(1, round(height / strip)) + 1)
+
+
+@dataclass(frozen=True)
+class VerticalPressure:
+    """Load that the filling carries at each height over the area of the cross-section, mean over the frames."""
+
+    z: FloatArray  # (S,) above the floor, which is the first [m]
+    pressure: FloatArray  # (S,) weight above z less friction of the walls above z, over the area [Pa]
+    height: float  # of the filling above the floor [m]
+
+
+def vertical_pressure(snapshots: Iterable[Snapshot], strip: float | None = None) -> VerticalPressure:
+    """Janssen's apparent mass, from the balance of forces on all above z; heights ``strip`` [m] apart, none: one mean diameter."""
+
+    def look(s: Snapshot, _: Container) -> tuple[FloatArray, FloatArray]:
+        side = s.at_wall & (np.abs(s.normal[:, 2]) < UPRIGHT)
+        weight = np.where(s.held, 0.0, s.mass) * s.gravity_strength
+        return np.concatenate([s.position[:, 2], s.point[side, 2]]), np.concatenate([weight, s.force[side, 2]])[None]
+
+    container, edges, (load,) = _by_height(snapshots, 1.0, strip, look)
+    above = np.cumsum(load[::-1])[::-1]
+    return VerticalPressure(z=edges[:-1], pressure=above / container.area, height=float(edges[-1]))
 
 
 @dataclass(frozen=True)

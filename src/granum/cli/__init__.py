@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import typer
 
-COMMANDS = ("run", "restart", "info", "analyse", "scenes", "bench", "doctor", "reproduce")  # in the order of the help page
+COMMANDS = (
+    "run", "restart", "info", "analyse", "plot", "compare", "scenes", "plan", "bench", "doctor", "reproduce",
+)  # in the order of the help page
 
 
 def make_app() -> typer.Typer:

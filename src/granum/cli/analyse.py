@@ -146,9 +146,9 @@ def _show(name: str, metric: Metric, span: dict[str, Any], result: Measured) -> 
         table = Table(title=metric.table, title_justify="left")
         for key in columns:
             unit = metric.units.get(key)
-            table.add_column(f"{key} \\[{unit}]" if unit else key, justify="right")
+            table.add_column(f"{key} \\[{unit}]" if unit else key, justify="right", overflow="fold")
         for row in rows[::-1][::step][::-1]:  # the last one is always there
-            table.add_row(*map(_number, row))
+            table.add_row(*(_number(value, 5) for value in row))
         console.print(table)
         if step > 1:
             console.print(f"one of {step} rows is shown, of {len(rows)}; --json gives all", style="dim")
@@ -156,8 +156,8 @@ def _show(name: str, metric: Metric, span: dict[str, Any], result: Measured) -> 
         console.print(f"note: {result.note}", style="yellow", markup=False)
 
 
-def _number(value: Any) -> str:
-    return "-" if value is None or value != value else f"{value:.6g}"
+def _number(value: Any, digits: int = 6) -> str:
+    return "-" if value is None or value != value else f"{value:.{digits}g}"
 
 
 def _show_list(metrics: dict[str, Metric], as_json: bool) -> None:

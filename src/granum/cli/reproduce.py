@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -17,7 +18,7 @@ from ..checks import InputError, known_name
 from .console import in_words, print_json, stderr, talk
 
 if TYPE_CHECKING:
-    from ..experiments import Row
+    from ..experiments import Job, Row
 
 LINE_EVERY = 10.0  # [s] between two lines where there is no terminal
 
@@ -33,11 +34,15 @@ def reproduce(
     show_list: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
     full: Annotated[bool, typer.Option("--full", help="The paper's size (up to hours) instead of minutes.")] = False,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; default: all cores. Results do not depend on it.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run all again, whatever earlier calls have finished.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Table and all curves as one JSON object.")] = False,
     folder: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the figures.")] = Path(),
 ) -> None:
-    """Repeat an experiment of a paper: a table beside the paper's statements, and figures."""
-    from ..experiments import EXPERIMENTS, run_jobs
+    """Repeat an experiment of a paper: a table beside the paper's statements, and figures.
+
+    Finished runs are kept in the user's cache, so that an experiment that was stopped goes on; an edit of granum runs all again.
+    """
+    from ..experiments import EXPERIMENTS, RunStore, run_jobs
 
     if show_list:
         _show_list(as_json)
@@ -49,8 +54,25 @@ def reproduce(
     began = monotonic()
     _compile()
     size, numbers = ("full", experiment.full) if full else ("quick", experiment.quick)
-    with _progress(name) as advance:
-        outcome = experiment.measure(numbers, lambda jobs: run_jobs(jobs, workers, advance))
+    store = RunStore(fresh=fresh)
+
+    def found(there: int, of: int) -> None:
+        if there:
+            talk(f"{name}: {there} of {of} runs are there from before (--fresh runs them again)")
+
+    parts = itertools.count(1)
+
+    def run(jobs: Sequence[Job]) -> list[Any]:
+        """An experiment may run its jobs in parts, the later ones from what the earlier ones gave."""
+        part = next(parts)
+        with _progress(name if part == 1 else f"{name}, part {part}") as advance:
+            return run_jobs(jobs, workers, advance, store, found)
+
+    try:
+        outcome = experiment.measure(numbers, run)
+    except KeyboardInterrupt:
+        talk(f"{name}: finished runs are kept; the same command goes on from there")
+        raise
     figures = [str(path) for path in experiment.draw(outcome, folder)]
     seconds = monotonic() - began
     if as_json:
@@ -135,6 +157,7 @@ def _show_list(as_json: bool) -> None:
 
 def _show_table(title: str, rows: list[Row]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(title=title, title_justify="left")
@@ -142,5 +165,5 @@ def _show_table(title: str, rows: list[Row]) -> None:
         table.add_column(column, overflow="fold")
     table.add_column("agrees")
     for row in rows:
-        table.add_row(row.what, row.ours, row.paper, {None: "", True: "yes", False: "[red]no[/red]"}[row.agrees])
+        table.add_row(escape(row.what), escape(row.ours), escape(row.paper), {None: "", True: "yes", False: "[red]no[/red]"}[row.agrees])
     Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH).print(table)

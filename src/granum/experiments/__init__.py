@@ -1,23 +1,33 @@
 """The papers' experiments, each by name: what is run, what is measured, what the paper says, and the figures.
 
-To add one: a module with its sizes, ``measure(size, run)`` and ``draw(outcome, folder)``, and an entry in ``EXPERIMENTS``.
+To add one: a module with its sizes ``QUICK`` and ``FULL``, ``measure(size, run)`` and ``draw(outcome, folder)``, and a line in
+``EXPERIMENTS``.
 """
 
 from __future__ import annotations
 
-from . import ws_column, ws_pile
+from typing import Any
+
+from . import sn_column, sn_drum, sn_hertz, sn_order, sn_silo, sn_table1, ws_column, ws_drum, ws_pile
 from .experiment import Experiment, Outcome, Row, Size
 from .pool import Job, run_jobs
+from .store import RunStore
+
+
+def _experiment(module: Any, title: str) -> Experiment:
+    return Experiment(title, module.measure, module.draw, quick=module.QUICK, full=module.FULL)
+
 
 EXPERIMENTS: dict[str, Experiment] = {
-    "ws-column": Experiment(
-        "iterations for the height of a column by warm start (WS 4.1, Fig. 3-4)",
-        ws_column.measure, ws_column.draw, quick=ws_column.QUICK, full=ws_column.FULL,
-    ),
-    "ws-pile": Experiment(
-        "iterations for the height of a pile by warm start, and its solves (WS 4.2, Fig. 6-9)",
-        ws_pile.measure, ws_pile.draw, quick=ws_pile.QUICK, full=ws_pile.FULL,
-    ),
-}  # fmt: skip
+    "sn-column": _experiment(sn_column, "iterations for the mean overlap of a column (SN 5.1, Fig. 5)"),
+    "sn-drum": _experiment(sn_drum, "flow, forces and iterations in a sawtooth drum (SN 5.2, Fig. 7-10)"),
+    "sn-hertz": _experiment(sn_hertz, "overlaps of a column against Hertz's law, E = 1e5 to 1e13 Pa (SN 5.4)"),
+    "sn-order": _experiment(sn_order, "random against sequential order of the sweeps (SN 5.4)"),
+    "sn-silo": _experiment(sn_silo, "iterations for containers, Janssen's profile, collapse (SN 5.1, Fig. 3, 4 and 6)"),
+    "sn-table1": _experiment(sn_table1, "the cost of 33 systems with both methods, computed (SN Table I)"),
+    "ws-column": _experiment(ws_column, "iterations for the height of a column by warm start (WS 4.1, Fig. 3-4)"),
+    "ws-drum": _experiment(ws_drum, "plug zone and angle of repose in a slow drum by warm start (WS 4.3, Fig. 10-13)"),
+    "ws-pile": _experiment(ws_pile, "iterations for the height of a pile by warm start, and its solves (WS 4.2, Fig. 6-9)"),
+}
 
-__all__ = ["EXPERIMENTS", "Experiment", "Job", "Outcome", "Row", "Size", "run_jobs"]
+__all__ = ["EXPERIMENTS", "Experiment", "Job", "Outcome", "Row", "RunStore", "Size", "run_jobs"]

@@ -1,14 +1,20 @@
-"""Many independent runs on all cores: results come in the order of the jobs, whoever ran them."""
+"""Many independent runs on all cores: results come in the order of the jobs, whoever ran them, and finished ones are kept."""
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Sequence
+import threading
+import warnings
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from .store import RunStore, keep
 
 
 @dataclass(frozen=True)
@@ -27,39 +33,78 @@ def cores() -> int:
 
 
 def run_jobs(
-    jobs: Sequence[Job], workers: int | None = None, advance: Callable[[float], None] = lambda part: None
-) -> list[Any]:
+    jobs: Sequence[Job], workers: int | None = None, advance: Callable[[float], None] = lambda part: None,
+    store: RunStore | None = None, found: Callable[[int, int], None] = lambda there, of: None,
+) -> list[Any]:  # fmt: skip
     """Results in the order of ``jobs``; ``workers`` none: one for each core. ``advance`` hears the finished part, 0 to 1.
 
-    Compile the kernels before (``methods.warm_kernels``), or every worker compiles its own.
+    With a ``store``, results that are there are taken from it, and every run is kept as soon as it is done, so that a stopped sweep goes
+    on where it was; ``found`` hears how many of how many were there. Compile the kernels before (``methods.warm_kernels``), or every
+    worker compiles its own.
     """
-    workers = min(workers or cores(), len(jobs))
-    total, done = sum(job.cost for job in jobs), 0.0
-    results: list[Any] = [None] * len(jobs)
+    paths: list[Path | None] = [store.path(job.function, job.args) if store is not None else None for job in jobs]
+    results, to_do = _look_up(store, paths)
+    if store is not None:
+        found(len(jobs) - len(to_do), len(jobs))
+    total, done, unkept = sum(jobs[k].cost for k in to_do), 0.0, False
+    running = _run_all([(k, jobs[k], paths[k]) for k in to_do], min(workers or cores(), len(to_do)))
+    with contextlib.closing(running):  # whatever happens, the workers end here
+        for k, result, trouble in running:
+            results[k] = result
+            advance((done := done + jobs[k].cost) / total)
+            if trouble and not unkept:
+                unkept = True
+                warnings.warn(f"finished runs cannot be kept in {store.folder if store else ''}: {trouble}", stacklevel=2)
+    return results
+
+
+def _look_up(store: RunStore | None, paths: Sequence[Path | None]) -> tuple[list[Any], list[int]]:
+    """Results that are there, and the numbers of the jobs that are to be run."""
+    results: list[Any] = [None] * len(paths)
+    to_do = []
+    for k, path in enumerate(paths):
+        there, results[k] = store.find(path) if store is not None and path is not None else (False, None)
+        if not there:
+            to_do.append(k)
+    return results, to_do
+
+
+def _run_all(numbered: list[tuple[int, Job, Path | None]], workers: int) -> Generator[tuple[int, Any, str | None], None, None]:
+    """Number, result and trouble with keeping it, of each job as it is done."""
     if workers <= 1:
-        for k, job in enumerate(jobs):
-            results[k] = job.function(*job.args)
-            advance((done := done + job.cost) / total)
-        return results
+        for k, job, path in numbered:
+            yield k, *_run(job.function, job.args, path)
+        return
     others = set(multiprocessing.active_children())
     # Spawned, not forked: compiled code and its threads do not survive a fork everywhere.
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_end_on_interrupt)
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_enter_worker)
     try:
-        longest_first = sorted(range(len(jobs)), key=lambda k: -jobs[k].cost)
-        number = {pool.submit(jobs[k].function, *jobs[k].args): k for k in longest_first}
+        longest_first = sorted(numbered, key=lambda numbered: -numbered[1].cost)
+        number = {pool.submit(_run, job.function, job.args, path): k for k, job, path in longest_first}
         for future in as_completed(number):
-            k = number[future]
-            results[k] = future.result()
-            advance((done := done + jobs[k].cost) / total)
+            yield number[future], *future.result()
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for worker in set(multiprocessing.active_children()) - others:
             worker.terminate()
         raise
     pool.shutdown()
-    return results
 
 
-def _end_on_interrupt() -> None:
-    """In a worker: Ctrl-C ends it without a traceback; the parent says what happened."""
+def _run(function: Callable[..., Any], args: tuple[Any, ...], path: Path | None) -> tuple[Any, str | None]:
+    """The result, kept by whoever computed it: it is not lost with the parent."""
+    result = function(*args)
+    return result, keep(path, result) if path is not None else None
+
+
+def _enter_worker() -> None:
+    """In a worker: Ctrl-C ends it without a traceback (the parent says what happened), and so does the end of the parent."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    parent = multiprocessing.parent_process()
+
+    def follow() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()

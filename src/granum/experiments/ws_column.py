@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis import exact_column_height
-from ..plot.experiments import draw_column
+from ..plot.ws_experiments import draw_column
 from ..scene.library import make_scene
 from .experiment import Outcome, Row, Runner, compared
 from .methods import look_into_solve, run_on, start, sweep_ladder

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis import PileShape, mean_and_largest_overlap
-from ..plot.experiments import draw_pile_heights, draw_pile_solves
+from ..plot.ws_experiments import draw_pile_heights, draw_pile_solves
 from ..scene.emitter import Disc
 from ..scene.library import make_scene
 from ..scene.scene import Scene

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._jit import FloatArray
 
-LEAST = 0.05
+LEAST = 0.1
 """The smallest restitution that is damped for: below it, damping would ask for ever smaller steps."""
 HERTZ = math.sqrt(5) / 2  # alpha of a Hertz contact over that of the linear spring with the same restitution
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
 from ..state.rotation import turn
+from .lanes import U
 
 
 @kernel
@@ -19,12 +20,12 @@ def kick_and_drift(
     """v += kick a, x += drift v for every grain that yields, and its rows in ``grain`` and ``sphere``; returns how many left their skin."""
     gone = 0
     gx, gy, gz = gravity[0], gravity[1], gravity[2]
-    for k in range(len(order)):
-        i = order[k]
-        if i < 0:  # an empty rank is out of everybody's reach
+    for k in range(U(len(order))):
+        if order[k] < 0:  # an empty rank is out of everybody's reach
             sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3] = np.inf, np.inf, np.inf, 0.0
             continue
-        o, r = first + i, radius[i]
+        i = U(order[k])
+        o, r = U(first) + i, radius[i]
         inverse = inverse_mass[o]
         x, y, z = position[o, 0], position[o, 1], position[o, 2]
         vx, vy, vz = velocity[o, 0], velocity[o, 1], velocity[o, 2]
@@ -61,11 +62,10 @@ def kick_and_look(
     kinetic, potential, fastest = 0.0, 0.0, 0.0
     gx, gy, gz = gravity[0], gravity[1], gravity[2]
     x0, y0, z0, x1, y1, z1 = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf
-    for k in range(len(order)):
-        i = order[k]
-        if i < 0:
+    for k in range(U(len(order))):
+        if order[k] < 0:
             continue
-        o = first + i
+        o = U(first) + U(order[k])
         x, y, z, r, inverse = grain[k, 0], grain[k, 1], grain[k, 2], grain[k, 3], grain[k, 7]
         x0, y0, z0, x1, y1, z1 = min(x0, x), min(y0, y), min(z0, z), max(x1, x), max(y1, y), max(z1, z)
         if inverse > 0.0:

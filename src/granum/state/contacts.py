@@ -44,7 +44,7 @@ class Contacts:
         self.contact_count = 0
         self.pair_count = 0
         self.time_step = 1.0  # [s] that turns impulses into forces
-        self.room = 0
+        self.room = -1
         self._room: dict[str, np.ndarray] = {}
         self.reserve(room)
 

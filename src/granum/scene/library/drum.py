@@ -16,7 +16,7 @@ from ..shapes import Cylinder, Mesh, Plane
 from .column import GRAVITY
 from .materials import BEAD, PELLET, changed
 from .sawtooth import extrude, sawtooth_profile
-from .sites import SPACING, gentle_ramp, round_room, shake
+from .sites import LANDING, SPACING, gentle_ramp, round_room, shake
 
 PAPER: dict[str, dict[str, Any]] = {
     "smooth": {
@@ -103,7 +103,7 @@ def drum(
     sizes = np.where(np.arange(p["count"]) % 2 == 0, d, d / p["size_ratio"])
     np.random.default_rng(seed + 1).shuffle(sizes)
     if ramp is None:
-        ramp = gentle_ramp(GRAVITY, _fall(site, sizes / d) * d + height, 0.5 * d / time_step)
+        ramp = gentle_ramp(GRAVITY, _fall(site, sizes / d) * d + height, LANDING * d / time_step)
     ends = [Plane(material="side", point=(0, -sign * length / 2, 0), normal=(0, sign, 0)) for sign in (1, -1)]
     return Scene(
         name="drum", materials=(grain, side), pairs=(MaterialPair(materials=(grain.name, "side"), friction=side_friction),),

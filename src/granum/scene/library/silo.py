@@ -13,7 +13,7 @@ from ..grains import Grains
 from ..scene import Gravity, Scene
 from ..shapes import Box, Mesh, Plane
 from .materials import BEAD, changed
-from .sites import SPACING, gentle_ramp, round_layer, round_room, shake
+from .sites import LANDING, SPACING, gentle_ramp, round_layer, round_room, shake, speed_of_fall
 
 GRAVITY = 9.82          # [m/s^2] at the end of the ramp
 FIRST_GRAVITY = 0.01    # and at its start
@@ -43,9 +43,11 @@ def silo(
 
     The silo has 20 flat sides around a circle of ``width`` grain diameters, so that 4 area / perimeter is that width; 1: a column of grains
     without sides. The grains start on a shaken cubic grid. Gravity grows from 0.01 to 9.82 m/s^2 in ``ramp`` [s], then ``settle`` [s] pass;
-    SN: 60 and 5. Without a ``ramp`` the scene takes 5 s, or as long as the grid needs to come down by half a diameter per step at most.
-    ``wall_friction`` none: as ``friction``. ``outlet`` [grain diameters] is the width of a round hole, opened when the grains have settled;
-    they fall into a tray below. ``duration`` [s] none: until they have settled, or about until the silo is empty.
+    SN: 60 and 5. ``time_step`` [s] none: 0.01 as in SN, or less, so that the top of the grid lands with 0.3 diameters per step at most.
+    ``ramp`` none: 5 s, or as long as a given time step asks for that, at most SN's. ``wall_friction`` none: as ``friction``.
+
+    ``outlet`` [grain diameters] is the width of a round hole that opens when the grains have settled; they fall into a tray below.
+    ``duration`` [s] none: until they have settled, or about until the silo is empty.
     """
     if count < 1:
         raise InputError(f"count of scene 'silo' must be 1 or more (got {count}).")
@@ -64,12 +66,16 @@ def silo(
     wall_friction = friction if wall_friction is None else wall_friction
     position = _grid(count, width, diameter, seed)
     drop = _drop(count) * diameter if outlet else 0.0
-    if time_step is None:
-        time_step = 0.01 if not outlet else min(0.01, 0.4 * diameter / math.sqrt(2 * GRAVITY * (drop + diameter)))
-    finite_positive("time_step", time_step, "s")
+    fall = _fall(position, width, diameter)
     if ramp is None:
-        fall = float(position[:, 2].max()) - count / (math.pi / 4 * width**2) * diameter if width > 1 else 0.0  # SN: l = N / (pi/4 w^2)
-        ramp = min(max(gentle_ramp(GRAVITY, fall, 0.5 * diameter / time_step), SHORTEST_RAMP), LONGEST_RAMP)
+        ramp = SHORTEST_RAMP
+        if time_step is not None:
+            gentle = gentle_ramp(GRAVITY, fall, LANDING * diameter / finite_positive("time_step", time_step, "s"))
+            ramp = min(max(gentle, SHORTEST_RAMP), LONGEST_RAMP)
+    if time_step is None:
+        fastest = max(speed_of_fall(GRAVITY, fall, ramp), math.sqrt(2 * GRAVITY * (drop + diameter)) if outlet else 0.0)
+        time_step = min(0.01, LANDING * diameter / fastest) if fastest > 0 else 0.01
+    finite_positive("time_step", time_step, "s")
     settled = ramp + settle
     if duration is None:
         duration = settled + (1.3 * count / _beverloo_rate(outlet, diameter) if outlet else 0.0)
@@ -111,6 +117,11 @@ def _grid(count: int, width: float, diameter: float, seed: int) -> np.ndarray:
         return np.column_stack([shift, (index + 0.5) * SPACING * diameter])
     site = np.column_stack([layer[index % len(layer)], index // len(layer) + 0.5])
     return shake(site, diameter, seed)
+
+
+def _fall(position: np.ndarray, width: float, diameter: float) -> float:
+    """How far [m] the top of the grid comes down to a packing of 0.58; a column stands already."""
+    return 0.0 if width == 1 else float(position[:, 2].max()) - len(position) / (6 / 4 * 0.58 * width**2) * diameter
 
 
 def _drop(count: int) -> float:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..._jit import FloatArray
 
+LANDING = 0.3   # largest way of a grain in a step when it lands, in diameters
 SHAKEN = 0.02   # largest way between the extreme places of a grain along an axis, in lattice spacings
 SPACING = 1.001 / (1 - SHAKEN)  # of the lattice, in diameters of the largest grain: neighbours never overlap
 
@@ -37,3 +40,11 @@ def gentle_ramp(gravity: float, fall: float, speed: float) -> float:
     With g(t) = G t / T the way is G t^3 / 6 T and the speed G t^2 / 2 T.
     """
     return 4.5 * gravity * max(fall, 0.0) ** 2 / speed**3
+
+
+def speed_of_fall(gravity: float, fall: float, ramp: float) -> float:
+    """Speed [m/s] after a free fall by ``fall`` [m] while gravity grows during ``ramp`` [s]; gravity that is there at once: 0 s."""
+    time = (6 * max(fall, 0.0) * ramp / gravity) ** (1 / 3)
+    if time < ramp:
+        return gravity * time**2 / (2 * ramp)
+    return math.sqrt(max(0.0, 2 * gravity * max(fall, 0.0) - gravity**2 * ramp**2 / 12))

@@ -1,4 +1,4 @@
-"""Figures of the papers' experiments, from the arrays that the experiments return."""
+"""Figures of the experiments of WS, from the arrays that the experiments return."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._version import __version__
+from .experiment_sheet import guide, head, new_figure, save, ticks
 
-DPI = 150
 KINDS = ("normal", "friction", "rolling")
 STYLE: dict[str, dict[str, Any]] = {  # colours that are told apart by all, dashed for variants
     "cold": {"color": "#222222", "marker": "o"},
@@ -25,17 +24,17 @@ STYLE: dict[str, dict[str, Any]] = {  # colours that are told apart by all, dash
 
 def draw_column(curves: dict[str, Any], path: Path) -> Path:
     """Required iterations against grains for each tolerance (WS Fig. 3), and the residual during a solve (WS Fig. 4)."""
-    figure = _figure(11.0, 8.0)
+    figure = new_figure(11.0, 8.0)
     panels = figure.subplots(2, 2).ravel()
     required, labels = curves["required_iterations"], list(next(iter(curves["required_iterations"].values())))
     for axes, label in zip(panels, labels, strict=False):
         for method, numbers in required.items():
             axes.plot(curves["count"], numbers[label], label=method, **_line(method))
-        _guide(axes, curves["count"], np.nanmax([numbers[label] for numbers in required.values()]))
+        guide(axes, curves["count"], np.nanmax([numbers[label] for numbers in required.values()]))
         axes.set(xscale="log", yscale="log", xlabel="grains $N_p$", ylabel=r"required iterations $N_{it}^\varepsilon$")
-        _ticks(axes.xaxis, curves["count"][:: max(1, len(curves["count"]) // 6)])
-        _ticks(axes.yaxis, [n * 10**k for k in range(4) for n in (1, 2, 5)], inside=axes.get_ylim())
-        _title(axes, rf"height error $\leq$ {label}")
+        ticks(axes.xaxis, curves["count"][:: max(1, len(curves["count"]) // 6)])
+        ticks(axes.yaxis, [n * 10**k for k in range(4) for n in (1, 2, 5)], inside=axes.get_ylim())
+        head(axes, rf"height error $\leq$ {label}")
     panels[0].legend(fontsize=8, frameon=False, loc="upper left")
     axes, solve = panels[3], curves["solve"]
     for method, curve in solve.items():
@@ -43,15 +42,15 @@ def draw_column(curves: dict[str, Any], path: Path) -> Path:
             axes.plot(curve["sweeps"], curve["normal_residual"], label=method, **_line(method, marks=False))
     axes.set(xscale="log", yscale="log", xlabel="sweep of one solve", ylabel="mean normal residual [m/s]", ylim=(1e-12, None))
     axes.legend(fontsize=8, frameon=False, loc="lower left")
-    _title(axes, f"a solve of a resting column, $N_p$ = {solve['count']}")
+    head(axes, f"a solve of a resting column, $N_p$ = {solve['count']}")
     for spare in panels[len(labels) : 3]:
         spare.set_axis_off()
-    return _save(figure, path, "Column: iterations that the height needs (WS 4.1)")
+    return save(figure, path, "Column: iterations that the height needs (WS 4.1)")
 
 
 def draw_pile_heights(curves: dict[str, Any], path: Path) -> Path:
     """Pile height against iterations, and iterations against height error (WS Fig. 6)."""
-    figure = _figure(11.0, 4.8)
+    figure = new_figure(11.0, 4.8)
     left, right = figure.subplots(1, 2)
     heights = {method: found for method, found in curves["height_in_d"].items() if method != "reference"}
     iterations, reference = curves["iterations"], curves["height_in_d"]["reference"]
@@ -66,22 +65,22 @@ def draw_pile_heights(curves: dict[str, Any], path: Path) -> Path:
         worst = np.maximum.accumulate(curves["height_error"][method][::-1])[::-1]
         right.plot(100 * worst, iterations, label=method, **_line(method))
     left.set(xscale="log", xlabel="iterations $N_{it}$", ylabel="pile height [d]", ylim=(0, None))
-    _ticks(left.xaxis, iterations)
+    ticks(left.xaxis, iterations)
     left.legend(fontsize=8, frameon=False, loc="lower right")
     seeds = heights["cold"].shape[1]
-    _title(left, "height of piles at rest" + (f", mean and spread of {seeds}" if seeds > 1 else ""))
+    head(left, "height of piles at rest" + (f", mean and spread of {seeds}" if seeds > 1 else ""))
     right.set(yscale="log", ylabel="required iterations $N_{it}$", xlabel=r"height error $\varepsilon_1$ [%]", xlim=(0, None))
-    _ticks(right.yaxis, iterations)
-    _title(right, "iterations against height error")
-    return _save(figure, path, "Pile: iterations that the height needs (WS 4.2)")
+    ticks(right.yaxis, iterations)
+    head(right, "iterations against height error")
+    return save(figure, path, "Pile: iterations that the height needs (WS 4.2)")
 
 
 def draw_pile_solves(curves: dict[str, Any], path: Path) -> Path:
     """Multiplier error (WS Fig. 7) and residual (Fig. 8) during a solve, and residual histograms by row kind (Fig. 9)."""
-    figure = _figure(11.0, 7.6)
+    figure = new_figure(11.0, 7.6)
     grid = figure.add_gridspec(2, 6)
     upper = [figure.add_subplot(grid[0, :3]), figure.add_subplot(grid[0, 3:])]
-    for axes, what, label, title in (
+    for axes, what, label, text in (
         (upper[0], "multiplier_error", r"multiplier error $\varepsilon_\lambda$", "normal multipliers against the last ones"),
         (upper[1], "residual", "mean residual [m/s]", "residual of all rows"),
     ):
@@ -89,7 +88,7 @@ def draw_pile_solves(curves: dict[str, Any], path: Path) -> Path:
             some = curve[what] > 0  # the last multiplier error is zero by definition
             axes.plot(curve["sweeps"][some], curve[what][some], label=method, **_line(method, marks=False))
         axes.set(xscale="log", yscale="log", xlabel="sweep of one solve", ylabel=label)
-        _title(axes, title)
+        head(axes, text)
     upper[0].legend(fontsize=8, frameon=False, loc="lower left")
     histogram = curves["histogram"]
     edges = histogram["edges"]
@@ -103,45 +102,11 @@ def draw_pile_solves(curves: dict[str, Any], path: Path) -> Path:
         axes.set(xscale="log", xlim=(edges[used[0]], edges[used[-1] + 1]), xlabel=f"{kind} residual [m/s]", ylim=(0, None))
         exact = 1 - shown["cold"][kind].sum()
         axes.text(0.02, 0.97, f"{exact:.0%} below\n{edges[0]:.0e}", transform=axes.transAxes, fontsize=8, color="0.35", va="top")
-        _title(axes, f"{kind} rows (dotted: median)")
+        head(axes, f"{kind} rows (dotted: median)")
         axes.set_ylabel("part of the contacts" if k == 0 else "")
-    return _save(figure, path, "Pile at rest: inside a solve (WS 4.2)")
-
-
-def _figure(width: float, height: float) -> Any:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white", layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
+    return save(figure, path, "Pile at rest: inside a solve (WS 4.2)")
 
 
 def _line(method: str, marks: bool = True) -> dict[str, Any]:
     style = {"ms": 5, "lw": 1.6, **STYLE[method]}
     return style if marks else {**style, "marker": None}
-
-
-def _title(axes: Any, text: str) -> None:
-    axes.set_title(text, fontsize=10, loc="left")
-    axes.grid(True, which="major", color="0.9", lw=0.7)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-
-
-def _guide(axes: Any, count: np.ndarray, top: float) -> None:
-    """A line of slope 1."""
-    axes.plot(count, top * count / count[-1], color="0.75", lw=1, ls="-.", label="linear", zorder=0)
-
-
-def _ticks(axis: Any, values: Any, inside: tuple[float, float] = (0.0, np.inf)) -> None:
-    """Plain numbers on a logarithmic axis."""
-    axis.set_ticks([v for v in values if inside[0] <= v <= inside[1]])
-    axis.set_major_formatter("{x:g}")
-    axis.set_minor_formatter(lambda x, at: "")
-
-
-def _save(figure: Any, path: Path, title: str) -> Path:
-    figure.suptitle(title, fontsize=12, fontweight="bold", x=0.01, ha="left")
-    figure.savefig(path, dpi=DPI, metadata={"Software": f"granum {__version__}", "Title": title})
-    return path

@@ -1,0 +1,115 @@
+"""Dense flow in a slowly turning smooth drum: plug zone and angle of repose against iterations (WS 4.3, Fig. 10 to 13)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..plot.drum_experiments import draw_drum_flow, draw_drum_sections
+from .drum_flow import drum_cost, flow, prepare
+from .experiment import Outcome, Row, Runner, compared
+from .pool import Job
+
+COMPARED = ("cold", "history", "momentum + history")
+TIME_STEP = 0.005  # [s]
+FEW = 10           # sweeps of the flow that is shown beside the best
+
+
+@dataclass(frozen=True)
+class DrumSize:
+    """Sizes of the experiment."""
+
+    iterations: tuple[int, ...]
+    prepare: float
+    """For so long [s] the drum turns before anything is compared."""
+    prepare_iterations: int
+    settle: float
+    """From the change of method to the measurement [s]."""
+    window: float = 2.0
+    """Of the measurement [s]."""
+    count: int = 4864
+    width: float = 40.0
+    length: float = 7.0
+    speed: float = 0.25
+
+
+QUICK = DrumSize(iterations=(5, 10, 25, 50, 150), prepare=8.0, prepare_iterations=50, settle=3.0)
+FULL = DrumSize(iterations=(5, 10, 25, 50, 75, 100, 150, 250, 500), prepare=12.0, prepare_iterations=150, settle=8.0)
+
+
+def measure(size: DrumSize, run: Runner) -> Outcome:
+    """The same flow, run on with all methods and numbers of sweeps."""
+    parameters = {
+        "kind": "smooth", "count": size.count, "width": size.width, "length": size.length, "speed": size.speed, "time_step": TIME_STEP,
+    }  # fmt: skip
+    cost = drum_cost(size.count, size.prepare, TIME_STEP, size.prepare_iterations)
+    (prepared,) = run([Job(prepare, (parameters, size.prepare_iterations, size.prepare), cost)])
+    which = [(method, iterations) for method in COMPARED for iterations in size.iterations]
+    results = run([
+        Job(flow, (parameters, prepared, method, n, size.settle, size.window),
+            drum_cost(size.count, size.settle + size.window, TIME_STEP, n))
+        for method, n in which
+    ])  # fmt: skip
+    found = dict(zip(which, results, strict=True))
+    curves: dict[str, Any] = {"iterations": np.array(size.iterations)}
+    for name in ("plug", "angle", "surface_angle", "height", "sliding"):
+        curves[name] = {method: np.array([np.nanmean(found[method, n][name]) for n in size.iterations]) for method in COMPARED}
+    curves["plug_scatter"] = {method: np.array([np.nanstd(found[method, n]["plug"]) for n in size.iterations]) for method in COMPARED}
+    curves["overlap"] = {method: np.array([found[method, n]["overlap"] for n in size.iterations]) for method in COMPARED}
+    few, most = min(size.iterations, key=lambda n: abs(n - FEW)), size.iterations[-1]
+    curves["sections"] = {f"{m}, {n} iterations": found[m, n]["section"] for m, n in (("cold", few), ("cold", most), ("history", few))}
+    return Outcome(_rows(size, curves), curves)
+
+
+def draw(outcome: Outcome, folder: Path) -> list[Path]:
+    """Two figures: plug zone and angle against iterations; cross-sections and ways of grains."""
+    return [
+        draw_drum_flow(outcome.curves, folder / "ws-drum.png"), draw_drum_sections(outcome.curves, folder / "ws-drum-flow.png"),
+    ]  # fmt: skip
+
+
+def _rows(size: DrumSize, curves: dict[str, Any]) -> list[Row]:
+    plug, angle, most = curves["plug"], curves["angle"], size.iterations[-1]
+    rows = [
+        compared(
+            f"plug zone, cold, {most} iterations", 100 * plug["cold"][-1], "58 % +- 5 % (500 iterations)", 53, 63,
+            f"{{:.0f}} % +- {100 * curves['plug_scatter']['cold'][-1]:.0f} %",
+        ),
+        compared(f"angle of the centre of mass, cold, {most} iterations", angle["cold"][-1], "48 degrees", 46, 50, "{:.1f} degrees"),
+        compared(f"the same, history, {most} iterations", angle["history"][-1], "50 degrees", 48, 52, "{:.1f} degrees"),
+    ]  # fmt: skip
+    few = int(np.argmin(np.abs(curves["iterations"] - FEW)))
+    n = size.iterations[few]
+    rows.append(compared(
+        f"plug zone lost at {n} iterations, history / cold", _lost(plug, "history", few) / max(1e-9, _lost(plug, "cold", few)),
+        "warm start loses less (below 1)", -10, 0.999,
+    ))  # fmt: skip
+    for name, text in (("angle", "angle"), ("plug", "plug zone")):
+        need = {method: _required(curves["iterations"], curves[name][method], curves[name]["cold"][-1]) for method in COMPARED}
+        each = ", ".join(f"{method} {number:.0f}" if np.isfinite(number) else f"{method} none" for method, number in need.items())
+        ratio = need["cold"] / need["history"]
+        paper = "about 3 (5 % of the angle)" if name == "angle" else "faster with warm start"
+        rows.append(Row(f"iterations for 5 % of the {text}", each))
+        rows.append(compared(f"cold / history for 5 % of the {text}", ratio, paper, *((1.5, 6.0) if name == "angle" else (1.0, np.inf))))
+    return rows
+
+
+def _lost(plug: dict[str, np.ndarray], method: str, k: int) -> float:
+    """eps_plug (WS (14)) against the most iterations of the same method."""
+    return float(plug[method][-1] - plug[method][k])
+
+
+def _required(iterations: np.ndarray, values: np.ndarray, right: float) -> float:
+    """Iterations from which on the value stays within 5 % of the right one, between those run on a logarithmic scale; NaN: none."""
+    off = np.abs(values / right - 1)
+    bad = np.flatnonzero(off > 0.05)
+    if not len(bad):
+        return float(iterations[0])
+    k = bad[-1]
+    if k == len(off) - 1:
+        return np.nan
+    part = (off[k] - 0.05) / (off[k] - off[k + 1])
+    return float(iterations[k] * (iterations[k + 1] / iterations[k]) ** part)

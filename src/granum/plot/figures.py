@@ -1,0 +1,67 @@
+"""Figures by name: ``granum plot FILE FIGURE``. To add one, write a function of a recording and a look, and name it in ``FIGURES``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ..checks import InputError, known_name
+from ..io import Recording
+from .fields import FIELDS, draw_field
+from .flow import draw_janssen, draw_profile
+from .histograms import draw_forces, draw_overlaps
+from .look import Look
+from .network import draw_network
+from .picture import scene_picture
+from .series import draw_contacts, draw_energy, draw_overlap, draw_solver
+
+ONE_FRAME = frozenset({"frame", "time"})
+MEAN = ONE_FRAME | {"average"}
+PLANE = ONE_FRAME | {"view", "slab"}
+FIELD = PLANE | {"average", "width", "grains"}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a figure is made."""
+
+    draw: Callable[[Recording, Look], Any]
+    summary: str
+    takes: frozenset[str] = frozenset()
+    """What of a look it minds; none: it shows the whole run."""
+
+
+def _picture(recording: Recording, look: Look) -> Any:
+    s = look.snapshots(recording)[-1]
+    walls = list(zip(s.wall_position, s.wall_orientation, strict=True))
+    return scene_picture(s.scene, s.position, s.radius, s.velocity, time=s.time, bodies=walls)
+
+
+FIGURES: dict[str, Kind] = {
+    "picture": Kind(_picture, "grains as shaded spheres", ONE_FRAME),
+    "network": Kind(draw_network, "contacts as lines, as thick and dark as they push", PLANE),
+    **{name: Kind(partial(draw_field, name=name), f"field of a slab: {kind.title.lower()}", FIELD) for name, kind in FIELDS.items()},
+    "histogram": Kind(draw_overlaps, "how often an overlap occurs", MEAN),
+    "forces": Kind(draw_forces, "how often a normal force occurs, with its exponential tail", ONE_FRAME),
+    "profile": Kind(draw_profile, "velocity of a drum's flow across its surface", MEAN),
+    "janssen": Kind(draw_janssen, "pressure on upright walls over the height, with Janssen's law", MEAN),
+    "energy": Kind(draw_energy, "energies in time"),
+    "contacts": Kind(draw_contacts, "contacts in time, by what they do"),
+    "overlap": Kind(draw_overlap, "mean and largest overlap in time"),
+    "solver": Kind(draw_solver, "residual and iterations in time"),
+}
+
+
+def draw_figure(recording: Recording, name: str, look: Look | None = None) -> Any:
+    """The matplotlib figure ``name`` (one of ``FIGURES``) of an open recording."""
+    kind = FIGURES[known_name("figure", name, FIGURES)]
+    look = look or Look()
+    idle = sorted(look.given - kind.takes)
+    if idle:
+        shows = f"it takes {', '.join(sorted(kind.takes))}" if kind.takes else "it shows the whole run"
+        raise InputError(f"figure {name!r} does not take {', '.join(idle)}: {shows}.")
+    if not len(recording):
+        raise InputError(f"{recording.path} holds no frame yet: there is nothing to draw.")
+    return kind.draw(recording, look)

@@ -1,0 +1,206 @@
+"""``granum plan``: keys, units, scenes, and refusals in words."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from granum.analysis.cost_model import SN_TABLE, estimate
+from granum.analysis.scene_size import size_of_scene
+from granum.checks import InputError
+from granum.cli import make_app
+from granum.cli.plan import FEWER_SWEEPS, in_time
+from granum.cli.units import read_fraction, read_quantity, read_size
+from granum.contact import Material
+from granum.scene.file import load_scene
+from granum.scene.grains import Grains, Lattice
+from granum.scene.scene import Gravity, Scene
+from granum.scene.shapes import Cylinder, Mesh, Plane
+
+KEYS = {
+    "iterations", "time_step_nonsmooth", "time_step_smooth", "grains", "normal_velocity", "effort_nonsmooth", "effort_smooth", "ratio",
+}  # fmt: skip
+ROW_22 = ("--diameter", "10mm", "--young", "10GPa", "--width", "15", "--height", "100", "--inertial", "0.1", "--tolerance", "5%")
+
+
+def plan(*arguments):
+    result = CliRunner(env={"COLUMNS": "400"}).invoke(make_app(), ["plan", *arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def planned(*arguments):
+    result = plan(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize(
+    "text, kind, value",
+    [
+        ("10mm", "length", 0.01), ("10 mm", "length", 0.01), ("0.01", "length", 0.01), ("1e-2m", "length", 0.01), ("3 µm", "length", 3e-6),
+        ("10GPa", "pressure", 1e10), ("5e6", "pressure", 5e6), ("5e-5 s", "time", 5e-5), ("2500 kg/m3", "density", 2500),
+        ("1 t/m³", "density", 1000), ("2.5 g/cm^3", "density", 2500), ("9.81 m/s2", "acceleration", 9.81), (".5 MPa", "pressure", 5e5),
+    ],
+)  # fmt: skip
+def test_quantities_come_in_as_si(text, kind, value):
+    assert read_quantity("x", text, kind) == pytest.approx(value, rel=1e-14)
+
+
+def test_sizes_are_in_diameters_and_fractions_plain_or_in_per_cent():
+    assert read_size("width", "15", 0.01) == read_size("width", "15 d", 0.01) == 15
+    assert read_size("width", "15 cm", 0.01) == pytest.approx(15)
+    assert read_fraction("tolerance", "5%") == read_fraction("tolerance", "0.05") == 0.05
+
+
+@pytest.mark.parametrize("text", ["10 bananas", "10 kg", "mm", "", "nan", "inf", "1e400", "10 mm mm", "ten mm", "1,5 mm"])
+def test_nonsense_lengths_are_refused_with_what_is_accepted(text):
+    with pytest.raises(InputError, match="mm") as error:
+        read_quantity("diameter", text, "length")
+    assert "diameter" in str(error.value)
+    assert repr(text) in str(error.value)
+
+
+def test_a_unit_of_another_kind_is_named():
+    with pytest.raises(InputError, match="is a mass, not a length"):
+        read_quantity("diameter", "10 kg", "length")
+    with pytest.raises(InputError, match="unknown unit 'bananas'"):
+        read_size("width", "10 bananas", 0.01)
+
+
+def test_table_has_33_rows_with_the_agreed_keys():
+    rows = planned("--table")["rows"]
+    assert len(rows) == 33
+    for row, system in zip(rows, SN_TABLE, strict=True):
+        assert set(row) >= KEYS | {"width", "height", "inertial", "tolerance", "young", "diameter"}
+        assert row["iterations"] == estimate(system).iterations
+    assert len(plan("--table").stdout.splitlines()) >= 36
+
+
+def test_a_system_is_planned_as_in_the_table():
+    found = planned(*ROW_22)
+    row = planned("--table")["rows"][21]
+    assert {key: found[key] for key in KEYS} == pytest.approx({key: row[key] for key in KEYS})
+    best = found["recommended"]
+    assert best["stepper"] == "nonsmooth"
+    assert best["time_step"] == pytest.approx(0.004)
+    assert best["iterations"] == int(np.ceil(found["iterations"] / FEWER_SWEEPS["momentum + history"]))
+    assert "per simulated second" in best["words"]
+    assert "recommended: nonsmooth" in plan(*ROW_22).stdout
+
+
+def test_soft_tall_and_exact_asks_for_smooth():
+    """Row 13 of the table: smooth is 150 times faster."""
+    assert planned("--diameter", "10mm", "--young", "10MPa", "--width", "1", "--height", "1000", "--tolerance", "1%")["recommended"] == {
+        "stepper": "smooth", "solver": "", "time_step": pytest.approx(5.03e-5, rel=1e-3), "iterations": None, "threads": 1,
+        "effort": pytest.approx(19.9, rel=1e-2), "words": "20 s per simulated second",
+    }  # fmt: skip
+
+
+def test_ways_name_warm_start_momentum_and_threads():
+    ways = planned(*ROW_22, "--threads", "4")["ways"]
+    by_name = {(way["stepper"], way["solver"], way["threads"]): way["effort"] for way in ways}
+    assert {("nonsmooth", name, 1) for name in ("plain", *FEWER_SWEEPS)} | {("smooth", "", 1), ("smooth", "", 4)} <= set(by_name)
+    assert by_name["nonsmooth", "momentum + history", 1] < by_name["nonsmooth", "history", 1] < by_name["nonsmooth", "plain", 1]
+    assert by_name["smooth", "", 1] / by_name["smooth", "", 4] == pytest.approx(1 / (0.12 + 0.88 / 4))
+    twice = planned(*ROW_22, "--contacts", "2")
+    assert twice["effort_nonsmooth"] == pytest.approx(2 * planned(*ROW_22)["effort_nonsmooth"])
+    assert twice["contacts"] == pytest.approx(2 * twice["grains"])
+
+
+def test_machine_takes_what_is_measured(monkeypatch):
+    from granum import bench
+
+    about = {"grains": 10, "contacts": 20}
+    fake = {
+        "pgs": {"ns_per_contact_iteration": 20.0, "ns_per_contact_iteration_momentum": 25.0, **about},
+        "step": {"milliseconds_per_step": 1e-2, "stage_share": {"solve": 0.6}, **about}, "smooth": {"ns_per_grain_step": 200.0},
+    }  # fmt: skip
+    for name, result in fake.items():
+        monkeypatch.setitem(bench.BENCHMARKS, name, lambda result=result, **kwargs: result)
+    found = planned(*ROW_22, "--machine")
+    paper = planned(*ROW_22)
+    assert found["effort_smooth"] / paper["effort_smooth"] == pytest.approx(0.2)
+    assert found["effort_nonsmooth"] / paper["effort_nonsmooth"] == pytest.approx(0.02 * 2)
+    plain = found["ways"][0]  # ... and 4 us / 20 contacts = 200 ns for the rest of each step
+    assert plain["effort"] == pytest.approx((20e-9 * plain["iterations"] + 200e-9) * found["contacts"] / 0.004)
+    monkeypatch.delitem(bench.BENCHMARKS, "smooth")
+    result = plan(*ROW_22, "--machine", "--json")
+    assert "no `bench smooth`" in result.stderr
+    assert json.loads(result.stdout)["effort_smooth"] == paper["effort_smooth"]
+
+
+def test_a_scene_gives_its_size_and_material(tmp_path):
+    found = planned("--scene", "column", "--set", "count=40")
+    assert (found["inputs"]["width"], found["inputs"]["height"], found["grains"]) == (1, pytest.approx(40), 40)
+    assert (found["inputs"]["diameter"], found["inputs"]["young"], found["inputs"]["density"]) == (0.013, 6e6, 3700)
+    assert any("extent" in note for note in found["notes"])
+    box = planned("--scene", "box", "--young", "1GPa", "--height", "2 m")
+    assert (box["inputs"]["young"], box["inputs"]["height"]) == (1e9, pytest.approx(2 / 0.013))
+    (tmp_path / "empty.toml").write_text('materials = [{ name = "a" }]\n')
+    nothing = plan("--scene", str(tmp_path / "empty.toml"))
+    assert nothing.exit_code == 2
+    assert "no grains" in nothing.stderr
+
+
+@pytest.mark.parametrize("lying", [False, True])
+def test_walls_bound_the_width_whichever_way_gravity_points(lying):
+    """1000 grains of 10 mm between walls 0.2 m apart: a height of 1000 pi/6 d^3 / (0.6 (20 d)^2) = 2.18 d."""
+    up = np.array([1.0, 0.0, 0.0] if lying else [0.0, 0.0, 1.0])
+    side = np.array([0.0, 0.0, 1.0] if lying else [1.0, 0.0, 0.0])
+    across = np.cross(up, side)
+    steel, glass = Material(name="steel", youngs_modulus=2e11, density=7800), Material(name="glass", youngs_modulus=5e7)
+    planes = [Plane(material="steel", point=tuple(-0.1 * n), normal=tuple(n)) for n in (side, -side, across, -across)]
+    vertices = [tuple(x * side + y * across) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+    mesh = Mesh(material="steel", vertices=vertices, triangles=[(0, 1, 2), (1, 2, 3)])
+    cylinder = Cylinder(material="steel", axis=tuple(up), radius=0.1)
+    grains = Lattice(material="glass", lower=(-1, -1, -1), upper=(1, 1, 1), count=1000, sizes=0.01)
+    for walls in (planes, [mesh], [cylinder]):
+        scene = Scene(materials=(steel, glass), gravity=Gravity(acceleration=tuple(-10 * up)), grains=(grains,), walls=tuple(walls))
+        size = size_of_scene(scene)
+        assert size.system.width == pytest.approx(20)
+        assert size.system.height == pytest.approx(1000 * np.pi / 6 / 0.6 / 400)
+        assert (size.system.young, size.system.gravity, size.grains) == (5e7, 10, 1000)
+
+
+def test_an_endless_emitter_is_counted_to_the_end_of_the_run():
+    scene = load_scene("pile")
+    endless = scene.emitters[0].model_copy(update={"count": None, "rate": 100.0})
+    assert size_of_scene(scene.model_copy(update={"emitters": (endless,)}), 2.0).grains == 201
+    static = Grains(material="pellet", position=[[0, 0, 0]], diameter=0.01, static=True)
+    assert size_of_scene(scene.model_copy(update={"emitters": (), "grains": (static,)})) is None
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ((), ("--diameter", "--scene")),
+        (("--diameter", "10mm", "--young", "10GPa", "--width", "15"), ("--height",)),
+        (("--diameter", "10 bananas", *ROW_22[2:]), ("bananas", "mm")),
+        ((*ROW_22, "--density", "10 kg"), ("density", "mass", "kg/m3")),
+        ((*ROW_22, "--tolerance", "0"), ("tolerance", "above 0")),
+        ((*ROW_22, "--tolerance", "120%"), ("tolerance", "below 1")),
+        ((*ROW_22, "--inertial", "-1"), ("inertial", "0 or more")),
+        ((*ROW_22, "--poisson", "0.5"), ("poisson", "0.5")),
+        ((*ROW_22, "--height", "1mm"), ("height", "1 diameter")),
+        ((*ROW_22, "--contacts", "0"), ("contacts", "above 0")),
+        ((*ROW_22, "--set", "count=3"), ("--scene",)),
+        (("--table", "--diameter", "1mm"), ("--table", "--diameter")),
+        (("--scene", "colum"), ("'column'",)),
+    ],
+)
+def test_bad_input_is_refused_in_words(arguments, words):
+    result = plan(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    for word in words:
+        assert word in result.stderr
+
+
+def test_times_are_said_in_words():
+    assert [in_time(t) for t in (8280, 0.5, 2.0, 100, 1e6, 1e10)] == ["2.3 h", "500 ms", "2 s", "1.7 min", "12 days", "317 years"]

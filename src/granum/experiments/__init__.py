@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import sn_column, sn_drum, sn_hertz, sn_order, sn_silo, sn_table1, ws_column, ws_drum, ws_pile
+from . import sn_column, sn_drum, sn_hertz, sn_law, sn_order, sn_silo, sn_table1, ws_column, ws_drum, ws_pile
 from .experiment import Experiment, Outcome, Row, Size
 from .pool import Job, run_jobs
 from .store import RunStore
@@ -22,6 +22,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "sn-column": _experiment(sn_column, "iterations for the mean overlap of a column (SN 5.1, Fig. 5)"),
     "sn-drum": _experiment(sn_drum, "flow, forces and iterations in a sawtooth drum (SN 5.2, Fig. 7-10)"),
     "sn-hertz": _experiment(sn_hertz, "overlaps of a column against Hertz's law, E = 1e5 to 1e13 Pa (SN 5.4)"),
+    "sn-law": _experiment(sn_law, "c0, c1 and c2 of the iteration law from containers and drums (SN 5.3, Fig. 11)"),
     "sn-order": _experiment(sn_order, "random against sequential order of the sweeps (SN 5.4)"),
     "sn-silo": _experiment(sn_silo, "iterations for containers, Janssen's profile, collapse (SN 5.1, Fig. 3, 4 and 6)"),
     "sn-table1": _experiment(sn_table1, "the cost of 33 systems with both methods, computed (SN Table I)"),

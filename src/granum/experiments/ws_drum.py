@@ -36,7 +36,7 @@ class DrumSize:
     speed: float = 0.25
 
 
-QUICK = DrumSize(iterations=(5, 10, 25, 50, 150), prepare=8.0, prepare_iterations=50, settle=3.0)
+QUICK = DrumSize(iterations=(5, 10, 25, 50, 100), prepare=6.0, prepare_iterations=50, settle=2.0, window=1.5)
 FULL = DrumSize(iterations=(5, 10, 25, 50, 75, 100, 150, 250, 500), prepare=12.0, prepare_iterations=150, settle=8.0)
 
 

@@ -121,7 +121,7 @@ def draw_silo_networks(curves: dict[str, Any], path: Path) -> Path:
     names = list(profiles)
     shown = [names[0], names[len(names) // 2], names[-1]]
     top = max(profiles[name]["height"] for name in shown)
-    figure = new_figure(2.6 * len(shown), min(12.0, 1.6 + 0.21 * top))
+    figure = new_figure(2.6 * len(shown), min(12.0, 1.4 + 0.18 * (top + 1.5)))
     strongest = float(np.quantile(profiles[shown[-1]]["force"], 0.995))
     for axes, name in zip(figure.subplots(1, len(shown), sharey=True), shown, strict=True):
         force = profiles[name]["force"]
@@ -138,6 +138,41 @@ def draw_silo_networks(curves: dict[str, Any], path: Path) -> Path:
     figure.axes[0].set_ylabel("height [d]")
     figure.colorbar(lines, ax=figure.axes, label="normal force [m g]", shrink=0.5)
     return save(figure, path, "Force networks (SN Fig. 3)")
+
+
+def draw_law(curves: dict[str, Any], path: Path) -> Path:
+    """Iterations against height, and against the shape of containers, with the law as SN has it and as fitted (SN Fig. 11)."""
+    figure = new_figure(11.0, 5.0)
+    left, right = figure.subplots(1, 2)
+    systems, eps = curves["systems"], curves["tolerance"]
+    names = list(dict.fromkeys(systems["name"]))
+    for k, name in enumerate(names):
+        which = np.array([other == name for other in systems["name"]])
+        style, drum = series(k), name.startswith("drum")
+        width = float(systems["width"][which][0])
+        marks = {**style, "lw": 0, "mfc": "white" if drum else style["color"]}
+        left.plot(systems["height"][which], systems["required"][which], label=name, **marks)
+        if width < 5:
+            continue  # no arches: not in the fit
+        left.plot(systems["height"][which], systems["fit"][which], color=style["color"], lw=1.3)
+        left.plot(systems["height"][which], systems["law"][which], color=style["color"], lw=1, ls=":")
+        if not drum:
+            right.plot(systems["height"][which] / width, systems["required"][which] / width, label=f"w = {width:g} d", **marks)
+    left.plot([], [], color="0.3", lw=1.3, label="fitted")
+    left.plot([], [], color="0.3", lw=1, ls=":", label="SN (41)")
+    left.set(xscale="log", yscale="log", xlabel="height $l$ [d]", ylabel=r"iterations $N_{it}$")
+    ticks(left.xaxis, TWO_FIVE, inside=left.get_xlim())
+    ticks(left.yaxis, TWO_FIVE, inside=left.get_ylim())
+    left.legend(fontsize=7, frameon=False, ncols=2, loc="lower right")
+    head(left, rf"iterations for $\langle\varepsilon_c\rangle$ = {100 * eps:g} %")
+    shape = np.linspace(0, 1.1 * np.nanmax(np.where(systems["inertial"] == 0, systems["height"] / np.maximum(systems["width"], 5), 0)), 100)
+    c0, c1, c2 = curves["constants"]
+    right.plot(shape, -c0 * np.expm1(-c2 * shape) / eps, color="0.3", lw=1.3, label="fitted")
+    right.plot(shape, -0.3 * np.expm1(-0.44 * shape) / eps, color="0.3", lw=1, ls=":", label="SN (41)")
+    right.set(xlabel="shape $l/w$ of containers", ylabel="$N_{it} / w$ [1/d]", xlim=(0, None), ylim=(0, None))
+    right.legend(fontsize=8, frameon=False, loc="lower right")
+    head(right, rf"$c_0$ = {c0:.2g}, $c_1$ = {c1:.2g}, $c_2$ = {c2:.2g}  (SN: 0.3, 2.0, 0.44)")
+    return save(figure, path, "The iteration law (SN 5.3, Fig. 11)")
 
 
 def draw_table(curves: dict[str, Any], path: Path) -> Path:

@@ -45,7 +45,8 @@ def draw_drum_sections(curves: dict[str, Any], path: Path) -> Path:
     for axes, (name, section) in zip(panels, curves["sections"].items(), strict=True):
         shown = _draw_section(axes, section, name)
     figure.colorbar(shown, ax=panels, label=r"speed relative to the drum $v_r / R\Omega$", shrink=0.8)
-    return save(figure, path, f"Slowly turning drum: speed relative to the drum, and ways of grains in {curves['window']:g} s (WS Fig. 10-11)")
+    title = f"Slowly turning drum: speed relative to the drum, and ways of grains in {curves['window']:g} s (WS Fig. 10-11)"
+    return save(figure, path, title)
 
 
 def draw_drum_forces(curves: dict[str, Any], path: Path) -> Path:

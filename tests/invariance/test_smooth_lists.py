@@ -77,7 +77,8 @@ def raining(habit=None):
     """Grains come down in columns on others that lie and are pushed about by a callback, just when new ones come."""
     place = np.array([(x, y, 0.999 * D / 2) for x in range(4) for y in range(5)], float) * (1.5 * D, 1.5 * D, 1)
     source = BoxSource(lower=(0, 0, 3 * D), upper=(4 * D, 6 * D, 3.5 * D))
-    emitter = Emitter(material="m", sizes={"distribution": "discrete", "diameters": [D]}, rate=1000, count=6, source=source, velocity=(0, 0, -3))
+    sizes = {"distribution": "discrete", "diameters": [D]}
+    emitter = Emitter(material="m", sizes=sizes, rate=1000, count=6, source=source, velocity=(0, 0, -3))
     sim = make(place, walls=[Plane(material="m")], gravity=(0, 0, -G), emitters=[emitter], h=1e-4, rolling_friction=0.1)
 
     def push(sim):

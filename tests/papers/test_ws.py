@@ -142,7 +142,7 @@ def test_reproduce_by_name(tmp_path, monkeypatch):
 def test_reproduce_lists_what_it_knows_and_refuses_the_rest(tmp_path):
     listed = CliRunner().invoke(make_app(), ["reproduce", "--list"])
     assert listed.exit_code == 0
-    assert [line.split()[0] for line in listed.stdout.splitlines()] == ["ws-column", "ws-pile"]
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == list(EXPERIMENTS)
     for arguments in (["ws-pyle"], []):
         refused = CliRunner().invoke(make_app(), ["reproduce", *arguments])
         assert refused.exit_code == 2

@@ -32,16 +32,12 @@ def energies(sim, steps):
     return energy / energy[0] - 1, contacts
 
 
-STEP = 6.4e-5  # the automatic one
-
-
-def test_automatic_step():
-    assert gas(None).time_step == pytest.approx(STEP, rel=0.01)
+STEP = 6.4e-5  # [s]: some 60 in a collision
 
 
 def test_verlet_keeps_energy_for_100_000_steps():
-    """At a quarter of the automatic step, in contacts and between them: 2e-5; symplectic, so nothing piles up but the ends of contacts."""
-    energy, contacts = energies(gas(STEP / 4), 100_000)
+    """At the automatic step, in contacts and between them; symplectic, so nothing piles up but the ends of contacts."""
+    energy, contacts = energies(gas(None), 100_000)
     print(f"largest {np.abs(energy).max():.1e}, last {energy[-1]:.1e}, {contacts / 1e5:.2f} contacts a step")
     assert contacts > 20_000
     assert np.abs(energy).max() < 1e-4

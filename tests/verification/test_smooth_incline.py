@@ -17,9 +17,8 @@ def incline(tangent, law="hertz", turn=0.4, **material):
     """A sphere laid at rest on a slope of that tangent, ``turn`` [rad] from x; with downhill and the axis of rolling downhill."""
     angle = np.arctan(tangent)
     downhill = np.array([np.cos(turn), np.sin(turn), 0.0])
-    sim = make(
-        (0, 0, R - overlap(tangent, law)), walls=True, gravity=G * (np.sin(angle) * downhill - (0, 0, np.cos(angle))), law=LAWS[law], **material
-    )
+    pull = G * (np.sin(angle) * downhill - (0, 0, np.cos(angle)))
+    sim = make((0, 0, R - overlap(tangent, law)), walls=True, gravity=pull, law=LAWS[law], **material)
     return sim, downhill, np.cross((0, 0, 1), downhill)
 
 

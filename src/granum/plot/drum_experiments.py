@@ -25,7 +25,7 @@ def draw_drum_flow(curves: dict[str, Any], path: Path) -> Path:
         right.plot(n, curves["angle"][method], label=f"{method}, centre of mass", **style)
         right.plot(n, curves["surface_angle"][method], color=style["color"], lw=1, ls=":")
     left.axhspan(53, 63, color="0.93", zorder=0)
-    left.annotate(r"WS: 58 % $\pm$ 5 %", (n[0], 63), xytext=(0, -10), textcoords="offset points", fontsize=8, color="0.35")
+    left.annotate(r"WS: 58 % $\pm$ 5 %", (n[0], 53), xytext=(0, 3), textcoords="offset points", fontsize=8, color="0.35")
     right.axhspan(48, 50, color="0.93", zorder=0)
     right.annotate("WS: 48 to 50 degrees", (n[0], 50), xytext=(0, 3), textcoords="offset points", fontsize=8, color="0.35")
     right.plot([], [], color="0.4", lw=1, ls=":", label="surface")
@@ -33,7 +33,7 @@ def draw_drum_flow(curves: dict[str, Any], path: Path) -> Path:
     right.set(xscale="log", xlabel="iterations $N_{it}$", ylabel="dynamic angle of repose [degrees]")
     for axes, text in ((left, "plug zone (bars: scatter in time)"), (right, "angle of repose")):
         ticks(axes.xaxis, n)
-        axes.legend(fontsize=8, frameon=False, loc="lower right")
+        axes.legend(fontsize=8, frameon=False, loc="upper left" if axes is left else "lower right")
         head(axes, text)
     return save(figure, path, "Slowly turning drum: plug zone and angle against iterations (WS Fig. 12-13)")
 
@@ -45,7 +45,8 @@ def draw_drum_sections(curves: dict[str, Any], path: Path) -> Path:
     for axes, (name, section) in zip(panels, curves["sections"].items(), strict=True):
         shown = _draw_section(axes, section, name)
     figure.colorbar(shown, ax=panels, label=r"speed relative to the drum $v_r / R\Omega$", shrink=0.8)
-    return save(figure, path, "Slowly turning drum: speed relative to the drum, and ways of grains in 2 s (WS Fig. 10-11)")
+    title = f"Slowly turning drum: speed relative to the drum, and ways of grains in {curves['window']:g} s (WS Fig. 10-11)"
+    return save(figure, path, title)
 
 
 def draw_drum_forces(curves: dict[str, Any], path: Path) -> Path:

@@ -261,7 +261,7 @@ class SmoothStepper:
 
     def _gather_contacts(self) -> Contacts:
         n, t, order = self._count, self._touch, self.neighbours.order
-        contacts = Contacts(max(n + t.count, 1))
+        contacts = Contacts(n + t.count)
         contacts.resize(n, n + t.count)
         contacts.time_step = self._h
         a, b = self._grain[self._a[:n]], self._grain[self._b[:n]]
@@ -307,7 +307,7 @@ class SmoothStepper:
         self._pair_force = np.zeros((slots, self.springs))
         self._touch.restore(saved["walls"])
         old = saved["contacts"]
-        self._contacts = Contacts(max(len(old["a"]), 1))
+        self._contacts = Contacts(len(old["a"]))
         self._contacts.resize(old["pairs"], len(old["a"]))
         self._contacts.time_step = self._h
         for name in CONTACTS:

@@ -15,7 +15,8 @@ from .damping import damping_table
 
 MODE = 16.0   # six neighbours with friction: two thirds of their shear stiffness on the grain's turning, twice in opposite phase
 DEEP = 0.01   # of the diameter
-HERTZ, LINEAR = 20.0, 48.0  # automatic steps in a contact's own limit; some 40 in a collision, more with dashpots that set in at once
+# Automatic steps in a contact's own limit: some 40 in a collision, more for dashpots that set in at once, or for energy to stay
+HERTZ, LINEAR, ELASTIC = 20.0, 48.0, 50.0
 
 
 def longest_step(scene: Scene, damped: bool) -> float:
@@ -27,11 +28,14 @@ def longest_step(scene: Scene, damped: bool) -> float:
 
 
 def automatic_step(scene: Scene, damped: bool) -> float:
-    """A step [s] that is stable and resolves collisions: their restitution comes out within 0.01."""
+    """A step [s] that is stable and resolves collisions: restitution comes out within 0.01, a gas without losses keeps its energy."""
     alone = _limit(scene, damped, 1.0, 1.0)
     if not math.isfinite(alone):
         raise InputError("time_step must be given: without grains or emitters there is nothing to derive it from.")
-    return alone / (HERTZ if scene.law.exponent > 1.0 else LINEAR)
+    table = scene.pair_table()
+    if table.restitution.max() == 1.0 if damped else table.dissipation == 0.0:
+        return alone / ELASTIC
+    return alone / (HERTZ if table.exponent > 1.0 else LINEAR)
 
 
 def _limit(scene: Scene, damped: bool, mode: float, reduced: float) -> float:

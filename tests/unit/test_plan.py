@@ -149,22 +149,36 @@ def test_a_scene_gives_its_size_and_material(tmp_path):
 
 @pytest.mark.parametrize("lying", [False, True])
 def test_walls_bound_the_width_whichever_way_gravity_points(lying):
-    """1000 grains of 10 mm between walls 0.2 m apart: a height of 1000 pi/6 d^3 / (0.6 (20 d)^2) = 2.18 d."""
+    """1000 grains of 10 mm between walls 0.2 m apart fill 1000 pi/6 d^3 / 0.6 over the area: (20 d)^2, or pi/4 of it if round."""
     up = np.array([1.0, 0.0, 0.0] if lying else [0.0, 0.0, 1.0])
     side = np.array([0.0, 0.0, 1.0] if lying else [1.0, 0.0, 0.0])
     across = np.cross(up, side)
     steel, glass = Material(name="steel", youngs_modulus=2e11, density=7800), Material(name="glass", youngs_modulus=5e7)
-    planes = [Plane(material="steel", point=tuple(-0.1 * n), normal=tuple(n)) for n in (side, -side, across, -across)]
-    vertices = [tuple(x * side + y * across) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
-    mesh = Mesh(material="steel", vertices=vertices, triangles=[(0, 1, 2), (1, 2, 3)])
+
+    def ring(count):
+        normals = [np.cos(a) * side + np.sin(a) * across for a in 2 * np.pi / count * np.arange(count)]
+        return [Plane(material="steel", point=tuple(-0.1 * n), normal=tuple(n)) for n in normals]
+
+    corners = [tuple(x * side + y * across) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+    mesh = Mesh(material="steel", vertices=corners, triangles=[(0, 1, 2), (1, 2, 3)])
     cylinder = Cylinder(material="steel", axis=tuple(up), radius=0.1)
     grains = Lattice(material="glass", lower=(-1, -1, -1), upper=(1, 1, 1), count=1000, sizes=0.01)
-    for walls in (planes, [mesh], [cylinder]):
-        scene = Scene(materials=(steel, glass), gravity=Gravity(acceleration=tuple(-10 * up)), grains=(grains,), walls=tuple(walls))
+    centred = Grains(material="glass", position=grains.place()[0] - grains.place()[0].mean(axis=0), diameter=0.01)
+    for walls, area in ((ring(4), 400), ([mesh], 400), ([cylinder], 100 * np.pi), (ring(20), 100 * np.pi)):
+        scene = Scene(materials=(steel, glass), gravity=Gravity(acceleration=tuple(-10 * up)), grains=(centred,), walls=tuple(walls))
         size = size_of_scene(scene)
-        assert size.system.width == pytest.approx(20)
-        assert size.system.height == pytest.approx(1000 * np.pi / 6 / 0.6 / 400)
+        assert size.system.width == pytest.approx(20, rel=2e-3)  # the cylinder is seen as a polygon of 64 corners
+        assert size.system.height == pytest.approx(1000 * np.pi / 6 / 0.6 / area, rel=2e-3)
         assert (size.system.young, size.system.gravity, size.grains) == (5e7, 10, 1000)
+
+
+def test_library_containers_are_as_wide_as_they_say():
+    silo = size_of_scene(load_scene("silo", {"count": "500", "width": "6"})).system
+    assert silo.width == pytest.approx(6)
+    assert silo.height == pytest.approx(500 / 6 * np.pi / 0.6 / (9 * np.pi))
+    drum = size_of_scene(load_scene("drum", {"kind": "sawtooth"})).system
+    assert drum.width == pytest.approx(80, rel=0.02)
+    assert drum.height == pytest.approx(7500 / 6 * np.pi / 0.6 / 640, rel=0.15)
 
 
 def test_an_endless_emitter_is_counted_to_the_end_of_the_run():

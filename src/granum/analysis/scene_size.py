@@ -21,7 +21,7 @@ FloatArray = NDArray[np.float64]
 PACKING = 0.6   # solid fraction of settled grains
 REPOSE = 30.0   # [degrees] of a heap that no wall holds
 SAMPLE = 2000   # emitted grains that stand for all when their volume is summed
-FACING = 0.9    # cosine: a plane that stands this nearly across a direction bounds it
+FACING = 0.5    # cosine: a plane that leans less across a direction bounds it
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ def size_of_scene(scene: Scene, duration: float | None = None) -> SceneSize | No
 def _extent(scene: Scene, loose: list[GrainBlock], volume: float, up: FloatArray, placed_only: bool) -> tuple[float, float, str]:
     """Width and height [m] of the settled material, and how they were found."""
     across = _across(up)
-    sides = _sides(scene, across)
-    if sides is not None:
-        height = volume / PACKING / (sides[0] * sides[1])
-        return max(sides), height, f"the walls, and the height that the grains fill between them (packed to {PACKING:g})"
+    walls = _cross_section(scene, across, _middle(scene, loose))
+    if walls is not None:
+        width, area = walls
+        return width, volume / PACKING / area, f"the walls, and the height that the grains fill between them (packed to {PACKING:g})"
     if placed_only:
         low, high = _placed_extent(loose, np.vstack([across, up]))
         return float(max(high[:2] - low[:2])), float(high[2] - low[2]), "the extent of the placed grains"
@@ -77,24 +77,45 @@ def _extent(scene: Scene, loose: list[GrainBlock], volume: float, up: FloatArray
     return 2 * radius, radius * slope, f"a heap at {REPOSE:g} degrees (packed to {PACKING:g})"
 
 
-def _sides(scene: Scene, across: FloatArray) -> FloatArray | None:
-    """(2,) inner widths [m] of the walls in both directions across gravity; None where a direction is open."""
-    low, high = np.full(2, np.inf), np.full(2, -np.inf)
-    bound_low, bound_high = np.full(2, -np.inf), np.full(2, np.inf)
+def _middle(scene: Scene, loose: list[GrainBlock]) -> FloatArray:
+    """A point [m] among the grains."""
+    if loose:
+        return np.asarray(loose[0].place()[0].mean(axis=0))
+    return np.asarray(scene.emitters[0].source.points(np.random.default_rng(0), SAMPLE).mean(axis=0))
+
+
+def _cross_section(scene: Scene, across: FloatArray, middle: FloatArray) -> tuple[float, float] | None:
+    """Width [m], the larger of the two across gravity, and area [m^2] of what the walls enclose; None where a side is open.
+
+    Cylinders and meshes count with the outline of their points; planes with their distance from the grains, more than four as a circle.
+    """
+    from scipy.spatial import ConvexHull, QhullError
+
+    seen: list[FloatArray] = []
+    low, high, standing = np.full(2, -np.inf), np.full(2, np.inf), 0
     for body in scene.all_bodies:
-        turn = matrix(np.asarray(body.orientation))
+        turn, shift = matrix(np.asarray(body.orientation)), np.asarray(body.position)
         for wall in body.walls:
-            points = _points(wall)
-            if len(points):
-                seen = (np.asarray(body.position) + points @ turn.T) @ across.T
-                low, high = np.minimum(low, seen.min(axis=0)), np.maximum(high, seen.max(axis=0))
+            seen.append((shift + _points(wall) @ turn.T) @ across.T)
             for point, normal in _planes(wall):
                 facing = across @ (turn @ normal)
-                at = across @ (np.asarray(body.position) + turn @ point)
-                bound_low = np.where(facing > FACING, np.maximum(bound_low, at), bound_low)
-                bound_high = np.where(facing < -FACING, np.minimum(bound_high, at), bound_high)
-    both = np.where(np.isfinite(bound_high - bound_low), bound_high - bound_low, high - low)
-    return both if (np.isfinite(both) & (both > 0)).all() else None
+                standing += bool(np.abs(facing).max() > FACING)
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    at = (shift + turn @ point - middle) @ (turn @ normal) / facing  # along each direction, from the middle
+                low = np.where(facing > FACING, np.maximum(low, at), low)
+                high = np.where(facing < -FACING, np.minimum(high, at), high)
+    sides = high - low
+    if np.isfinite(sides).all() and (sides > 0).all():
+        return float(sides.max()), float(sides.prod() * (np.pi / 4 if standing > 4 else 1.0))
+    points = np.concatenate(seen) if seen else np.zeros((0, 2))
+    sides = np.where(np.isfinite(sides), sides, np.ptp(points, axis=0) if len(points) else 0.0)
+    if not (sides > 0).all():
+        return None
+    try:
+        area = ConvexHull(points).volume  # of a plane figure that is its area
+    except QhullError:
+        area = float(sides.prod())
+    return float(sides.max()), min(float(area), float(sides.prod()))
 
 
 def _points(wall: Shape) -> FloatArray:

@@ -172,10 +172,12 @@ def _profile_rows(size: SiloSize, profiles: dict[str, Any]) -> list[Row]:
         compared(name, height, "less than 0.4", 0.0, 0.4, ours) if paper_sized
         else Row(name, ours.format(height), f"less than 0.4 with {PAPER_COUNT} grains", height)
     ]  # fmt: skip
-    rows.append(compared(
-        f"{what}: R2 of Janssen's law, {size.profile_iterations[-1]} iterations", most["r_squared"], "pressure saturates", 0.97, 1.0,
-        f"{{:.3f}}, saturated at {most['saturation']:.0f} Pa over {most['length']:.1f} d",
-    ))  # fmt: skip
+    name = f"{what}: R2 of Janssen's law, {size.profile_iterations[-1]} iterations"
+    ours = f"{{:.3f}}, saturated at {most['saturation']:.0f} Pa over {most['length']:.1f} d"
+    rows.append(
+        compared(name, most["r_squared"], "pressure saturates", 0.97, 1.0, ours) if paper_sized
+        else Row(name, ours.format(most["r_squared"]), "pressure saturates", most["r_squared"])
+    )  # fmt: skip
     lowest = {n: float(profile["axis_pressure"][:2].mean()) for n, profile in profiles.items()}
     each = ", ".join(f"{p:.0f} at {n}" for n, p in lowest.items())
     rows.append(compared(

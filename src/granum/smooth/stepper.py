@@ -125,7 +125,7 @@ class SmoothStepper:
     def _kick_and_drift(self, kick: float, drift: float, gravity: FloatArray) -> int:
         b, near = self.bodies, self.neighbours
         return kick_and_drift(
-            near.order, b.wall_body_count, kick, drift, gravity, self._force, b.inverse_mass, b.radius, b.material, near.reference,
+            near.rank, b.wall_body_count, kick, drift, gravity, self._force, b.inverse_mass, b.radius, b.material, near.reference,
             near.skin, b.position, b.orientation, b.velocity, b.spin, self._grain, self._sphere,
         )  # fmt: skip
 
@@ -217,7 +217,7 @@ class SmoothStepper:
         self._force[:] = 0.0
         materials = len(self.scene.materials)
         self.elastic, self.deepest = push_pairs(
-            self._count, self._a, self._b, self._place, self._grain, self.law, materials, self.hertz, self.dissipation, h,
+            self._count, self._a, self._b, self._place, self._sphere, self._grain, self.law, materials, self.hertz, self.dissipation, h,
             self._spring, self._force, self._pair_force,
         )  # fmt: skip
         t = self._touch
@@ -225,7 +225,7 @@ class SmoothStepper:
         if not t.count:
             return
         elastic, deepest, power = push_walls(
-            t.a, t.b, t.normal, t.overlap, near.rank, self._grain, self.walls.body, self.walls.material,
+            t.a, t.b, t.normal, t.overlap, near.rank, self._sphere, self._grain, self.walls.body, self.walls.material,
             surface_velocity(self.walls, b.orientation), b.position, b.velocity, b.spin, b.inverse_mass, self.law, materials, self.hertz,
             self.dissipation, h, t.spring, self._force, self._wall_force, t.force,
         )  # fmt: skip
@@ -238,7 +238,7 @@ class SmoothStepper:
         b, near = self.bodies, self.neighbours
         self._kick_walls(kick, gravity)
         kinetic, potential, self.fastest = kick_and_look(
-            near.order, b.wall_body_count, kick, gravity, self._force, self._grain, b.velocity, b.spin, self.extent
+            near.rank, b.wall_body_count, kick, gravity, self._force, self._sphere, self._grain, b.velocity, b.spin, self.extent
         )
         own, lifted = wall_energy(b, gravity)
         return kinetic + own, potential + lifted
@@ -264,7 +264,7 @@ class SmoothStepper:
         contacts = Contacts(n + t.count)
         contacts.resize(n, n + t.count)
         contacts.time_step = self._h
-        a, b = self._grain[self._a[:n]], self._grain[self._b[:n]]
+        a, b = self._sphere[self._a[:n]], self._sphere[self._b[:n]]
         apart = b[:, :3] - a[:, :3]
         distance = np.sqrt((apart * apart).sum(axis=1))
         contacts.a[:n], contacts.b[:n], contacts.feature[:n] = order[self._a[:n]], order[self._b[:n]], 0
@@ -299,6 +299,7 @@ class SmoothStepper:
             setattr(self, f"_{name}", np.array(saved[name]))
         self.extent = np.array(saved["extent"])
         self._grain, self._sphere = np.zeros((len(self._force), ROW)), np.zeros((len(self._force), 4))
+        self._sphere[self.neighbours.order < 0, :3] = np.inf
         pairs, slots = saved["pairs"], len(self._spring)
         self._count = len(pairs["a"])
         self._a, self._b, self._place = (np.zeros(slots + 1, np.int32) for _ in range(3))

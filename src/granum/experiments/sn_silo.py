@@ -41,7 +41,7 @@ class SiloSize:
 
 QUICK = SiloSize(
     ((3, (50, 100, 200, 400)), (6, (100, 200, 400, 800, 1600)), (9, (200, 400, 800, 1600, 3200)), (15, (500, 1000, 2000, 4000))),
-    Rest(ramp=None, hold=1.0), profile_count=2500, profile_iterations=(10, 25, 50, 100, 200),
+    Rest(ramp=6.0, hold=1.0), profile_count=2500, profile_iterations=(10, 25, 50, 100, 200),
 )  # fmt: skip
 FULL = SiloSize(
     (

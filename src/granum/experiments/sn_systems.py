@@ -24,8 +24,8 @@ NEAR = 0.1        # of a tolerance: a run that comes so near is not tried again
 class Rest:
     """How grains in a container come to rest."""
 
-    ramp: float | None
-    """Gravity grows during this time [s]; none: as long as the fall of the grid asks."""
+    ramp: float
+    """Gravity grows during this time [s]."""
     hold: float
     """Then this time passes [s]; measured is over its second half."""
 
@@ -61,7 +61,7 @@ def come_to_rest(scene: Scene, rest: Rest, iterations: int, order: str = "colour
 
 def at_rest(scene: Scene, rest: Rest, iterations: int, order: str = "colour") -> Iterator[Simulation]:
     """The simulation in every step of the second half of the hold."""
-    sim = start_cold(scene, iterations, order).run(scene.parameters["ramp"] + rest.hold / 2)
+    sim = start_cold(scene, iterations, order).run(rest.ramp + rest.hold / 2)
     for _ in range(max(1, round(rest.hold / 2 / sim.time_step))):
         sim.step()
         yield sim

@@ -51,12 +51,12 @@ def draw_hertz(curves: dict[str, Any], path: Path) -> Path:
     left.set(yscale="log", xlabel="contact, from the floor up", ylabel="overlap [d]", ylim=(1e-8, 1))
     left.legend(fontsize=8, frameon=False, ncols=2, loc="lower left")
     ticks(left.xaxis, [1, 5, 10, 15, 20], inside=(1, len(contacts)))
-    head(left, "overlaps: run (marks) and Hertz's law (lines)")
+    head(left, "overlaps: run (marks) and Hertz's law (lines); every other contact is swept last")
     right.plot(young, np.maximum(curves["mean_error"], 1e-12), **series(1))
     right.axhline(0.001, color="0.5", lw=1)
     right.annotate("SN: less than 0.001 d", (young[0], 0.001), xytext=(2, 3), textcoords="offset points", fontsize=8, color="0.35")
     right.set(xscale="log", yscale="log", xlabel="Young's modulus E [Pa]", ylabel="mean error of the overlap [d]")
-    head(right, "what is left of the error of the solve")
+    head(right, "the error that the sweeps leave")
     return save(figure, path, "Column under its own weight: overlaps against Hertz's law (SN 5.4)")
 
 

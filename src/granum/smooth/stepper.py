@@ -29,6 +29,7 @@ from .walls import carry_wall_springs, push_walls
 
 SKIN = Skin(least=0.15, ahead=20, slow_ahead=100, slow_skin=0.5)
 REACH = 0.5  # of the largest radius: how far beyond a grain walls are looked for, its skin and the walls' way included
+IMPACT = 0.05  # [m/s]: contacts that close or open faster are impacts, as in the nonsmooth stepper
 EMPTY = np.zeros((0, FORCE))
 CONTACTS = ("a", "b", "feature", "normal", "overlap", "impulse", "rebound")        # kept in a checkpoint
 WALL_CONTACTS = ("a", "b", "feature", "normal", "overlap", "spring", "force")
@@ -278,8 +279,19 @@ class SmoothStepper:
         contacts.impulse[:, 0] = self._h * push
         contacts.impulse[:, 1:4] = self._h * (force[:, :3] - push[:, None] * contacts.normal)
         contacts.impulse[:, 4 : 1 + self.springs] = self._h * force[:, 3:]
-        contacts.rebound[:] = 0.0
+        rate = np.abs((self._relative_velocity() * contacts.normal).sum(axis=1))
+        contacts.rebound[:] = np.where(rate > IMPACT, rate, 0.0)
         return contacts
+
+    def _relative_velocity(self) -> FloatArray:
+        """(C, 3) of b's centre, or of the wall at the contact, against a's centre [m/s]."""
+        n, t, bodies = self._count, self._touch, self.bodies
+        rank = self.neighbours.rank
+        own = np.concatenate([self._a[:n], rank[t.a]])
+        w = self.walls.body[-1 - t.b]
+        arm = self._sphere[rank[t.a], :3] + bodies.radius[t.a, None] * t.normal - bodies.position[w]
+        wall = bodies.velocity[w] + np.cross(bodies.spin[w], arm)
+        return np.concatenate([self._grain[self._b[:n], :3], wall]) - self._grain[own, :3]
 
     def checkpoint(self) -> dict[str, Any]:
         """All that the next step depends on besides the bodies."""

@@ -2,8 +2,8 @@
 
 A grain of mass m among its neighbours is a spring system whose fastest mode, grains and spins against their neighbours', has about
 w^2 = ``MODE`` k/m, with k the stiffness of one contact. Verlet and symplectic Euler follow it as long as h < 2/w, less with damping: the
-fastest mode is also the most damped. A Hertz contact grows stiffer with its overlap; the step is found for an overlap of ``DEEP``,
-or that of an impact at the speeds of the first grains. Walls that are pushed count as grains of their mass.
+fastest mode is also the most damped. A Hertz contact grows stiffer with its overlap; the limit is found for an overlap of ``DEEP``.
+Automatic steps also resolve impacts at the speeds that grains start with. Walls that are pushed count as grains of their mass.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def longest_step(scene: Scene, damped: bool) -> float:
 
     ``damped``: dashpots follow from the restitution of each pair of materials, else from the law's dissipation c.
     """
-    return _limit(scene, damped, MODE, 0.5)
+    return _limit(scene, damped, MODE, 0.5, 0.0)
 
 
 def automatic_step(scene: Scene, damped: bool) -> float:
@@ -36,7 +36,7 @@ def automatic_step(scene: Scene, damped: bool) -> float:
 
     Where nothing damps, it is short enough for the energy to stay within 1e-4 while overlaps stay below 1 %.
     """
-    alone = _limit(scene, damped, 1.0, 1.0)
+    alone = _limit(scene, damped, 1.0, 1.0, _approach(scene))
     if not math.isfinite(alone):
         raise InputError("time_step must be given: without grains or emitters there is nothing to derive it from.")
     table = scene.pair_table()
@@ -45,8 +45,11 @@ def automatic_step(scene: Scene, damped: bool) -> float:
     return alone / (HERTZ if table.exponent > 1.0 else LINEAR)
 
 
-def _limit(scene: Scene, damped: bool, mode: float, reduced: float) -> float:
-    """2/w (sqrt(1 + zeta^2) - zeta) [s], w^2 = ``mode`` k/m, of the smallest grain; dashpots of a pair with m* = ``reduced`` m."""
+def _limit(scene: Scene, damped: bool, mode: float, reduced: float, approach: float) -> float:
+    """2/w (sqrt(1 + zeta^2) - zeta) [s], w^2 = ``mode`` k/m, of the smallest grain; dashpots of a pair with m* = ``reduced`` m.
+
+    Hertz contacts overlap by ``DEEP``, or as deep as an impact at ``approach`` [m/s] goes.
+    """
     table = scene.pair_table()
     hertz = table.exponent > 1.0
     alpha = damping_table(table.restitution, hertz) if damped else None
@@ -55,7 +58,7 @@ def _limit(scene: Scene, damped: bool, mode: float, reduced: float) -> float:
         for other in range(len(scene.materials)):
             k = table.stiffness[own, other]
             if hertz:  # against a wall: R* = d / 2
-                deepest = (1.25 * mass * _approach(scene) ** 2 / (k * math.sqrt(0.5 * d))) ** 0.4  # of an elastic impact
+                deepest = (1.25 * mass * approach**2 / (k * math.sqrt(0.5 * d))) ** 0.4  # of an elastic impact
                 k *= math.sqrt(0.5 * d * max(DEEP * d, deepest))
             secant, stiffness = k, k * (1.5 if hertz else 1.0)
             w = math.sqrt(mode * stiffness / mass)

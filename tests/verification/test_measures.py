@@ -353,8 +353,9 @@ def test_hydrostatic_wall_pressure():
     assert_allclose(inside.z, (50 - layers) * D, atol=1e-15)
     fit = janssen_fit(found.z, found.pressure, found.height, found.strip)
     assert fit.r_squared == pytest.approx(1)
-    assert fit.saturation / fit.length == pytest.approx(1500 * G, rel=1e-3) or math.isinf(fit.length)
+    assert fit.gradient == pytest.approx(1500 * G, rel=1e-3)
     assert fit.length > 100 * height
+    assert_allclose(fit.pressure(found.z), found.pressure, rtol=1e-3)
 
 
 @pytest.mark.parametrize("length", [0.03, 0.1, 0.4])
@@ -383,9 +384,28 @@ def test_janssen_fit_of_points_with_noise_covers_the_truth():
 def test_janssen_fit_of_too_little_says_nothing():
     assert math.isnan(janssen_fit([0.1, 0.2], [1.0, 2.0], 1.0).length)
     assert math.isnan(janssen_fit([0.1, 0.2, 0.3], [0.0, 0.0, 0.0], 1.0).length)
-    growing = janssen_fit([0.1, 0.3, 0.5, 0.7, 0.9], [81.0, 49.0, 25.0, 9.0, 1.0], 1.0)
-    assert math.isinf(growing.length)
-    assert growing.r_squared > 0.99
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("power", [1, 2, 4])
+def test_a_pressure_that_does_not_saturate_gets_a_straight_line(power):
+    """p = 100 y^power over the depth y: the least squares line through the surface has the slope 100 sum(y^(power + 1)) / sum(y^2)."""
+    z = np.linspace(0.1, 0.9, 5)
+    depth = 1 - z
+    pressure = 100 * depth**power
+    fit = janssen_fit(z, pressure, 1.0)
+    slope = float(100 * (depth ** (power + 1)).sum() / (depth**2).sum())
+    assert fit.gradient == pytest.approx(slope, rel=1e-5)
+    assert_allclose(fit.pressure(z), slope * depth, rtol=1e-5)
+    left = pressure - slope * depth
+    assert fit.r_squared == pytest.approx(1 - left @ left / ((pressure - pressure.mean()) ** 2).sum(), abs=1e-9)
+    if power > 1:
+        assert not fit.saturates
+        assert math.isinf(fit.length)
+        assert math.isinf(fit.saturation)
+        assert fit.r_squared < 0.97
+    else:
+        assert fit.length > 1e5
 
 
 def test_pressure_along_the_axis_of_a_cubic_packing():

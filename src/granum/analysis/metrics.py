@@ -175,8 +175,9 @@ def _janssen(shots: Iterable[Snapshot]) -> Measured:
     note = None
     if math.isnan(fit.length):
         note = f"a fit needs {FEWEST_POINTS} strips with pressure"
-    elif math.isinf(fit.length):
-        note = "the pressure does not saturate: it grows at least linearly with depth"
+    elif straight := [name for name, one in (("wall", fit), ("vertical", load)) if math.isinf(one.length)]:
+        which = " and ".join(straight)
+        note = f"the {which} pressure does not saturate: it grows at least linearly with depth, and the fit is a straight line"
     values = asdict(fit) | {"strips": len(wall.z)}
     values |= {f"vertical_{name}": value for name, value in asdict(load).items() if name != "height"}
     return Measured(values, {"z": wall.z, "pressure": wall.pressure, "fit": fit.pressure(wall.z)}, note)
@@ -319,6 +320,7 @@ METRICS: dict[str, Metric] = {
         {
             **dict.fromkeys(("saturation", "saturation_error", "vertical_saturation", "vertical_saturation_error"), "Pa"),
             **dict.fromkeys(("length", "length_error", "vertical_length", "vertical_length_error"), "m"),
+            **dict.fromkeys(("gradient", "vertical_gradient"), "Pa/m"),
             "height": "m", "z": "m", "pressure": "Pa", "fit": "Pa",
         },
         needs="side walls that close around the grains", table="profile",

@@ -177,9 +177,9 @@ def test_angle_of_a_pile_is_that_of_its_resting_grains():
 R, OMEGA, CENTRE = 0.2, 0.5, (1.0, 2.0, 3.0)
 
 
-def drum_scene(spin=(0.0, OMEGA, 0.0), wall=None, parameters=None) -> Scene:
+def drum_scene(spin=(0.0, OMEGA, 0.0), wall=None, parameters=None, start=0.0) -> Scene:
     wall = wall or Cylinder(material="glass", axis=(0, 1, 0), radius=R, length=0.08)
-    body = Body(name="drum", kind="kinematic", position=CENTRE, motion=Motion(spin=spin), walls=(wall,))
+    body = Body(name="drum", kind="kinematic", position=CENTRE, motion=Motion(spin=spin, start=start), walls=(wall,))
     return Scene(materials=(GLASS,), bodies=(body,), parameters=parameters or {})
 
 
@@ -229,6 +229,20 @@ def test_rigid_rotation_is_all_plug_and_a_straight_profile():
     assert profile.angle == pytest.approx(30, abs=1)
 
 
+def test_frames_before_the_drum_turns_are_no_part_of_its_flow():
+    """Level and at rest until t = 1 s, then tilted and turning: the profile is that of the turning frames alone."""
+    scene = drum_scene(parameters={"drum_radius": R, "axis": [0, 1, 0]}, start=1.0)
+    rest = [Snapshot.build(scene, time=t, position=filled(0.0) + CENTRE, radius=D / 2) for t in (0.0, 0.5)]
+    x = filled(30.0)
+    turning = [Snapshot.build(scene, time=t, position=x + CENTRE, radius=D / 2, velocity=np.cross([0, OMEGA, 0], x)) for t in (1.0, 1.5)]
+    found, alone = flow_profile(rest + turning), flow_profile(turning)
+    assert_array_equal(found.time, [1.0, 1.5])
+    assert found.angle == alone.angle
+    assert_array_equal(found.scaled_velocity, alone.scaled_velocity)
+    assert_array_equal(found.count, alone.count)
+    assert_array_equal(flow_profile(rest).time, [0.0, 0.5])
+
+
 def test_plug_zone_below_a_sliding_layer():
     """Above z' = -R/2 the grains also slide down with 0.4 R Omega: the plug zone is what lies below."""
     a = math.radians(30)
@@ -249,12 +263,12 @@ def test_plug_zone_below_a_sliding_layer():
 def test_the_results_of_a_run_tell_of_its_drum_or_silo():
     x = filled(30.0)
     turning = drum_scene().model_copy(update={"name": "drum"})
-    found = scene_results(turning, x + CENTRE, np.full(len(x), D / 2), np.cross([0, OMEGA, 0], x))
+    found = scene_results(turning, x + CENTRE, np.full(len(x), D / 2), np.cross([0, OMEGA, 0], x), 1.0)
     assert found["surface_angle"] == pytest.approx(30, abs=0.3)
     assert found["centre_of_mass_angle"] == pytest.approx(30)
     assert found["plug_fraction"] == 1
     layer = lattice(4, 4, 3)
-    found = scene_results(Scene(name="silo", materials=(GLASS,)), layer, np.full(len(layer), D / 2), np.zeros((len(layer), 3)))
+    found = scene_results(Scene(name="silo", materials=(GLASS,)), layer, np.full(len(layer), D / 2), np.zeros((len(layer), 3)), 1.0)
     assert found["height"] == pytest.approx(3 * D)
 
 

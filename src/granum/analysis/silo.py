@@ -273,7 +273,7 @@ def janssen_fit(z: FloatArray, pressure: FloatArray, height: float, strip: float
     from scipy.optimize import OptimizeWarning, curve_fit
 
     z, pressure = np.asarray(z, float), np.asarray(pressure, float)
-    nothing = JanssenFit(*[math.nan] * 6, height)
+    nothing = JanssenFit(math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, height)
     if len(z) < FEWEST_POINTS or not pressure.max() > 0:
         return nothing
     depth, half, unit = (height - z) / height, 0.5 * strip / height, float(pressure.max())

@@ -339,7 +339,8 @@ METRICS: dict[str, Metric] = {
         {"z": "m", "normal_force": "N", "pressure": "Pa"}, needs="side walls that close around the grains", table="profile",
     ),
     "network": Metric(
-        _network, "force network: mean and strong forces, exponential tail, coordination, fabric anisotropy, chains; f / <f>",
+        _network, "force network: mean and strong forces, exponential tail, coordination, fabric anisotropy, chains; f / <f>; "
+        "rattlers: under gravity grains without a contact that pushes, else those with fewer than 4 (with friction 2), one after the other",
         {"mean_force": "N", "largest_force": "N"}, table="histogram",
     ),
     "fields": Metric(

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as numpy_strategies
 
 from granum.checks import InputError, RunError
-from granum.io import RecordingWriter, checkpoint_path, layout, read_checkpoint, write_checkpoint
+from granum.io import Recording, RecordingWriter, checkpoint_path, layout, read_checkpoint, write_checkpoint
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -141,8 +141,14 @@ def test_files_that_are_no_checkpoints_are_refused_in_words(tmp_path, path):
     with pytest.raises(InputError, match="another program wrote it"):
         read_checkpoint(path)
     RecordingWriter(path, {}, []).close()
-    with pytest.raises(InputError, match="is not a checkpoint of granum"):
+    with pytest.raises(InputError, match="is not a checkpoint of granum: it is a granum-recording"):
         read_checkpoint(path)
+
+
+def test_a_checkpoint_is_no_recording(path):
+    write_checkpoint(path, content())
+    with pytest.raises(InputError, match="is not a recording of granum: it is a granum-checkpoint"):
+        Recording(path)
 
 
 def test_a_newer_version_is_refused_in_words(path):

@@ -88,7 +88,7 @@ PHASES = (np.arange(8) + 0.5) / 8  # of one step's travel, left to go when the l
 
 
 def rebounds(law, e, speed, other, integrator="verlet"):
-    """(8,) measured restitution in one run, of pairs (``other`` = size ratio) or at a wall, at all phases, at the step for grains at rest."""
+    """(8,) measured restitution of pairs (``other`` = size ratio) or at a wall, at all phases, at the step for grains at rest."""
     d, count = 0.01, len(PHASES)
     kind = {"restitution": e, "friction": 0.0, "law": LAWS[law], "integrator": integrator}
     smallest = d if other == "wall" else d / other

@@ -35,6 +35,8 @@ class SiloSize:
     profile_count: int
     """Grains in the 9 d container whose profile is taken."""
     profile_iterations: tuple[int, ...]
+    profile_seeds: int = 1
+    """Fillings over which a profile is averaged: in a low one single chains of force show."""
     profile_width: float = 9.0
     most: int = 1000
     """Iterations that are tried."""
@@ -42,7 +44,7 @@ class SiloSize:
 
 QUICK = SiloSize(
     ((3, (50, 100, 200, 400)), (6, (100, 200, 400, 800, 1600)), (9, (200, 400, 800, 1600, 3200)), (15, (500, 1000, 2000, 4000))),
-    Rest(ramp=6.0, hold=1.0), profile_count=2500, profile_iterations=(10, 25, 50, 100, 200),
+    Rest(ramp=6.0, hold=1.0), profile_count=2500, profile_iterations=(10, 25, 50, 100, 200), profile_seeds=3,
 )  # fmt: skip
 FULL = SiloSize(
     (
@@ -57,7 +59,7 @@ def measure(size: SiloSize, run: Runner) -> Outcome:
     """Required iterations of all fillings, and the profiles."""
     which = [(width, count) for width, counts in size.fillings for count in counts]
     jobs = [search_job(width, count, size) for width, count in which]
-    jobs += [Job(profile, (iterations, size), _cost(size.profile_count, iterations)) for iterations in size.profile_iterations]
+    jobs += [Job(profile, (n, size), size.profile_seeds * _cost(size.profile_count, n)) for n in size.profile_iterations]
     results = run(jobs)
     found = dict(zip(which, results, strict=False))
     fillings = {}
@@ -109,13 +111,14 @@ def search(width: float, count: int, rest: Rest, most: int) -> dict[str, Any]:
 
 
 def profile(iterations: int, size: SiloSize) -> dict[str, Any]:
-    """Pressure on the walls and along the axis, Janssen's law through the former, height, overlap, and forces in a slice."""
-    scene = container(size.profile_count, size.profile_width, size.rest)
+    """Pressure on the walls and along the axis, Janssen's law through the former, height, overlap; forces in a slice of the last one."""
     overlaps, snapshots = [], []
-    for k, sim in enumerate(at_rest(scene, size.rest, iterations)):
-        overlaps.append(mean_overlap(sim))
-        if k % EVERY == 0:
-            snapshots.append(Snapshot.of(sim))
+    for seed in range(size.profile_seeds):
+        scene = container(size.profile_count, size.profile_width, size.rest, seed=seed)
+        for k, sim in enumerate(at_rest(scene, size.rest, iterations)):
+            overlaps.append(mean_overlap(sim))
+            if k % EVERY == 0:
+                snapshots.append(Snapshot.of(sim))
     d = float(scene.parameters["diameter"])
     wall, axis = wall_pressure(snapshots), axis_profile(snapshots)
     fit = janssen_fit(wall.z, wall.pressure, wall.height, wall.strip)

@@ -168,7 +168,7 @@ def test_law_experiment_searches_containers_and_drums(tmp_path):
         ("sn-column", ("N_it ~ N_p^x, mean x", "N_it(2.5 %)", "N_it / (c0 c2 l / eps)")),
         ("sn-hertz", ("largest mean error",)),
         ("sn-order", ("random / sequential, containers",)),
-        ("sn-silo", ("6 d: N_it ~ N_p^x", "9 d: N_it ~ N_p^x", "9 d: N_it / SN (41)", "15 d: N_it / SN (41)", "9 d, 2500 grains: height / l")),
+        ("sn-silo", ("6 d: N_it ~ N_p^x", "9 d: N_it ~ N_p^x", "15 d: N_it / SN (41)", "9 d, 2500 grains: height / length")),
         ("sn-law", ("c0", "c1", "c2", "N_it / SN (41), median")),
     ],
 )

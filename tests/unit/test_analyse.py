@@ -142,8 +142,19 @@ def test_every_metric_comes_as_table_and_as_json(granum, bin_run, drum_run):
             assert name in text
             assert result["frames"] == 3
             columns = result.get(METRICS[name].table, {})
+            assert isinstance(columns, dict)
             assert len({len(column) for column in columns.values()}) <= 1
             assert set(result["units"]) <= set(result) | set(columns) | {"time"}
+
+
+def test_no_number_has_the_name_of_a_table(bin_run, drum_run):
+    """Nor of what else a result of --json holds: one would overwrite the other."""
+    own = {"frames", "first_time", "last_time", "units", "note"}
+    for name, metric in METRICS.items():
+        with Recording(drum_run if "drum" in metric.needs else bin_run) as recording:
+            found = measure(recording, name, range(len(recording))[-3:])
+        assert not (own | {metric.table}) & set(found.values), name
+        assert metric.table not in own
 
 
 def test_wall_pressure_in_a_bin(granum, bin_run):

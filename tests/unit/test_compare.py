@@ -23,8 +23,8 @@ D = 0.01
 SCENE = Scene(materials=[Material(name="m")], walls=[Plane(material="m")])
 
 
-def granum(*arguments):
-    return CliRunner(env={"COLUMNS": "400"}).invoke(make_app(), [str(a) for a in arguments])
+def granum(*arguments, width=400):
+    return CliRunner(env={"COLUMNS": str(width)}).invoke(make_app(), [str(a) for a in arguments])
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +97,17 @@ def test_command(runs):
     table = granum("compare", runs / "hard.h5", runs / "soft.h5")
     assert table.exit_code == 0
     assert "surface height" in table.stdout
+    by_checkpoint = granum("compare", runs / "hard.checkpoint.h5", runs / "soft.h5", "--since", "0.8", "--json")
+    assert json.loads(by_checkpoint.stdout) == found
+
+
+def test_the_table_fits_into_80_columns_whole(runs):
+    wide, narrow = (granum("compare", runs / "hard.h5", runs / "soft.h5", width=width).stdout for width in (400, 80))
+    numbers = [row for row in wide.splitlines() if "%" in row]
+    assert len(numbers) == 5
+    assert [row.split() for row in narrow.splitlines() if "%" in row] == [row.split() for row in numbers]
+    assert "…" not in narrow
+    assert max(map(len, narrow.splitlines())) <= 80
 
 
 @pytest.mark.parametrize(
@@ -104,6 +115,7 @@ def test_command(runs):
     [
         (["short.h5"], "a comparison needs 2 or more"),
         (["soft.h5", "--since", "5"], "choose another time"),
+        (["soft.h5", "--since", "0.5", "--until", "0.1"], "since must lie before until (got since 0.5 s, until 0.1 s)"),
         (["none.h5"], "does not exist"),
     ],
 )

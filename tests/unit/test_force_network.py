@@ -14,7 +14,8 @@ from granum.contact import Material
 from granum.scene import Plane, Scene
 
 D = 0.01
-SCENE = Scene(materials=[Material(name="m", friction=0.0)], walls=[Plane(material="m")] * 7)
+WEIGHTLESS = {"acceleration": (0, 0, 0)}
+SCENE = Scene(materials=[Material(name="m", friction=0.0)], walls=[Plane(material="m")] * 7, gravity=WEIGHTLESS)
 
 
 def sheet(n=6, upright=4.0, across=1.0):
@@ -104,9 +105,23 @@ def test_coordination_and_rattlers():
     assert net.coordination == pytest.approx(4 * 36 / 37)
 
 
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+def test_what_stands_under_gravity_is_no_rattler(friction):
+    """Five grains on each other, each carrying those above, and one in flight: only that is loose."""
+    scene = Scene(materials=[Material(name="m", friction=friction)], walls=[Plane(material="m")])
+    x = [[0, 0, (k + 0.5) * D] for k in range(5)] + [[5 * D, 0, 9 * D]]
+    s = Snapshot.build(
+        scene, position=x, radius=D / 2, a=[0, 0, 1, 2, 3], b=[-1, 1, 2, 3, 4], normal=[[0, 0, -1]] + [[0, 0, 1]] * 4,
+        normal_force=[5.0, 4.0, 3.0, 2.0, 1.0],
+    )  # fmt: skip
+    net = ForceNetwork.of(s)
+    assert np.flatnonzero(net.rattlers).tolist() == [5]
+    assert net.backbone_coordination == pytest.approx(9 / 5)
+
+
 def test_with_friction_two_contacts_hold_a_grain():
     """A chain that ends free is eaten up from its end; one between walls stays."""
-    rough = Scene(materials=[Material(name="m", friction=0.5)], walls=[Plane(material="m")])
+    rough = Scene(materials=[Material(name="m", friction=0.5)], walls=[Plane(material="m")], gravity=WEIGHTLESS)
     x = np.arange(4)[:, None] * [D, 0, 0]
     normal = [[1, 0, 0]] * 3 + [[-1, 0, 0]]
     free = Snapshot.build(rough, position=x, radius=D / 2, a=[0, 1, 2, 0], b=[1, 2, 3, -1], normal=normal, normal_force=1.0)

@@ -17,8 +17,11 @@ from granum.cli.units import read_fraction, read_quantity, read_size
 from granum.contact import Material
 from granum.scene.file import load_scene
 from granum.scene.grains import Grains, Lattice
+from granum.scene.library import LIBRARY
 from granum.scene.scene import Gravity, Scene
 from granum.scene.shapes import Cylinder, Mesh, Plane
+from granum.smooth import Smooth
+from granum.smooth.time_step import automatic_step, check_step
 
 KEYS = {
     "iterations", "time_step_nonsmooth", "time_step_smooth", "grains", "normal_velocity", "effort_nonsmooth", "effort_smooth", "ratio",
@@ -95,10 +98,34 @@ def test_a_system_is_planned_as_in_the_table():
 
 def test_soft_tall_and_exact_asks_for_smooth():
     """Row 13 of the table: smooth is 150 times faster."""
-    assert planned("--diameter", "10mm", "--young", "10MPa", "--width", "1", "--height", "1000", "--tolerance", "1%")["recommended"] == {
-        "stepper": "smooth", "solver": "", "time_step": pytest.approx(5.03e-5, rel=1e-3), "iterations": None, "threads": 1,
-        "effort": pytest.approx(19.9, rel=1e-2), "words": "20 s per simulated second",
+    row_13 = ("--diameter", "10mm", "--young", "10MPa", "--width", "1", "--height", "1000", "--tolerance", "1%")
+    found = planned(*row_13)
+    grain = Material(name="grain", youngs_modulus=1e7, density=2500, poisson_ratio=0.3)
+    h = automatic_step(Scene(materials=(grain,), grains=(Grains(material="grain", position=[[0, 0, 0]], diameter=0.01),)), True)
+    assert found["recommended"] == {
+        "stepper": "smooth", "solver": "", "time_step": pytest.approx(h), "iterations": None, "threads": 1,
+        "effort": pytest.approx(1e-6 * 1000 / h), "words": f"{in_time(1e-3 / h)} per simulated second",
     }  # fmt: skip
+    assert found["time_step_smooth"] == pytest.approx(5.03e-5, rel=1e-3)  # the table keeps SN's step
+    assert any("restitution 0.5" in note for note in found["notes"])
+    shown = plan(*row_13).stdout
+    assert "--stepper smooth" in shown
+    assert "--time-step" not in shown
+
+
+@pytest.mark.parametrize("name, values", [*((name, {}) for name in LIBRARY), ("drum", {"kind": "sawtooth"}), ("silo", {"outlet": 3})])
+def test_the_smooth_stepper_takes_the_step_of_every_library_scene(name, values):
+    ways = planned("--scene", name, *(part for key, value in values.items() for part in ("--set", f"{key}={value}")))["ways"]
+    step = next(way["time_step"] for way in ways if way["stepper"] == "smooth")
+    scene = load_scene(name, values)
+    check_step(scene, True, step)
+    assert step == Smooth().step_for(scene)
+
+
+def test_a_material_of_its_own_gives_the_smooth_step_of_its_own():
+    """h goes with d sqrt(rho / E); the scene's restitution and walls do not count then."""
+    steps = [planned("--scene", "silo", "--young", young)["ways"][-1]["time_step"] for young in ("1MPa", "4MPa")]
+    assert steps[0] == pytest.approx(2 * steps[1])
 
 
 def test_ways_name_warm_start_momentum_and_threads():
@@ -128,10 +155,10 @@ def test_machine_takes_what_is_measured(monkeypatch):
     assert found["effort_nonsmooth"] / paper["effort_nonsmooth"] == pytest.approx(0.02 * 2)
     plain = found["ways"][0]  # ... and 4 us / 20 contacts = 200 ns for the rest of each step
     assert plain["effort"] == pytest.approx((20e-9 * plain["iterations"] + 200e-9) * found["contacts"] / 0.004)
-    monkeypatch.delitem(bench.BENCHMARKS, "smooth")
-    result = plan(*ROW_22, "--machine", "--json")
-    assert "no `bench smooth`" in result.stderr
-    assert json.loads(result.stdout)["effort_smooth"] == paper["effort_smooth"]
+    assert found["costs"]["contacts_per_grain"] == 2
+    column = planned(*ROW_22, "--width", "4.9", "--machine")  # ... which has one contact per grain, unlike a packing
+    assert column["contacts"] == column["grains"]
+    assert planned(*ROW_22, "--width", "4.9", "--machine", "--contacts", "3")["contacts"] == 3 * column["grains"]
 
 
 def test_a_scene_gives_its_size_and_material(tmp_path):
@@ -149,36 +176,46 @@ def test_a_scene_gives_its_size_and_material(tmp_path):
 
 @pytest.mark.parametrize("lying", [False, True])
 def test_walls_bound_the_width_whichever_way_gravity_points(lying):
-    """1000 grains of 10 mm between walls 0.2 m apart fill 1000 pi/6 d^3 / 0.6 over the area: (20 d)^2, or pi/4 of it if round."""
+    """1000 grains of 10 mm between walls 0.2 m apart fill 1000 pi/6 d^3 / 0.6 = 873 d^3: 2.18 d over (20 d)^2, 2.78 d over a circle."""
     up = np.array([1.0, 0.0, 0.0] if lying else [0.0, 0.0, 1.0])
     side = np.array([0.0, 0.0, 1.0] if lying else [1.0, 0.0, 0.0])
     across = np.cross(up, side)
     steel, glass = Material(name="steel", youngs_modulus=2e11, density=7800), Material(name="glass", youngs_modulus=5e7)
-
-    def ring(count):
-        normals = [np.cos(a) * side + np.sin(a) * across for a in 2 * np.pi / count * np.arange(count)]
-        return [Plane(material="steel", point=tuple(-0.1 * n), normal=tuple(n)) for n in normals]
-
-    corners = [tuple(x * side + y * across) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
-    mesh = Mesh(material="steel", vertices=corners, triangles=[(0, 1, 2), (1, 2, 3)])
+    planes = [Plane(material="steel", point=tuple(-0.1 * n), normal=tuple(n)) for n in (side, -side, across, -across)]
+    ring = [x * side + y * across for x, y in ((-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1))]
+    strip = [corners for k in range(4) for corners in ((k, (k + 1) % 4, k + 4), ((k + 1) % 4, (k + 1) % 4 + 4, k + 4))]
+    mesh = Mesh(material="steel", vertices=[tuple(at + z * up) for z in (-1, 1) for at in ring], triangles=strip)
     cylinder = Cylinder(material="steel", axis=tuple(up), radius=0.1)
-    grains = Lattice(material="glass", lower=(-1, -1, -1), upper=(1, 1, 1), count=1000, sizes=0.01)
-    centred = Grains(material="glass", position=grains.place()[0] - grains.place()[0].mean(axis=0), diameter=0.01)
-    for walls, area in ((ring(4), 400), ([mesh], 400), ([cylinder], 100 * np.pi), (ring(20), 100 * np.pi)):
-        scene = Scene(materials=(steel, glass), gravity=Gravity(acceleration=tuple(-10 * up)), grains=(centred,), walls=tuple(walls))
+    grains = Lattice(material="glass", lower=(-0.1, -0.1, -0.1), upper=(0.1, 0.1, 0.1), count=1000, sizes=0.01)
+    for walls, area in ((planes, 400), ([mesh], 400), ([cylinder], 100 * np.pi)):
+        scene = Scene(materials=(steel, glass), gravity=Gravity(acceleration=tuple(-10 * up)), grains=(grains,), walls=tuple(walls))
         size = size_of_scene(scene)
-        assert size.system.width == pytest.approx(20, rel=2e-3)  # the cylinder is seen as a polygon of 64 corners
-        assert size.system.height == pytest.approx(1000 * np.pi / 6 / 0.6 / area, rel=2e-3)
+        assert size.system.width == pytest.approx(20)
+        assert size.system.height == pytest.approx(1000 * np.pi / 6 / 0.6 / area)
         assert (size.system.young, size.system.gravity, size.grains) == (5e7, 10, 1000)
 
 
-def test_library_containers_are_as_wide_as_they_say():
-    silo = size_of_scene(load_scene("silo", {"count": "500", "width": "6"})).system
-    assert silo.width == pytest.approx(6)
-    assert silo.height == pytest.approx(500 / 6 * np.pi / 0.6 / (9 * np.pi))
-    drum = size_of_scene(load_scene("drum", {"kind": "sawtooth"})).system
-    assert drum.width == pytest.approx(80, rel=0.02)
-    assert drum.height == pytest.approx(7500 / 6 * np.pi / 0.6 / 640, rel=0.15)
+@pytest.mark.parametrize("values", [{}, {"width": 5.2}, {"outlet": 3.0}])
+def test_a_silo_is_as_wide_as_it_says(values):
+    """20 sides around a circle of w d have an area of 20 tan(pi/20) w^2 d^2 / 4; the tray below the outlet is no container."""
+    w = values.get("width", 6.0)
+    size = size_of_scene(load_scene("silo", values)).system
+    assert size.width == pytest.approx(w)
+    assert size.height == pytest.approx(500 * np.pi / 6 / 0.6 / (5 * np.tan(np.pi / 20) * w**2))
+
+
+def test_walls_stay_a_container_when_gravity_leans():
+    upright, leaning = (size_of_scene(load_scene("box", {"tilt": tilt})).system for tilt in (0, 25))
+    assert (leaning.width, leaning.height) == pytest.approx((upright.width, upright.height))
+
+
+@pytest.mark.parametrize("kind", ["smooth", "sawtooth"])
+def test_a_drum_is_said_to_turn(kind):
+    told = "'drum' turns, so the grains flow: give --inertial (0.1 in dense flow)"
+    drum = ("--scene", "drum", "--set", f"kind={kind}", "--set", "width=20", "--set", "count=300")
+    assert told in planned(*drum)["notes"]
+    assert told not in planned(*drum, "--inertial", "0.1")["notes"]
+    assert planned(*drum)["inputs"]["width"] < 20 * 1.3 + 1  # of the smallest grains, 10 mm and 13 mm in a smooth one
 
 
 def test_an_endless_emitter_is_counted_to_the_end_of_the_run():
@@ -200,10 +237,13 @@ def test_an_endless_emitter_is_counted_to_the_end_of_the_run():
         ((*ROW_22, "--tolerance", "120%"), ("tolerance", "below 1")),
         ((*ROW_22, "--inertial", "-1"), ("inertial", "0 or more")),
         ((*ROW_22, "--poisson", "0.5"), ("poisson", "0.5")),
+        ((*ROW_22, "--poisson", "-0.1"), ("poisson", "0 or more")),
         ((*ROW_22, "--height", "1mm"), ("height", "1 diameter")),
         ((*ROW_22, "--contacts", "0"), ("contacts", "above 0")),
         ((*ROW_22, "--set", "count=3"), ("--scene",)),
         (("--table", "--diameter", "1mm"), ("--table", "--diameter")),
+        (("--table", "--machine", "--contacts", "2"), ("--table", "--machine, --contacts")),
+        (("--table", "--threads", "1", "--set", "count=3"), ("--table", "--set, --threads")),
         (("--scene", "colum"), ("'column'",)),
     ],
 )

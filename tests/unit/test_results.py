@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ def test_height_error_is_the_missing_part():
     scene = make_scene("column", {"count": 2, "diameter": D})
     exact = exact_column_height(scene)
     position = np.array([[0, 0, D / 2], [0, 0, 0.99 * exact - D / 2]])
-    found = scene_results(scene, position, np.full(2, D / 2), np.zeros((2, 3)))
+    found = scene_results(scene, position, np.full(2, D / 2), np.zeros((2, 3)), 0.0)
     assert found["height_error"] == pytest.approx(0.01)
 
 
@@ -42,9 +43,22 @@ def test_angle_of_a_cone(angle):
 
 
 def test_too_small_for_an_angle():
-    found = scene_results(make_scene("pile"), np.zeros((2, 3)), np.full(2, D), np.zeros((2, 3)))
+    found = scene_results(make_scene("pile"), np.zeros((2, 3)), np.full(2, D), np.zeros((2, 3)), 0.0)
     assert found["angle"] is None
-    assert scene_results(make_scene("pile"), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)))["height"] is None
+    assert scene_results(make_scene("pile"), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)), 0.0)["height"] is None
+
+
+@pytest.mark.parametrize("speed", [0.5, -0.5])
+def test_a_drum_that_does_not_turn_yet_has_no_plug_and_keeps_the_sign_of_its_angle(speed):
+    """Grains on the side that will rise: the centre of mass is at atan(1) on either side of the start."""
+    scene = make_scene("drum", {"count": 20, "width": 8, "length": 3, "speed": speed, "ramp": 1.0})
+    side = math.copysign(2 * D, speed)  # a positive speed lifts grains towards x
+    position = np.array([[side, y * D, -2 * D] for y in (-1, 0, 1)])
+    before, after = (scene_results(scene, position, np.full(3, D / 2), np.zeros((3, 3)), t) for t in (0.99, 1.0))
+    assert before["plug_fraction"] is None
+    assert after["plug_fraction"] is not None
+    assert before["centre_of_mass_angle"] == pytest.approx(45)
+    assert after["centre_of_mass_angle"] == pytest.approx(45)
 
 
 def test_packing_fraction_of_a_cubic_lattice():

@@ -1,4 +1,4 @@
-"""Bad input at the Python API meets words at the door, and runs that go wrong stop with words or warn (issue F, C)."""
+"""Bad input at the Python API meets words at the door, and runs that go wrong stop with words or warn."""
 
 from __future__ import annotations
 

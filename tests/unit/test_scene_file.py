@@ -133,7 +133,7 @@ def test_scene_read_back_is_the_same():
     assert Scene.model_validate_json(text).model_dump_json() == text
 
 
-# Bad input (issue 2 F). ------------------------------------------------------------------------------------------------
+# Bad input. ------------------------------------------------------------------------------------------------
 
 
 def test_unknown_scene_shows_the_names_and_the_nearest():

@@ -177,9 +177,9 @@ def test_angle_of_a_pile_is_that_of_its_resting_grains():
 R, OMEGA, CENTRE = 0.2, 0.5, (1.0, 2.0, 3.0)
 
 
-def drum_scene(spin=(0.0, OMEGA, 0.0), wall=None, parameters=None) -> Scene:
+def drum_scene(spin=(0.0, OMEGA, 0.0), wall=None, parameters=None, start=0.0) -> Scene:
     wall = wall or Cylinder(material="glass", axis=(0, 1, 0), radius=R, length=0.08)
-    body = Body(name="drum", kind="kinematic", position=CENTRE, motion=Motion(spin=spin), walls=(wall,))
+    body = Body(name="drum", kind="kinematic", position=CENTRE, motion=Motion(spin=spin, start=start), walls=(wall,))
     return Scene(materials=(GLASS,), bodies=(body,), parameters=parameters or {})
 
 
@@ -229,6 +229,20 @@ def test_rigid_rotation_is_all_plug_and_a_straight_profile():
     assert profile.angle == pytest.approx(30, abs=1)
 
 
+def test_frames_before_the_drum_turns_are_no_part_of_its_flow():
+    """Level and at rest until t = 1 s, then tilted and turning: the profile is that of the turning frames alone."""
+    scene = drum_scene(parameters={"drum_radius": R, "axis": [0, 1, 0]}, start=1.0)
+    rest = [Snapshot.build(scene, time=t, position=filled(0.0) + CENTRE, radius=D / 2) for t in (0.0, 0.5)]
+    x = filled(30.0)
+    turning = [Snapshot.build(scene, time=t, position=x + CENTRE, radius=D / 2, velocity=np.cross([0, OMEGA, 0], x)) for t in (1.0, 1.5)]
+    found, alone = flow_profile(rest + turning), flow_profile(turning)
+    assert_array_equal(found.time, [1.0, 1.5])
+    assert found.angle == alone.angle
+    assert_array_equal(found.scaled_velocity, alone.scaled_velocity)
+    assert_array_equal(found.count, alone.count)
+    assert_array_equal(flow_profile(rest).time, [0.0, 0.5])
+
+
 def test_plug_zone_below_a_sliding_layer():
     """Above z' = -R/2 the grains also slide down with 0.4 R Omega: the plug zone is what lies below."""
     a = math.radians(30)
@@ -249,12 +263,12 @@ def test_plug_zone_below_a_sliding_layer():
 def test_the_results_of_a_run_tell_of_its_drum_or_silo():
     x = filled(30.0)
     turning = drum_scene().model_copy(update={"name": "drum"})
-    found = scene_results(turning, x + CENTRE, np.full(len(x), D / 2), np.cross([0, OMEGA, 0], x))
+    found = scene_results(turning, x + CENTRE, np.full(len(x), D / 2), np.cross([0, OMEGA, 0], x), 1.0)
     assert found["surface_angle"] == pytest.approx(30, abs=0.3)
     assert found["centre_of_mass_angle"] == pytest.approx(30)
     assert found["plug_fraction"] == 1
     layer = lattice(4, 4, 3)
-    found = scene_results(Scene(name="silo", materials=(GLASS,)), layer, np.full(len(layer), D / 2), np.zeros((len(layer), 3)))
+    found = scene_results(Scene(name="silo", materials=(GLASS,)), layer, np.full(len(layer), D / 2), np.zeros((len(layer), 3)), 1.0)
     assert found["height"] == pytest.approx(3 * D)
 
 
@@ -353,8 +367,9 @@ def test_hydrostatic_wall_pressure():
     assert_allclose(inside.z, (50 - layers) * D, atol=1e-15)
     fit = janssen_fit(found.z, found.pressure, found.height, found.strip)
     assert fit.r_squared == pytest.approx(1)
-    assert fit.saturation / fit.length == pytest.approx(1500 * G, rel=1e-3) or math.isinf(fit.length)
+    assert fit.gradient == pytest.approx(1500 * G, rel=1e-3)
     assert fit.length > 100 * height
+    assert_allclose(fit.pressure(found.z), found.pressure, rtol=1e-3)
 
 
 @pytest.mark.parametrize("length", [0.03, 0.1, 0.4])
@@ -383,9 +398,28 @@ def test_janssen_fit_of_points_with_noise_covers_the_truth():
 def test_janssen_fit_of_too_little_says_nothing():
     assert math.isnan(janssen_fit([0.1, 0.2], [1.0, 2.0], 1.0).length)
     assert math.isnan(janssen_fit([0.1, 0.2, 0.3], [0.0, 0.0, 0.0], 1.0).length)
-    growing = janssen_fit([0.1, 0.3, 0.5, 0.7, 0.9], [81.0, 49.0, 25.0, 9.0, 1.0], 1.0)
-    assert math.isinf(growing.length)
-    assert growing.r_squared > 0.99
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("power", [1, 2, 4])
+def test_a_pressure_that_does_not_saturate_gets_a_straight_line(power):
+    """p = 100 y^power over the depth y: the least squares line through the surface has the slope 100 sum(y^(power + 1)) / sum(y^2)."""
+    z = np.linspace(0.1, 0.9, 5)
+    depth = 1 - z
+    pressure = 100 * depth**power
+    fit = janssen_fit(z, pressure, 1.0)
+    slope = float(100 * (depth ** (power + 1)).sum() / (depth**2).sum())
+    assert fit.gradient == pytest.approx(slope, rel=1e-5)
+    assert_allclose(fit.pressure(z), slope * depth, rtol=1e-5)
+    left = pressure - slope * depth
+    assert fit.r_squared == pytest.approx(1 - left @ left / ((pressure - pressure.mean()) ** 2).sum(), abs=1e-9)
+    if power > 1:
+        assert not fit.saturates
+        assert math.isinf(fit.length)
+        assert math.isinf(fit.saturation)
+        assert fit.r_squared < 0.97
+    else:
+        assert fit.length > 1e5
 
 
 def test_pressure_along_the_axis_of_a_cubic_packing():

@@ -143,6 +143,8 @@ def compare(
     a: Recording | str | Path, b: Recording | str | Path, *, since: float | None = None, until: float | None = None, bins: int = 40
 ) -> Comparison:
     """Two recordings between ``since`` and ``until`` [s]; none: the second half of the time that both cover."""
+    if since is not None and until is not None and not since < until:
+        raise InputError(f"since must lie before until (got since {since:g} s, until {until:g} s). Exchange them.")
     runs = [run if isinstance(run, Recording) else Recording(run) for run in (a, b)]
     try:
         for run in runs:

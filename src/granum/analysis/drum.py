@@ -20,6 +20,7 @@ FloatArray = NDArray[np.float64]
 PLUG = 0.15           # of the rim's speed: slower grains, as seen from the drum, are in the plug zone (WS 4.3)
 BAND = 0.1            # of the radius: half width of the band across the surface in which the flow profile is taken,
 NARROWEST_BAND = 1.5  # [mean diameters] or this
+SAME_SPEED = 0.05     # of Omega: frames of a flow profile may differ by this from the last one
 LEVEL = 0.5           # least sine of the angle between a level axis and gravity
 
 
@@ -124,6 +125,7 @@ class FlowProfile:
     angle: float  # [degrees] of the surface
     radius: float  # R [m]
     speed: float  # Omega [rad/s]
+    time: FloatArray  # (F,) [s] of the frames it is the mean of
 
     @property
     def scaled_z(self) -> FloatArray:
@@ -149,9 +151,10 @@ class FlowProfile:
 def flow_profile(snapshots: Iterable[Snapshot], angle: float | None = None) -> FlowProfile:
     """Mean over the frames, in the frame of their mean surface ``angle`` [degrees] unless it is given.
 
-    The band is 0.1 R to both sides, at least 1.5 mean diameters.
+    Frames in which the drum does not turn as in the last one (Omega to 5 %), such as those before it starts, are left out. The band is
+    0.1 R to both sides, at least 1.5 mean diameters.
     """
-    rows, angles, drum, size = [], [], None, math.nan
+    rows, angles, times, spins, drum, size = [], [], [], [], None, math.nan
     for snapshot in snapshots:
         drum = Drum.of(snapshot)
         found = drum_angles(snapshot, drum)
@@ -160,11 +163,14 @@ def flow_profile(snapshots: Iterable[Snapshot], angle: float | None = None) -> F
         x, _, z = drum.project(snapshot.position[some] - drum.centre)
         u, _, w = drum.project(snapshot.velocity[some])
         rows.append(np.stack([x, z, u, w]))
+        times.append(snapshot.time)
+        spins.append(drum.speed * drum.axis)
         size = 2 * float(snapshot.radius.mean()) if snapshot.grain_count else size
     if drum is None:
         raise InputError("a flow profile needs at least one frame (got none).")
-    tilt = math.radians(Spread.of(angles).mean if angle is None else angle)
-    x, z, u, w = np.concatenate(rows, axis=1)
+    alike = np.flatnonzero(np.linalg.norm(np.array(spins) - spins[-1], axis=1) <= SAME_SPEED * drum.speed)
+    tilt = math.radians(Spread.of([angles[i] for i in alike]).mean if angle is None else angle)
+    x, z, u, w = np.concatenate([rows[i] for i in alike], axis=1)
     c, s = math.cos(tilt), math.sin(tilt)
     band = np.abs(c * x - s * z) <= max(BAND * drum.radius, NARROWEST_BAND * size)
     depth, velocity = (s * x + c * z)[band], (c * u - s * w)[band]
@@ -174,5 +180,5 @@ def flow_profile(snapshots: Iterable[Snapshot], angle: float | None = None) -> F
     middle: FloatArray = (np.flatnonzero(some) + 0.5) * np.float64(size) - drum.radius
     return FlowProfile(
         z=middle, velocity=np.bincount(bins, velocity)[some] / count[some], count=count[some],
-        angle=math.degrees(tilt), radius=drum.radius, speed=drum.speed,
+        angle=math.degrees(tilt), radius=drum.radius, speed=drum.speed, time=np.array(times)[alike],
     )  # fmt: skip

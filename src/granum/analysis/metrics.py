@@ -146,7 +146,10 @@ def _plug(shots: Iterable[Snapshot]) -> Measured:
 def _flow(shots: Iterable[Snapshot]) -> Measured:
     found = flow_profile(shots)
     return Measured(
-        {"angle": found.angle, "plug_thickness": found.plug_thickness, "radius": found.radius, "speed": found.speed},
+        {
+            "angle": found.angle, "plug_thickness": found.plug_thickness, "radius": found.radius, "speed": found.speed,
+            "averaged_frames": len(found.time),
+        },
         {
             "z": found.z, "velocity": found.velocity, "scaled_z": found.scaled_z, "scaled_velocity": found.scaled_velocity,
             "grains": found.count,
@@ -175,8 +178,9 @@ def _janssen(shots: Iterable[Snapshot]) -> Measured:
     note = None
     if math.isnan(fit.length):
         note = f"a fit needs {FEWEST_POINTS} strips with pressure"
-    elif math.isinf(fit.length):
-        note = "the pressure does not saturate: it grows at least linearly with depth"
+    elif straight := [name for name, one in (("wall", fit), ("vertical", load)) if math.isinf(one.length)]:
+        which = " and ".join(straight)
+        note = f"the {which} pressure does not saturate: it grows at least linearly with depth, and the fit is a straight line"
     values = asdict(fit) | {"strips": len(wall.z)}
     values |= {f"vertical_{name}": value for name, value in asdict(load).items() if name != "height"}
     return Measured(values, {"z": wall.z, "pressure": wall.pressure, "fit": fit.pressure(wall.z)}, note)
@@ -227,7 +231,7 @@ def _of_network(net: ForceNetwork) -> dict[str, float]:
 def _fields(shots: Iterable[Snapshot]) -> Measured:
     seen = [s for s in shots if s.grain_count]
     if not seen:
-        return Measured({"mass": 0.0, "grain_mass": 0.0, "cells": 0}, note="no grains")
+        return Measured({"mass": 0.0, "grain_mass": 0.0, "filled_cells": 0}, note="no grains")
     width = FIELD_CELL * 2 * float(seen[-1].radius.mean())
     found = coarse_grain(seen, Grid.around(seen, width), width=width)
     volume, filled = found.grid.cell_volume, found.density > 0
@@ -243,7 +247,7 @@ def _fields(shots: Iterable[Snapshot]) -> Measured:
         {
             "mass": mass, "grain_mass": grain_mass, "mass_error": abs(mass - grain_mass) / grain_mass,
             "momentum_error": float(np.abs(momentum - grains).max()) / scale if scale > 0 else 0.0, "width": width,
-            "cells": int(filled.sum()), "largest_pressure": float(found.pressure[filled].max()),
+            "filled_cells": int(filled.sum()), "largest_pressure": float(found.pressure[filled].max()),
             "largest_shear_rate": float(found.shear_rate[filled].max()),
         },
         columns,
@@ -301,11 +305,13 @@ METRICS: dict[str, Metric] = {
         {"time": "s"}, needs="a drum that turns",
     ),
     "flow": Metric(
-        _flow, "flow profile: velocity along the surface over the depth below the axis, also over R Omega and R (SN Fig. 9)",
+        _flow, "flow profile: velocity along the surface over the depth below the axis, also over R Omega and R (SN Fig. 9); "
+        "mean of the frames with the Omega of the last one",
         {"angle": "degrees", "radius": "m", "speed": "rad/s", "z": "m", "velocity": "m/s"}, needs="a drum", table="profile",
     ),
     "pressure": Metric(
-        _pressure, "pressure and downward shear on the side walls, in strips of 5 diameters (SN 4.2.1)",
+        _pressure, "pressure and downward shear on the side walls, in strips of 5 diameters (SN 4.2.1), in a filling below "
+        "30 diameters of a sixth of its height",
         {"height": "m", "strip": "m", "mean_pressure": "Pa", "z": "m", "pressure": "Pa", "shear": "Pa"},
         needs="side walls that close around the grains", table="profile",
     ),
@@ -319,6 +325,7 @@ METRICS: dict[str, Metric] = {
         {
             **dict.fromkeys(("saturation", "saturation_error", "vertical_saturation", "vertical_saturation_error"), "Pa"),
             **dict.fromkeys(("length", "length_error", "vertical_length", "vertical_length_error"), "m"),
+            **dict.fromkeys(("gradient", "vertical_gradient"), "Pa/m"),
             "height": "m", "z": "m", "pressure": "Pa", "fit": "Pa",
         },
         needs="side walls that close around the grains", table="profile",
@@ -332,7 +339,8 @@ METRICS: dict[str, Metric] = {
         {"z": "m", "normal_force": "N", "pressure": "Pa"}, needs="side walls that close around the grains", table="profile",
     ),
     "network": Metric(
-        _network, "force network: mean and strong forces, exponential tail, coordination, fabric anisotropy, chains; f / <f>",
+        _network, "force network: mean and strong forces, exponential tail, coordination, fabric anisotropy, chains; f / <f>; "
+        "rattlers: under gravity grains without a contact that pushes, else those with fewer than 4 (with friction 2), one after the other",
         {"mean_force": "N", "largest_force": "N"}, table="histogram",
     ),
     "fields": Metric(

@@ -55,8 +55,13 @@ def exact_column_overlaps(scene: Scene) -> FloatArray:
     return np.asarray((above / stiffness) ** (1 / (2 * law.exponent - 1)))
 
 
-def scene_results(scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray) -> dict[str, float | None]:
-    """The numbers of this kind of scene: lengths in m, angles in degrees; None where the state has no such number."""
+def scene_results(
+    scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, time: float
+) -> dict[str, float | None]:
+    """The numbers of this kind of scene: lengths in m, angles in degrees; None where the state has no such number.
+
+    ``time`` [s] is that at which the last step began: walls moved as the scene says for it.
+    """
     top = float((position[:, 2] + radius).max()) if len(position) else math.nan
     found: dict[str, float] = {"height": top}
     if scene.name == "column" and "count" in scene.parameters:
@@ -73,8 +78,7 @@ def scene_results(scene: Scene, position: FloatArray, radius: FloatArray, veloci
     elif scene.name == "silo":
         found["height"] = surface_height(Snapshot.build(scene, position=position, radius=radius)).level
     elif scene.name == "drum":
-        end = float(scene.run.get("duration", 0.0))  # when the drum turns
-        now = Snapshot.build(scene, time=end, position=position, radius=radius, velocity=velocity)
+        now = Snapshot.build(scene, time=time, position=position, radius=radius, velocity=velocity)
         angles = drum_angles(now)
         found |= {
             "surface_angle": angles.surface, "centre_of_mass_angle": angles.centre_of_mass, "plug_fraction": plug_fraction(now),

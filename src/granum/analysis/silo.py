@@ -26,6 +26,7 @@ FEWEST_STRIPS = 6  # in a low filling its height over this number
 AXIS_STRIP = 2.0   # [mean diameters] height of the slices of the core
 CORE = 0.5         # of the container's inner radius: contacts closer to the axis make up the profile along it
 FEWEST_POINTS = 3  # of a fit
+STRAIGHT = 1e-6    # height over Janssen's length: with less, a profile is a straight line to rounding
 
 
 @dataclass(frozen=True)
@@ -238,29 +239,41 @@ def vertical_pressure(snapshots: Iterable[Snapshot], strip: float | None = None)
 
 @dataclass(frozen=True)
 class JanssenFit:
-    """p(z) = saturation (1 - exp(-(height - z) / length)), with standard errors; infinite if the pressure does not saturate."""
+    """p(z) = saturation (1 - exp(-(height - z) / length)), with standard errors.
+
+    Pressure that grows linearly with depth or faster does not saturate: saturation, length and their errors are infinite, and p(z) is
+    the straight line gradient (height - z).
+    """
 
     saturation: float  # p_inf [Pa]
     length: float  # lambda [m]
     saturation_error: float
     length_error: float
-    r_squared: float
+    gradient: float  # [Pa/m] at the surface: saturation / length
+    r_squared: float  # of the law, or of the straight line
     height: float  # [m]
+
+    @property
+    def saturates(self) -> bool:
+        """Whether there is a finite length."""
+        return math.isfinite(self.length)
 
     def pressure(self, z: FloatArray) -> FloatArray:
         """[Pa] at the height z [m] above the floor."""
-        return self.saturation * -np.expm1(-(self.height - np.asarray(z)) / self.length)
+        depth = self.height - np.asarray(z)
+        return self.saturation * -np.expm1(-depth / self.length) if self.saturates else self.gradient * depth
 
 
 def janssen_fit(z: FloatArray, pressure: FloatArray, height: float, strip: float = 0.0) -> JanssenFit:
     """Least squares of Janssen's law to mean pressures [Pa] of strips around z [m], each ``strip`` [m] high.
 
-    The law is averaged over each strip. All NaN with fewer than three values.
+    The law is averaged over each strip, and lambda is positive: a profile that does not bend towards saturation gets the straight line.
+    All NaN with fewer than three values.
     """
     from scipy.optimize import OptimizeWarning, curve_fit
 
     z, pressure = np.asarray(z, float), np.asarray(pressure, float)
-    nothing = JanssenFit(math.nan, math.nan, math.nan, math.nan, math.nan, height)
+    nothing = JanssenFit(math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, height)
     if len(z) < FEWEST_POINTS or not pressure.max() > 0:
         return nothing
     depth, half, unit = (height - z) / height, 0.5 * strip / height, float(pressure.max())
@@ -279,16 +292,20 @@ def janssen_fit(z: FloatArray, pressure: FloatArray, height: float, strip: float
             (gradient, k), covariance = curve_fit(law, depth, pressure / unit, p0=(2.0, 2.0), maxfev=10_000)
     except RuntimeError:
         return nothing
+    saturates = k > STRAIGHT
+    if not saturates:
+        gradient, k = float(depth @ pressure) / float(depth @ depth) / unit, 0.0
     left = pressure / unit - law(depth, gradient, k)
     variation = float(((pressure - pressure.mean()) ** 2).sum()) / unit**2
     r_squared = 1 - float(left @ left) / variation if variation > 0 else math.nan
-    if not k > 1e-6:
-        return JanssenFit(math.inf, math.inf, math.inf, math.inf, r_squared, height)
+    slope_at_surface = float(unit * gradient / height)
+    if not saturates:
+        return JanssenFit(math.inf, math.inf, math.inf, math.inf, slope_at_surface, r_squared, height)
     slope = np.array([1 / k, -gradient / k**2])  # of the saturation gradient / k
     return JanssenFit(
         saturation=float(unit * gradient / k), length=float(height / k),
         saturation_error=float(unit * math.sqrt(slope @ covariance @ slope)),
-        length_error=float(height / k**2 * math.sqrt(covariance[1, 1])), r_squared=r_squared, height=height,
+        length_error=float(height / k**2 * math.sqrt(covariance[1, 1])), gradient=slope_at_surface, r_squared=r_squared, height=height,
     )  # fmt: skip
 
 

@@ -1,11 +1,14 @@
 """Benchmarks on a settled box of grains: solve, step, search, convergence and the smooth step. Behind ``granum bench``."""
 
+from collections.abc import Callable
+from typing import Any
+
 from .convergence import measure_convergence
 from .settled import settled_box
 from .smooth import measure_smooth
 from .timing import measure_detect, measure_pgs, measure_step
 
-BENCHMARKS = {
+BENCHMARKS: dict[str, Callable[..., dict[str, Any]]] = {
     "pgs": measure_pgs, "step": measure_step, "detect": measure_detect, "convergence": measure_convergence,
     "smooth": measure_smooth,
 }  # fmt: skip

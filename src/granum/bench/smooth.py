@@ -14,10 +14,10 @@ TIME_STEP = 5e-5  # [s]
 STEPS = 100       # of one measurement
 
 
-def measure_smooth(particles: int = 10_000, rows: int = 3, iterations: int = 0, talk: Talk = print) -> dict[str, Any]:
+def measure_smooth(particles: int = 10_000, rows: int = 3, talk: Talk = print) -> dict[str, Any]:
     """Nanoseconds per grain and step, all of a step included, guards too: the best of several hundred steps each.
 
-    ``rows`` = 6 adds rolling resistance; there is nothing to iterate.
+    ``rows`` = 6 adds rolling resistance.
     """
     settled = settled_box(particles, rows, talk, **GRAINS)
     settings = make_settings({"stepper": {"name": "smooth"}, "time_step": TIME_STEP, "guards": {"on_overlap": "off", "on_energy": "off"}})

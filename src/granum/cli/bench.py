@@ -19,19 +19,24 @@ def bench(
     rows: Annotated[
         int | None, typer.Option(help="Rows per contact: 6, or 3 without rolling resistance; default: 6, smooth 3.")
     ] = None,
-    iterations: Annotated[int, typer.Option(min=1, help="Sweeps per solve.")] = 50,
+    iterations: Annotated[int | None, typer.Option(min=1, help="Sweeps per solve; default: 50.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Measure solver and steps on a settled box that is made once and kept.
 
     Examples: granum bench pgs --particles 10000 --rows 6; granum bench step --json; granum bench convergence; granum bench smooth
     """
+    import inspect
+
     from ..bench import BENCHMARKS
-    from ..checks import known_name
+    from ..checks import InputError, known_name
 
     measure = BENCHMARKS[known_name("benchmark", what, BENCHMARKS)]
-    chosen = {} if rows is None else {"rows": rows}
-    result = measure(particles=particles, iterations=iterations, talk=talk, **chosen)
+    chosen = {name: value for name, value in (("rows", rows), ("iterations", iterations)) if value is not None}
+    for name in chosen:
+        if name not in inspect.signature(measure).parameters:
+            raise InputError(f"benchmark {what!r} has no {name}: leave --{name} out.")
+    result = measure(particles=particles, talk=talk, **chosen)
     if as_json:
         print_json(result)
         return

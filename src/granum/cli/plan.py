@@ -15,6 +15,7 @@ from .units import read_fraction, read_quantity, read_size
 
 if TYPE_CHECKING:
     from ..analysis.cost_model import Estimate, System
+    from ..analysis.scene_size import SceneSize
     from ..scene.scene import Scene
 
 SYSTEM, COST, OUTPUT = "The system", "What it runs on", "Output"
@@ -56,7 +57,7 @@ def plan(
     contacts: Annotated[
         float | None, typer.Option(help="Contacts per grain; default 1 (as SN), measured with --machine.", rich_help_panel=COST)
     ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Also estimate for so many threads.", rich_help_panel=COST)] = 1,
+    threads: Annotated[int | None, typer.Option(min=1, help="Also estimate for so many threads.", rich_help_panel=COST)] = None,
     table: Annotated[bool, typer.Option("--table", help="SN Table I, computed: 33 systems.", rich_help_panel=OUTPUT)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, SI units.", rich_help_panel=OUTPUT)] = False,
 ) -> None:
@@ -69,38 +70,38 @@ def plan(
         "density": density, "poisson": poisson, "gravity": gravity,
     }  # fmt: skip
     if table:
-        other = [f"--{name}" for name, text in given.items() if text is not None] + (["--scene"] if scene else [])
+        beside = {**given, "scene": scene, "set": values or None, "machine": machine or None, "contacts": contacts, "threads": threads}
+        other = [f"--{name}" for name, value in beside.items() if value is not None]
         if other:
-            raise InputError(f"--table has its own systems: leave {', '.join(other)} out.")
+            raise InputError(f"--table has SN's own systems and costs: leave {', '.join(other)} out.")
         _show_table(as_json)
         return
     if values and scene is None:
         raise InputError("--set needs --scene.")
     if contacts is not None and not (math.isfinite(contacts) and contacts > 0):
         raise InputError(f"contacts must be a finite number above 0 per grain (got {contacts}).")
-    system, grains, notes = _system(given, scene, values or [])
-    costs = _measure_machine() if machine else _paper_costs()
+    loaded, size = _load(scene, values or []) if scene is not None else (None, None)
+    system, grains, notes = _system(given, size)
+    if loaded is None or any(given[name] is not None for name in ("diameter", "young", "density", "poisson")):
+        loaded = _one_material(system)
+        notes.append(f"smooth time step: for a Hertz contact and restitution {loaded.materials[0].restitution:g}, the default")
+    costs = _measure_machine(system) if machine else _paper_costs()
     if contacts is not None:
         costs["contacts_per_grain"] = contacts
-    found = make_plan(system, grains, costs, threads)
+    found = make_plan(system, _smooth_step(loaded), grains, costs, threads or 1)
     if as_json:
         print_json({**found, "notes": notes})
         return
     _show_plan(found, notes)
 
 
-def _system(given: dict[str, str | None], scene: str | None, values: list[str]) -> tuple[System, int | None, list[str]]:
+def _system(given: dict[str, str | None], size: SceneSize | None) -> tuple[System, int | None, list[str]]:
     """The system that was described, over the one of the scene; grains of the scene; what was taken from where."""
     from ..analysis.cost_model import System
 
     notes: list[str] = []
     grains = base = None
-    if scene is not None:
-        from ..analysis.scene_size import size_of_scene
-
-        size = size_of_scene(*_load(scene, values))
-        if size is None:
-            raise InputError(f"scene {scene!r} has no grains to plan for; describe the system with --diameter, --young, --width, --height.")
+    if size is not None:
         base, notes = size.system, list(size.notes)
         if given["width"] is None and given["height"] is None:
             grains = size.grains  # else it is another size of the same
@@ -112,10 +113,11 @@ def _system(given: dict[str, str | None], scene: str | None, values: list[str]) 
         read[name] = read_quantity(name, text, kinds[name]) if name in kinds else read_fraction(name, text)
     for name, low, high, rule in (
         *((name, 0.0, math.inf, "must be above 0") for name in kinds), ("tolerance", 0.0, 1.0, "must lie above 0 and below 1 (5%)"),
-        ("poisson", -1.0, 0.5, "must lie between -1 and 0.5"),
     ):  # fmt: skip
         if name in read and not low < read[name] < high:
             raise InputError(f"{name} {rule} (got {given[name]!r}).")
+    if not 0 <= read.get("poisson", 0.0) < 0.5:
+        raise InputError(f"poisson must be 0 or more and below 0.5 (got {given['poisson']!r}).")
     if read.get("inertial", 0.0) < 0:
         raise InputError(f"inertial must be 0 or more (got {given['inertial']!r}).")
     missing = [f"--{name}" for name in ("diameter", "young", "width", "height") if given[name] is None]
@@ -131,16 +133,39 @@ def _system(given: dict[str, str | None], scene: str | None, values: list[str]) 
     for name, value in (("inertial", "0, at rest"), ("tolerance", "5 %")):
         if name not in read:
             notes.append(f"{name} {value}: default")
+    if size is not None and size.turning and "inertial" not in read:
+        notes.append(f"{', '.join(map(repr, size.turning))} turns, so the grains flow: give --inertial (0.1 in dense flow)")
     return (replace(base, **read) if base else System(**read)), grains, notes
 
 
-def _load(spec: str, values: list[str]) -> tuple[Scene, float]:
+def _load(spec: str, values: list[str]) -> tuple[Scene, SceneSize]:
+    from ..analysis.scene_size import size_of_scene
     from ..scene.file import load_scene
     from ..simulation import make_settings
     from .run import _pairs
 
     scene = load_scene(spec, _pairs(values))
-    return scene, make_settings(scene.run).duration
+    size = size_of_scene(scene, make_settings(scene.run).duration)
+    if size is None:
+        raise InputError(f"scene {spec!r} has no grains to plan for; describe the system with --diameter, --young, --width, --height.")
+    return scene, size
+
+
+def _one_material(system: System) -> Scene:
+    """A grain of the system, with defaults for what the cost model does not ask."""
+    from ..contact import Material
+    from ..scene.grains import Grains
+    from ..scene.scene import Scene
+
+    material = Material(name="grain", density=system.density, youngs_modulus=system.young, poisson_ratio=system.poisson)
+    return Scene(materials=(material,), grains=(Grains(material="grain", position=[[0, 0, 0]], diameter=system.diameter),))
+
+
+def _smooth_step(scene: Scene) -> float:
+    """The step [s] that the smooth stepper takes by itself: it resolves collisions, and is stable, as SN's h_S is not."""
+    from ..smooth.time_step import automatic_step
+
+    return automatic_step(scene, True)
 
 
 def _paper_costs() -> dict[str, Any]:
@@ -148,12 +173,13 @@ def _paper_costs() -> dict[str, Any]:
 
     return {
         "nonsmooth": PAPER_COST, "nonsmooth_momentum": PAPER_COST * MOMENTUM_COST, "smooth": PAPER_COST, "rest_of_step": 0.0,
-        "contacts_per_grain": 1.0, "measured": False, "missing": [],
+        "contacts_per_grain": 1.0, "measured": False,
     }  # fmt: skip
 
 
-def _measure_machine() -> dict[str, Any]:
-    """K_N, K_S and what a step costs besides its sweeps, on this machine now."""
+def _measure_machine(system: System) -> dict[str, Any]:
+    """K_N, K_S, what a step costs besides its sweeps, and contacts per grain of a packing, on this machine now."""
+    from ..analysis.cost_model import ARCHING_WIDTH
     from ..bench import BENCHMARKS
 
     costs = {**_paper_costs(), "measured": True}
@@ -162,17 +188,17 @@ def _measure_machine() -> dict[str, Any]:
     costs["nonsmooth"] = pgs["ns_per_contact_iteration"] * 1e-9
     costs["nonsmooth_momentum"] = pgs["ns_per_contact_iteration_momentum"] * 1e-9
     costs["rest_of_step"] = step["milliseconds_per_step"] * 1e-3 * (1 - step["stage_share"]["solve"]) / step["contacts"]
-    costs["contacts_per_grain"] = pgs["contacts"] / pgs["grains"]
-    if "smooth" in BENCHMARKS:
-        costs["smooth"] = BENCHMARKS["smooth"](particles=BENCH_GRAINS, talk=talk)["ns_per_grain_step"] * 1e-9
-    else:
-        costs["missing"] = ["smooth"]
-        talk("warning: this version has no `bench smooth`: K_S stays at SN's 1e-6 s and is not of this machine", style="yellow")
+    costs["smooth"] = BENCHMARKS["smooth"](particles=BENCH_GRAINS, talk=talk)["ns_per_grain_step"] * 1e-9
+    if system.width >= ARCHING_WIDTH:  # narrower ones are a column
+        costs["contacts_per_grain"] = pgs["contacts"] / pgs["grains"]
     return costs
 
 
-def make_plan(system: System, grains: int | None, costs: dict[str, Any], threads: int) -> dict[str, Any]:
-    """Everything that is said about a system: the law's numbers, the ways to run it, and the best one."""
+def make_plan(system: System, smooth_step: float, grains: int | None, costs: dict[str, Any], threads: int) -> dict[str, Any]:
+    """Everything that is said about a system: the law's numbers, the ways to run it, and the best one.
+
+    ``smooth_step`` [s] is the one that granum takes; the law's own, h_S, stays with the law's numbers.
+    """
     from ..analysis.cost_model import amdahl, estimate
 
     found = estimate(system, costs["nonsmooth"], costs["smooth"], grains, costs["contacts_per_grain"])
@@ -182,7 +208,7 @@ def make_plan(system: System, grains: int | None, costs: dict[str, Any], threads
         cost = costs["nonsmooth_momentum" if "momentum" in name else "nonsmooth"]
         seconds = (cost * sweeps + costs["rest_of_step"]) * found.contacts / found.time_step_nonsmooth
         ways.append(_way("nonsmooth", name, found.time_step_nonsmooth, sweeps, 1, seconds))
-    ways.append(_way("smooth", "", found.time_step_smooth, None, 1, found.effort_smooth))
+    ways.append(_way("smooth", "", smooth_step, None, 1, costs["smooth"] * found.grains / smooth_step))
     as_run = ways[-2:]  # both steppers with the solver that is the default
     best = min(as_run, key=lambda way: way["effort"])
     if threads > 1:
@@ -270,8 +296,8 @@ def _show_plan(found: dict[str, Any], notes: list[str]) -> None:
         flags = f"--stepper nonsmooth --time-step {best['time_step']:.2g} --iterations {best['iterations']}"
         console.print(f"recommended: nonsmooth, h = {_step(best['time_step'])}, {best['iterations']} iterations with momentum and history")
     else:
-        flags = f"--stepper smooth --time-step {best['time_step']:.2g}"
-        console.print(f"recommended: smooth, h = {_step(best['time_step'])}")
+        flags = "--stepper smooth"
+        console.print(f"recommended: smooth, h = {_step(best['time_step'])} (a stable step is found by itself)")
     console.print(f"  {best['words']} on one thread; granum run SCENE {flags}")
     table = Table(title="estimates", title_justify="left")
     for name in ("stepper", "sweeps", "iterations", "h", "threads", "time per simulated second"):
@@ -281,9 +307,8 @@ def _show_plan(found: dict[str, Any], notes: list[str]) -> None:
         table.add_row(way["stepper"], sweeps, number, _step(way["time_step"]), str(way["threads"]), in_time(way["effort"]))
     console.print(table)
     source = "measured on this machine, with the rest of a step" if costs["measured"] else "as in SN Table I; --machine measures"
-    if costs["missing"]:
-        source = "K_N measured on this machine, K_S as in SN Table I"
     console.print(f"K_N = {costs['nonsmooth']:.2g} s per contact and iteration, K_S = {costs['smooth']:.2g} s per grain and step: {source}")
+    console.print(f"smooth h: the step that granum takes; SN counts with sqrt(m/k) = {_step(found['time_step_smooth'])}")
     gains = ", ".join(f"{name} {gain:g}" for name, gain in FEWER_SWEEPS.items())
     console.print(f"fewer sweeps than plain, cold ones, the least that was measured in columns and boxes: {gains}")
     if any(way["threads"] > 1 for way in found["ways"]):

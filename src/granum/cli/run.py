@@ -128,11 +128,21 @@ def _settings(scene: Scene, flags: dict[str, Any]) -> Settings:
     known_name("solver", stepper.get("solver", {}).get("name", "pgs"), SOLVERS)
     known_name("warm start", stepper.get("warm_start", {}).get("name", "none"), WARM_STARTS)
     settings = make_settings(scene.run, flags)
+    if name == "smooth":
+        _tell_of_restitution(scene, settings)
     if settings.threads > 1:
         talk(f"this version solves on one thread, so the other {settings.threads - 1} would be idle: using 1")
     time_step = settings.step_for(scene)
     every = settings.every if settings.every is not None else max(settings.duration / 100, time_step)
     return settings.model_copy(update={"time_step": time_step, "every": every, "threads": 1})
+
+
+def _tell_of_restitution(scene: Scene, settings: Settings) -> None:
+    from ..smooth.damping import LEAST
+
+    least = float(scene.pair_table().restitution.min())
+    if least < LEAST and getattr(settings.stepper, "damping", "") == "restitution":
+        talk(f"restitution {least:g} is damped as {LEAST:g}: the smooth stepper would need ever smaller steps below that")
 
 
 def _chosen(scene: Scene, flags: dict[str, Any]) -> dict[str, str]:

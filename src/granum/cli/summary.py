@@ -29,8 +29,8 @@ def summarise(sim: Simulation, recording: Path, chosen: dict[str, str]) -> dict[
         "stage_seconds": {stage: sim.stage_seconds.get(stage, 0.0) for stage in STAGES},
         "state_hash": state_hash(sim.position, sim.orientation, sim.velocity, sim.spin),
         "recording": str(recording), "checkpoint": str(checkpoint_path(recording)),
-        "results": scene_results(sim.scene, sim.position, sim.radius, sim.velocity), "chosen": chosen,
-        "stopped": sim.stop_reason,
+        "results": scene_results(sim.scene, sim.position, sim.radius, sim.velocity, max(0.0, sim.time - sim.time_step)),
+        "chosen": chosen, "stopped": sim.stop_reason,
     }  # fmt: skip
 
 
@@ -75,13 +75,14 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
     frame = recording.frame(-1)
     last = {name: float(values[-1]) for name, values in recording.scalars.items()}
     smallest = 2 * float(frame.radius.min(initial=float("inf")))
+    time_step = frame.time / frame.step if frame.step else 0.0
     stages = {stage: last[f"{stage}_seconds"] for stage in STAGES}
     return known | {
         "grains": len(frame.radius), "contacts": len(frame.contacts), "time": frame.time, "steps": frame.step,
         "residual": last["residual"], "mean_overlap": last["mean_overlap"] / smallest, "max_overlap": last["max_overlap"] / smallest,
         "kinetic_energy": last["kinetic_energy"], "wall_seconds": sum(stages.values()), "stage_seconds": stages,
         "state_hash": state_hash(frame.position, frame.orientation, frame.velocity, frame.spin),
-        "results": scene_results(scene, frame.position, frame.radius, frame.velocity),
+        "results": scene_results(scene, frame.position, frame.radius, frame.velocity, frame.time - time_step),
     }  # fmt: skip
 
 

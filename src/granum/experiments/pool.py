@@ -10,10 +10,12 @@ import threading
 import warnings
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..checks import RunError
 from .store import RunStore, keep
 
 
@@ -83,6 +85,10 @@ def _run_all(numbered: list[tuple[int, Job, Path | None]], workers: int) -> Gene
         number = {pool.submit(_run, job.function, job.args, path): k for k, job, path in longest_first}
         for future in as_completed(number):
             yield number[future], *future.result()
+    except BrokenProcessPool as error:
+        raise RunError(
+            "a worker was killed, perhaps for want of memory; finished runs are kept. Start again, with --workers 1 if it happens twice."
+        ) from error
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for worker in set(multiprocessing.active_children()) - others:

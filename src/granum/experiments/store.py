@@ -49,7 +49,7 @@ class RunStore:
         try:
             with open(path, "rb") as file:
                 return True, pickle.load(file)
-        except (OSError, EOFError, pickle.UnpicklingError, AttributeError, ImportError):  # not there, or of no use: it is only a cache
+        except Exception:  # not there, or of no use: it is only a cache
             return False, None
 
 

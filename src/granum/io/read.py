@@ -230,6 +230,8 @@ def open_checked(path: Path, kind: str, group: str, file_format: str, version: i
         attributes = dict(file[group].attrs) if group in file else {}
         found = attributes.get("format")
         if found != file_format:
+            for place in ("/", layout.OWN):  # where granum's other files tell what they are
+                found = found or (file[place].attrs.get("format") if place in file else None)
             what = f"it is a {found}" if isinstance(found, str) else "another program wrote it"
             raise InputError(f"{path} is not a {kind} of granum: {what}. Give a file of format {file_format!r}.")
         if not int(attributes["version"]) <= version:

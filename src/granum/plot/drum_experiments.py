@@ -76,7 +76,8 @@ def draw_drum_iterations(curves: dict[str, Any], path: Path) -> Path:
     figure = new_figure(11.0, 4.8)
     left, right = figure.subplots(1, 2)
     for k, speed in enumerate(curves["required"]):
-        left.plot(curves["counts"], curves["required"][speed], label=rf"$\omega$ = {speed} rad/s", **series(k))
+        need = np.where(curves["required"][speed] > 0, curves["required"][speed], np.nan)
+        left.plot(curves["counts"], need, label=rf"$\omega$ = {speed} rad/s", **series(k))
         right.plot(curves["iterations"], curves["overlap"][speed][-1], label=rf"$\omega$ = {speed} rad/s", **series(k))
     left.set(xlabel="grains $N_p$", ylabel=r"required iterations $N_{it}^{0.05}$", xlim=(0, None), ylim=(0, None))
     left.legend(fontsize=8, frameon=False)

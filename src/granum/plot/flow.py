@@ -23,13 +23,14 @@ def draw_profile(recording: Recording, look: Look) -> Any:
     found = flow_profile(seen)
     if not found.speed > 0:
         raise InputError(f"the drum of {recording.path} stands still at t = {seen[-1].time:g} s: there is no flow to show.")
+    seen = [s for s in seen if s.time in found.time]
     figure, (axes,) = style.chart(
         "Flow profile of the drum", f"{about(recording, seen)}; surface at {found.angle:.1f}°, {found.speed:.3g} rad/s", height=4.6
     )
     z, v = found.scaled_z, found.scaled_velocity
     axes.plot(z, z, color=style.GREY, lw=1.0, ls="--", label="rigid rotation")
     axes.axvspan(-1.0, -1.0 + found.plug_thickness, color=style.SKY, alpha=0.18, lw=0, label="plug zone")
-    axes.plot(v * 0 + z, v, "o-", color=style.BLUE, ms=4, lw=1.4, label="grains")
+    axes.plot(z, v, "o-", color=style.BLUE, ms=4, lw=1.4, label="grains")
     axes.axhline(0.0, color="0.7", lw=0.8)
     axes.set(xlabel=r"height across the surface $z' / R$", ylabel=r"velocity down the surface $v_{x'} / R \Omega$")
     axes.legend(frameon=False, fontsize=9, loc="upper left")

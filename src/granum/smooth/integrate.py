@@ -1,4 +1,7 @@
-"""Velocities and positions of grains, in the order of their ranks: kick, drift and pack; kick and look."""
+"""Velocities and positions of grains: kick, drift and pack into the rows of their ranks; kick from the rows and look.
+
+The loops go through the grains in the order of the bodies and pick the rows: a row fills its cache line, a body's numbers do not.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +16,15 @@ from .lanes import U
 
 @kernel
 def kick_and_drift(
-    order: IntArray, first: int, kick: float, drift: float, gravity: FloatArray, force: FloatArray, inverse_mass: FloatArray,
+    rank: IntArray, first: int, kick: float, drift: float, gravity: FloatArray, force: FloatArray, inverse_mass: FloatArray,
     radius: FloatArray, material: IntArray, reference: FloatArray, skin: FloatArray, position: FloatArray, orientation: FloatArray,
     velocity: FloatArray, spin: FloatArray, grain: FloatArray, sphere: FloatArray,
 ) -> int:  # fmt: skip
     """v += kick a, x += drift v for every grain that yields, and its rows in ``grain`` and ``sphere``; returns how many left their skin."""
     gone = 0
     gx, gy, gz = gravity[0], gravity[1], gravity[2]
-    for k in range(U(len(order))):
-        if order[k] < 0:  # an empty rank is out of everybody's reach
-            sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3] = np.inf, np.inf, np.inf, 0.0
-            continue
-        i = U(order[k])
-        o, r = U(first) + i, radius[i]
+    for i in range(U(len(rank))):
+        k, o, r = U(rank[i]), U(first) + i, radius[i]
         inverse = inverse_mass[o]
         x, y, z = position[o, 0], position[o, 1], position[o, 2]
         vx, vy, vz = velocity[o, 0], velocity[o, 1], velocity[o, 2]
@@ -44,16 +43,15 @@ def kick_and_drift(
         dx, dy, dz = x - reference[i, 0], y - reference[i, 1], z - reference[i, 2]
         gone += not dx * dx + dy * dy + dz * dz <= skin[i] * skin[i]  # a NaN is not inside
         sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3] = x, y, z, r
-        grain[k, 0], grain[k, 1], grain[k, 2], grain[k, 3] = x, y, z, r
-        grain[k, 4], grain[k, 5], grain[k, 6], grain[k, 7] = vx, vy, vz, inverse
-        grain[k, 8], grain[k, 9], grain[k, 10], grain[k, 11] = wx, wy, wz, material[i]
+        grain[k, 0], grain[k, 1], grain[k, 2], grain[k, 3] = vx, vy, vz, inverse
+        grain[k, 4], grain[k, 5], grain[k, 6], grain[k, 7] = wx, wy, wz, material[i]
     return gone
 
 
 @kernel
 def kick_and_look(
-    order: IntArray, first: int, kick: float, gravity: FloatArray, force: FloatArray, grain: FloatArray, velocity: FloatArray,
-    spin: FloatArray, box: FloatArray,
+    rank: IntArray, first: int, kick: float, gravity: FloatArray, force: FloatArray, sphere: FloatArray, grain: FloatArray,
+    velocity: FloatArray, spin: FloatArray, box: FloatArray,
 ) -> tuple[float, float, float]:  # fmt: skip
     """v += kick a from the rows; returns kinetic energy [J], energy in the field of gravity [J] and largest speed [m/s].
 
@@ -62,19 +60,17 @@ def kick_and_look(
     kinetic, potential, fastest = 0.0, 0.0, 0.0
     gx, gy, gz = gravity[0], gravity[1], gravity[2]
     x0, y0, z0, x1, y1, z1 = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf
-    for k in range(U(len(order))):
-        if order[k] < 0:
-            continue
-        o = U(first) + U(order[k])
-        x, y, z, r, inverse = grain[k, 0], grain[k, 1], grain[k, 2], grain[k, 3], grain[k, 7]
+    for i in range(U(len(rank))):
+        k, o = U(rank[i]), U(first) + i
+        x, y, z, r, inverse = sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3], grain[k, 3]
         x0, y0, z0, x1, y1, z1 = min(x0, x), min(y0, y), min(z0, z), max(x1, x), max(y1, y), max(z1, z)
         if inverse > 0.0:
             mass, turning = 1.0 / inverse, 0.4 * r * r
             f, t = kick * inverse, kick * inverse / turning
-            vx = grain[k, 4] + kick * gx + f * force[k, 0]
-            vy = grain[k, 5] + kick * gy + f * force[k, 1]
-            vz = grain[k, 6] + kick * gz + f * force[k, 2]
-            wx, wy, wz = grain[k, 8] + t * force[k, 3], grain[k, 9] + t * force[k, 4], grain[k, 10] + t * force[k, 5]
+            vx = grain[k, 0] + kick * gx + f * force[k, 0]
+            vy = grain[k, 1] + kick * gy + f * force[k, 1]
+            vz = grain[k, 2] + kick * gz + f * force[k, 2]
+            wx, wy, wz = grain[k, 4] + t * force[k, 3], grain[k, 5] + t * force[k, 4], grain[k, 6] + t * force[k, 5]
             velocity[o, 0], velocity[o, 1], velocity[o, 2] = vx, vy, vz
             spin[o, 0], spin[o, 1], spin[o, 2] = wx, wy, wz
             square = vx * vx + vy * vy + vz * vz

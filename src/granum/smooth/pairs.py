@@ -1,6 +1,7 @@
 """Forces between grains, from the neighbour list.
 
-Grains stand in rows of ``ROW`` numbers by their rank in the list. Every candidate of the list has a place for its springs, so that they
+Grains stand by their rank in the list: ``sphere`` (R, 4) centre and radius, ``grain`` (R, 8) velocity, inverse mass, spin, material. Every
+candidate of the list has a place for its springs, so that they
 need no search while the list lasts.
 """
 
@@ -14,7 +15,7 @@ from .._jit import FloatArray, IntArray, device, kernel
 from . import lanes as of
 from .lanes import ROW_A, ROW_B, SCRATCH, U, W, blank, clear_sums, push, sums
 
-ROW = 12    # numbers of a grain: centre, radius, velocity, inverse mass, spin, material
+ROW = 8     # numbers of a grain besides its sphere: velocity, inverse mass, spin, material; as wide as a cache line
 FORCE = 6   # force [N] and torque [N m]
 R, L, F = U(ROW), U(of.LAW), U(FORCE)
 A0, A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11 = ROW_A
@@ -31,13 +32,13 @@ def find_touching(
     """Ranks a and b of the pairs that touch and their place in the list; returns how many. Springs of pairs that came apart are cleared."""
     found, kept = U(0), U(spring.shape[1])
     for k in range(U(len(candidate_first) - 1)):
-        x, y, z, r, held = sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3], grain[k, 7] == 0.0
+        x, y, z, r, held = sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3], grain[k, 3] == 0.0
         for c in range(U(candidate_first[k]), U(candidate_first[k + U(1)])):
             j = U(candidate[c])
             dx, dy, dz, near = sphere[j, 0] - x, sphere[j, 1] - y, sphere[j, 2] - z, sphere[j, 3] + r
             touches = dx * dx + dy * dy + dz * dz < near * near
             if held:  # two grains that never move do not push
-                touches = touches and grain[j, 7] != 0.0
+                touches = touches and grain[j, 3] != 0.0
             a[found], b[found], place[found] = k, j, c
             found += U(touches)
             if touched[c] != touches:
@@ -83,8 +84,8 @@ def meet(s):
 
 @kernel
 def push_pairs(
-    count: int, a: IntArray, b: IntArray, place: IntArray, grain: FloatArray, law: FloatArray, materials: int, hertz: bool,
-    dissipation: float, h: float, spring: FloatArray, force: FloatArray, pair_force: FloatArray,
+    count: int, a: IntArray, b: IntArray, place: IntArray, sphere: FloatArray, grain: FloatArray, law: FloatArray, materials: int,
+    hertz: bool, dissipation: float, h: float, spring: FloatArray, force: FloatArray, pair_force: FloatArray,
 ) -> tuple[float, float]:  # fmt: skip
     """Add the forces of touching pairs to ``force`` (R, 6); returns elastic energy [J] and largest overlap [m].
 
@@ -92,7 +93,8 @@ def push_pairs(
     """
     s = np.zeros(SCRATCH)
     rolling = spring.shape[1] == 6
-    own, total, rows, springs = grain.reshape(-1), force.reshape(-1), law.reshape(-1), spring.reshape(-1)
+    ball, own, total = sphere.reshape(-1), grain.reshape(-1), force.reshape(-1)
+    rows, springs = law.reshape(-1), spring.reshape(-1)
     kept = U(spring.shape[1])
     clear_sums(s)
     if materials == 1:
@@ -103,11 +105,15 @@ def push_pairs(
         full = min(of.LANES, count - first)
         for lane in range(U(full)):
             n = U(first) + lane
-            i, j, c = U(a[n]) * R, U(b[n]) * R, U(place[n]) * kept
+            i, j, c = U(a[n]), U(b[n]), U(place[n]) * kept
+            for f in range(U(4)):
+                s[A0 + f * W + lane] = ball[i * U(4) + f]
             for f in range(R):
-                s[A0 + f * W + lane] = own[i + f]
+                s[A4 + f * W + lane] = own[i * R + f]
+            for f in range(U(4)):
+                s[B0 + f * W + lane] = ball[j * U(4) + f]
             for f in range(R):
-                s[B0 + f * W + lane] = own[j + f]
+                s[B4 + f * W + lane] = own[j * R + f]
             for f in range(kept):
                 s[SX + f * W + lane] = springs[c + f]
         if materials > 1:

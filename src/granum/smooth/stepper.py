@@ -29,6 +29,7 @@ from .walls import carry_wall_springs, push_walls
 
 SKIN = Skin(least=0.15, ahead=20, slow_ahead=100, slow_skin=0.5)
 REACH = 0.5  # of the largest radius: how far beyond a grain walls are looked for, its skin and the walls' way included
+IMPACT = 0.05  # [m/s]: contacts that close or open faster are impacts, as in the nonsmooth stepper
 EMPTY = np.zeros((0, FORCE))
 CONTACTS = ("a", "b", "feature", "normal", "overlap", "impulse", "rebound")        # kept in a checkpoint
 WALL_CONTACTS = ("a", "b", "feature", "normal", "overlap", "spring", "force")
@@ -125,7 +126,7 @@ class SmoothStepper:
     def _kick_and_drift(self, kick: float, drift: float, gravity: FloatArray) -> int:
         b, near = self.bodies, self.neighbours
         return kick_and_drift(
-            near.order, b.wall_body_count, kick, drift, gravity, self._force, b.inverse_mass, b.radius, b.material, near.reference,
+            near.rank, b.wall_body_count, kick, drift, gravity, self._force, b.inverse_mass, b.radius, b.material, near.reference,
             near.skin, b.position, b.orientation, b.velocity, b.spin, self._grain, self._sphere,
         )  # fmt: skip
 
@@ -217,7 +218,7 @@ class SmoothStepper:
         self._force[:] = 0.0
         materials = len(self.scene.materials)
         self.elastic, self.deepest = push_pairs(
-            self._count, self._a, self._b, self._place, self._grain, self.law, materials, self.hertz, self.dissipation, h,
+            self._count, self._a, self._b, self._place, self._sphere, self._grain, self.law, materials, self.hertz, self.dissipation, h,
             self._spring, self._force, self._pair_force,
         )  # fmt: skip
         t = self._touch
@@ -225,7 +226,7 @@ class SmoothStepper:
         if not t.count:
             return
         elastic, deepest, power = push_walls(
-            t.a, t.b, t.normal, t.overlap, near.rank, self._grain, self.walls.body, self.walls.material,
+            t.a, t.b, t.normal, t.overlap, near.rank, self._sphere, self._grain, self.walls.body, self.walls.material,
             surface_velocity(self.walls, b.orientation), b.position, b.velocity, b.spin, b.inverse_mass, self.law, materials, self.hertz,
             self.dissipation, h, t.spring, self._force, self._wall_force, t.force,
         )  # fmt: skip
@@ -238,7 +239,7 @@ class SmoothStepper:
         b, near = self.bodies, self.neighbours
         self._kick_walls(kick, gravity)
         kinetic, potential, self.fastest = kick_and_look(
-            near.order, b.wall_body_count, kick, gravity, self._force, self._grain, b.velocity, b.spin, self.extent
+            near.rank, b.wall_body_count, kick, gravity, self._force, self._sphere, self._grain, b.velocity, b.spin, self.extent
         )
         own, lifted = wall_energy(b, gravity)
         return kinetic + own, potential + lifted
@@ -264,7 +265,7 @@ class SmoothStepper:
         contacts = Contacts(n + t.count)
         contacts.resize(n, n + t.count)
         contacts.time_step = self._h
-        a, b = self._grain[self._a[:n]], self._grain[self._b[:n]]
+        a, b = self._sphere[self._a[:n]], self._sphere[self._b[:n]]
         apart = b[:, :3] - a[:, :3]
         distance = np.sqrt((apart * apart).sum(axis=1))
         contacts.a[:n], contacts.b[:n], contacts.feature[:n] = order[self._a[:n]], order[self._b[:n]], 0
@@ -278,8 +279,19 @@ class SmoothStepper:
         contacts.impulse[:, 0] = self._h * push
         contacts.impulse[:, 1:4] = self._h * (force[:, :3] - push[:, None] * contacts.normal)
         contacts.impulse[:, 4 : 1 + self.springs] = self._h * force[:, 3:]
-        contacts.rebound[:] = 0.0
+        rate = np.abs((self._relative_velocity() * contacts.normal).sum(axis=1))
+        contacts.rebound[:] = np.where(rate > IMPACT, rate, 0.0)
         return contacts
+
+    def _relative_velocity(self) -> FloatArray:
+        """(C, 3) of b's centre, or of the wall at the contact, against a's centre [m/s]."""
+        n, t, bodies = self._count, self._touch, self.bodies
+        rank = self.neighbours.rank
+        own = np.concatenate([self._a[:n], rank[t.a]])
+        w = self.walls.body[-1 - t.b]
+        arm = self._sphere[rank[t.a], :3] + bodies.radius[t.a, None] * t.normal - bodies.position[w]
+        wall = bodies.velocity[w] + np.cross(bodies.spin[w], arm)
+        return np.concatenate([self._grain[self._b[:n], :3], wall]) - self._grain[own, :3]
 
     def checkpoint(self) -> dict[str, Any]:
         """All that the next step depends on besides the bodies."""
@@ -299,6 +311,7 @@ class SmoothStepper:
             setattr(self, f"_{name}", np.array(saved[name]))
         self.extent = np.array(saved["extent"])
         self._grain, self._sphere = np.zeros((len(self._force), ROW)), np.zeros((len(self._force), 4))
+        self._sphere[self.neighbours.order < 0, :3] = np.inf
         pairs, slots = saved["pairs"], len(self._spring)
         self._count = len(pairs["a"])
         self._a, self._b, self._place = (np.zeros(slots + 1, np.int32) for _ in range(3))

@@ -42,7 +42,7 @@ def push_walls(
     # contacts
     a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray,
     # grains by rank, and the walls' bodies
-    rank: IntArray, grain: FloatArray, wall_body: IntArray, wall_material: IntArray, surface_velocity: FloatArray,
+    rank: IntArray, sphere: FloatArray, grain: FloatArray, wall_body: IntArray, wall_material: IntArray, surface_velocity: FloatArray,
     position: FloatArray, velocity: FloatArray, spin: FloatArray, inverse_mass: FloatArray,
     # law
     law: FloatArray, materials: int, hertz: bool, dissipation: float, h: float,
@@ -64,28 +64,28 @@ def push_walls(
             c, lane = first + k, U(k)
             g, wall = rank[a[c]], -1 - b[c]
             body = wall_body[wall]
-            r = grain[g, 3]
+            r = sphere[g, 3]
             for f in range(3):
                 s[NX + U(f) * W + lane] = normal[c, f]
-                s[WX + U(f) * W + lane] = spin[body, f] - grain[g, 8 + f]
+                s[WX + U(f) * W + lane] = spin[body, f] - grain[g, 4 + f]
                 s[FX + U(f) * W + lane] = spin[body, f]
                 moves[k, 3 + f] = spin[body, f]
             nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
-            dx, dy = grain[g, 0] + r * nx - position[body, 0], grain[g, 1] + r * ny - position[body, 1]
-            dz = grain[g, 2] + r * nz - position[body, 2]
+            dx, dy = sphere[g, 0] + r * nx - position[body, 0], sphere[g, 1] + r * ny - position[body, 1]
+            dz = sphere[g, 2] + r * nz - position[body, 2]
             wx, wy, wz = spin[body, 0], spin[body, 1], spin[body, 2]
             sx, sy, sz = surface_velocity[wall, 0], surface_velocity[wall, 1], surface_velocity[wall, 2]
             along = sx * nx + sy * ny + sz * nz  # a belt only drags
             moves[k, 0] = velocity[body, 0] + sx - along * nx + wy * dz - wz * dy
             moves[k, 1] = velocity[body, 1] + sy - along * ny + wz * dx - wx * dz
             moves[k, 2] = velocity[body, 2] + sz - along * nz + wx * dy - wy * dx
-            ox, oy, oz = r * grain[g, 8], r * grain[g, 9], r * grain[g, 10]
-            s[UX + lane] = moves[k, 0] - grain[g, 4] - (oy * nz - oz * ny)
-            s[UX + W + lane] = moves[k, 1] - grain[g, 5] - (oz * nx - ox * nz)
-            s[UX + W + W + lane] = moves[k, 2] - grain[g, 6] - (ox * ny - oy * nx)
+            ox, oy, oz = r * grain[g, 4], r * grain[g, 5], r * grain[g, 6]
+            s[UX + lane] = moves[k, 0] - grain[g, 0] - (oy * nz - oz * ny)
+            s[UX + W + lane] = moves[k, 1] - grain[g, 1] - (oz * nx - ox * nz)
+            s[UX + W + W + lane] = moves[k, 2] - grain[g, 2] - (ox * ny - oy * nx)
             s[OVERLAP + lane], s[ROUND + lane], s[ARM_A + lane] = overlap[c], r, r
-            s[INERTIA + lane] = 1.0 / (grain[g, 7] + inverse_mass[body])
-            m = int(grain[g, 11]) * materials + wall_material[wall]
+            s[INERTIA + lane] = 1.0 / (grain[g, 3] + inverse_mass[body])
+            m = int(grain[g, 7]) * materials + wall_material[wall]
             for f in range(of.LAW):
                 s[STIFFNESS + U(f) * W + lane] = law[m, f]
             for f in range(kept):
@@ -106,8 +106,8 @@ def push_walls(
                 contact_force[c, f] = p
                 power -= 0.0 if yields else p * moves[k, f]
             px, py, pz = contact_force[c, 0], contact_force[c, 1], contact_force[c, 2]
-            dx, dy = grain[g, 0] + r * normal[c, 0] - position[body, 0], grain[g, 1] + r * normal[c, 1] - position[body, 1]
-            dz = grain[g, 2] + r * normal[c, 2] - position[body, 2]
+            dx, dy = sphere[g, 0] + r * normal[c, 0] - position[body, 0], sphere[g, 1] + r * normal[c, 1] - position[body, 1]
+            dz = sphere[g, 2] + r * normal[c, 2] - position[body, 2]
             wall_force[body, 3] += dy * pz - dz * py
             wall_force[body, 4] += dz * px - dx * pz
             wall_force[body, 5] += dx * py - dy * px

@@ -29,7 +29,8 @@ class Contacts:
     ``a`` (C,) owning grain; ``b`` (C,) other grain, or ``-1 - wall`` for a wall; ``feature`` (C,) part of the wall touched;
     ``normal`` (C, 3) unit, from a towards b; ``overlap`` (C,) [m] > 0; ``impulse`` (C, 7) on b: normal (>= 0), tangential in world
     axes [N s], rolling and twisting in world axes [N m s]; ``rebound`` (C,) approach speed [m/s] of an impact from which the two have
-    not yet come apart, else 0. ``pair_count`` of the contacts are between grains.
+    not yet come apart (smooth: speed at which they close or open, if it is an impact's), else 0. ``pair_count`` of the
+    contacts are between grains.
     """
 
     a: IntArray

@@ -19,11 +19,12 @@ def contact_friction(friction: FloatArray, material: IntArray, wall_material: In
 
 
 def contact_status(normal: FloatArray, tangential: FloatArray, friction: FloatArray, rebounding: np.ndarray) -> np.ndarray:
-    """(C,) 0: continuous, 1: an impact from which the two have not yet come apart, 2: sliding, friction at its bound.
+    """(C,) 0: continuous, 1: an impact from which the two have not yet come apart, 2: sliding, its friction at the bound.
 
     ``normal`` (C,) and ``tangential`` (C, 3) are forces or impulses, ``friction`` (C,) is mu.
     """
     length = np.sqrt((tangential**2).sum(axis=1))
-    status = np.where((length >= AT_BOUND * friction * normal) & (normal > 0), SLIDING, CONTINUOUS)
+    bound = friction * normal
+    status = np.where((length >= AT_BOUND * bound) & (bound > 0), SLIDING, CONTINUOUS)
     status[rebounding] = REBOUNDING
     return status.astype(np.int8)

@@ -113,8 +113,8 @@ def drum(
         run={"time_step": time_step, "duration": p["duration"]},
         parameters={
             "kind": kind, "count": p["count"], "diameter": d, "size_ratio": p["size_ratio"], "drum_radius": radius, "length": length,
-            "axis": [0.0, -1.0, 0.0], "speed": p["speed"], "starts": ramp, "teeth": teeth, "tooth_height": height,
-            "friction": grain.friction, "side_friction": side_friction, "drum_walls": list(range(len(inner))),
+            "axis": [0.0, -math.copysign(1.0, p["speed"]), 0.0], "speed": p["speed"], "starts": ramp, "teeth": teeth,
+            "tooth_height": height, "friction": grain.friction, "side_friction": side_friction, "drum_walls": list(range(len(inner))),
             "side_walls": [len(inner), len(inner) + 1], "view": list(VIEW),
         },
     )  # fmt: skip

@@ -137,6 +137,7 @@ def work(number, folder):
     return number**2
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may start tests with it ignored
     folder = sys.argv[1]
     found = lambda there, of: print(f"{there} of {of}", flush=True)
     jobs = [Job(work, (number, folder), 10 - number) for number in range(5)]
@@ -154,7 +155,7 @@ def test_a_stopped_sweep_goes_on_where_it_was(tmp_path, stop):
     try:
         _wait_for(lambda: (tmp_path / "busy-2").exists() and (tmp_path / "busy-3").exists() and len(list(tmp_path.rglob("*.run"))) == 2)
         sweep.send_signal(stop)
-        sweep.wait(60)
+        sweep.wait(180)
         _wait_for(lambda: not _alive(sweep.pid))  # no worker is left behind
     finally:
         if _alive(sweep.pid):
@@ -167,7 +168,7 @@ def test_a_stopped_sweep_goes_on_where_it_was(tmp_path, stop):
 
 
 def _wait_for(condition):
-    for _ in range(3000):
+    for _ in range(9000):  # some minutes on a busy machine
         if condition():
             return
         time.sleep(0.02)

@@ -124,7 +124,7 @@ def test_runs_of_versions_long_gone_are_removed(tmp_path):
 
 
 SWEEP = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from granum.experiments import Job, RunStore, run_jobs
 

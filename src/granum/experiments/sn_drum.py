@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.drum import Drum
 from ..analysis.snapshot import Snapshot
 from ..plot.drum_experiments import draw_drum_forces, draw_drum_iterations
 from ..scene.library import make_scene
@@ -112,8 +113,10 @@ def forces(parameters: dict[str, Any], prepared: dict[str, Any], iterations: int
     """Contacts between grains of one instant in the drum's plane: ends (C, 2, 2) [R] and normal force over its mean (SN Fig. 7)."""
     sim = continue_with(make_scene("drum", parameters), prepared, METHOD, iterations, settle)
     s = Snapshot.of(sim)
-    pair = s.b >= 0
-    ends = np.stack([s.position[s.a[pair]], s.position[s.b[pair]]], axis=1)[:, :, [0, 2]] / sim.scene.parameters["drum_radius"]
+    pair, drum = s.b >= 0, Drum.of(s)
+    across, _, up = drum.project(s.position - drum.centre)
+    place = np.stack([across, up], axis=1) / drum.radius
+    ends = np.stack([place[s.a[pair]], place[s.b[pair]]], axis=1)
     force = s.normal_force[pair]
     return {"ends": ends, "force": force / max(1e-300, float(force.mean()) if len(force) else 1.0)}
 

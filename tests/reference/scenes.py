@@ -14,6 +14,13 @@ H = 0.005  # [s]
 FREE = {"on_overlap": "off", "on_lost": "off", "on_energy": "off"}
 
 
+def spheres(position, diameter, velocity=None, spin=None):
+    """Grains of material "m", as a scene takes them; none without positions."""
+    position = np.atleast_2d(np.asarray(position, float)).reshape(-1, 3)
+    moving = {name: np.atleast_2d(given) for name, given in (("velocity", velocity), ("spin", spin)) if given is not None}
+    return [Grains(material="m", position=position, diameter=diameter, **moving)] if len(position) else []
+
+
 def make(
     position, *, velocity=None, spin=None, diameter=D, walls=(), bodies=(), gravity=(0.0, 0.0, 0.0), h=H, guards=None,
     law=None, solver=None, stepper=None, settings=None, density=3700.0, youngs_modulus=6e6, restitution=0.18, friction=0.5,
@@ -24,14 +31,9 @@ def make(
         name="m", density=density, youngs_modulus=youngs_modulus, restitution=restitution, friction=friction,
         rolling_friction=rolling_friction,
     )  # fmt: skip
-    position = np.atleast_2d(np.asarray(position, float)).reshape(-1, 3)
-    block = {"material": "m", "position": position, "diameter": diameter}
-    if velocity is not None:
-        block["velocity"] = np.atleast_2d(velocity)
-    if spin is not None:
-        block["spin"] = np.atleast_2d(spin)
+    grains = spheres(position, diameter, velocity, spin)
     scene = Scene(
-        materials=[material], grains=[Grains(**block)] if len(position) else [], bodies=bodies, emitters=emitters, world=world,
+        materials=[material], grains=grains, bodies=bodies, emitters=emitters, world=world,
         walls=(Plane(material="m"),) if walls is True else walls, gravity=Gravity(acceleration=tuple(gravity)),
         **({} if law is None else {"law": law}),
     )  # fmt: skip

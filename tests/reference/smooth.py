@@ -7,12 +7,12 @@ from functools import cache
 import numpy as np
 
 from granum.contact import HertzContact, LinearContact, Material
-from granum.scene import Body, Box, Cylinder, Emitter, Grains, Gravity, Mesh, Motion, Plane, Scene
+from granum.scene import Body, Box, Cylinder, Emitter, Gravity, Mesh, Motion, Plane, Scene
 from granum.scene.emitter import Disc
 from granum.simulation import Simulation, make_settings
 from granum.simulation.simulation import make_bodies
 from granum.smooth.damping import damping_for
-from tests.reference.scenes import FREE, D, G
+from tests.reference.scenes import FREE, D, G, spheres
 
 damping_of = cache(damping_for)
 LAWS = {"hertz": HertzContact(), "linear": LinearContact(stiffness=2e3)}
@@ -24,15 +24,9 @@ def make(
 ):  # fmt: skip
     """A smooth simulation of spheres of material "m"; ``walls=True`` is the plane z = 0; ``h`` [s], none: automatic."""
     own = Material(**{"name": "m", "density": 3700.0, "youngs_modulus": 6e6, "restitution": 0.5, "friction": 0.5, **material})
-    position = np.atleast_2d(np.asarray(position, float)).reshape(-1, 3)
-    block = {"material": "m", "position": position, "diameter": diameter}
-    if velocity is not None:
-        block["velocity"] = np.atleast_2d(velocity)
-    if spin is not None:
-        block["spin"] = np.atleast_2d(spin)
     other = wall_material or own
     scene = Scene(
-        materials=[own] if wall_material is None else [own, wall_material], grains=[Grains(**block)] if len(position) else [],
+        materials=[own] if wall_material is None else [own, wall_material], grains=spheres(position, diameter, velocity, spin),
         bodies=bodies, emitters=emitters, world=world, law=law or HertzContact(), gravity=Gravity(acceleration=tuple(gravity)),
         walls=(Plane(material=other.name),) if walls is True else walls,
     )  # fmt: skip

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import warnings
 
 import h5py
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from granum.analysis import Snapshot, loads
 from granum.analysis.metrics import METRICS, measure
-from granum.cli import make_app
 from granum.contact import Material
 from granum.io import Recording
 from granum.observe.recorder import Recorder
@@ -25,20 +22,6 @@ from granum.scene.sizes import Discrete
 from granum.simulation import Simulation, make_settings
 
 GLASS = Material(name="glass", density=2500, youngs_modulus=1e8, friction=0.5, restitution=0.2)
-
-
-@pytest.fixture
-def granum(monkeypatch):
-    """Runs a command; returns exit code, stdout and stderr."""
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-
-    def granum(*arguments):
-        result = CliRunner(env={"COLUMNS": "400"}).invoke(make_app(), [str(a) for a in arguments])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return granum
 
 
 def record(path, scene: Scene, duration: float, every: int, **settings):

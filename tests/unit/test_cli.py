@@ -6,14 +6,11 @@ import json
 import os
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import h5py
 import pytest
-from typer.testing import CliRunner
 
-from granum.cli import make_app
 from granum.cli.execute import check_output
 from granum.io import Recording, checkpoint_path
 
@@ -22,21 +19,6 @@ KEYS = {
     "mean_overlap", "max_overlap", "kinetic_energy", "wall_seconds", "stage_seconds", "state_hash", "recording", "checkpoint", "results",
 }  # fmt: skip
 STAGES = {"detection", "assembly", "impact", "solve", "integrate", "output"}
-
-
-@pytest.fixture
-def granum(tmp_path, monkeypatch):
-    """Runs a command in a folder of its own; returns exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-
-    def granum(*arguments):
-        result = CliRunner(env={"COLUMNS": "400"}).invoke(make_app(), [str(a) for a in arguments])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return granum
 
 
 def small(*more):

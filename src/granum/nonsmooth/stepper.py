@@ -25,7 +25,7 @@ from .blocks import BODY, LANES
 from .impact import aim_at_impacts, part_rebounding, solve_impacts
 from .integrate import add_external_impulse, move_bodies, wall_work
 from .problem import Problem
-from .solvers import PGS, SolveReport
+from .solvers import PGS, SolveReport, Solver
 from .warm_start import HistoryStart, ModelStart, StabilityGuard, WarmStart, model_impulses, start_from
 
 
@@ -33,7 +33,7 @@ class Nonsmooth(Record):
     """Settings of the nonsmooth stepper."""
 
     name: Literal["nonsmooth"] = "nonsmooth"
-    solver: PGS = PGS()
+    solver: Solver = PGS()
     warm_start: WarmStart = HistoryStart()
     impact_velocity: NonNegative = 0.05
     """v_imp [m/s]: faster approaches rebound with restitution."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..checks import InputError
-from ..nonsmooth import PGS, Nonsmooth, make_solver
+from ..nonsmooth import Nonsmooth, make_solver
+from ..nonsmooth.solvers import Solver
 from ..scene.library import make_scene
 from ..scene.scene import Scene
 from ..smooth import Smooth
@@ -17,7 +18,7 @@ def simulate(
     scene: Scene | str,
     *,
     duration: float | None = None,
-    solver: PGS | str | None = None,
+    solver: Solver | str | None = None,
     stepper: Nonsmooth | Smooth | str | None = None,
     observers: tuple[Any, ...] = (),
     **settings: Any,

@@ -22,3 +22,9 @@ class SolveReport:
     """Of the normal, friction and rolling rows [m/s]."""
     history: FloatArray = field(default_factory=lambda: np.zeros((0, 4)))
     """(sweeps, 4) residual and its three kinds after every sweep, on request."""
+    work: FloatArray = field(default_factory=lambda: np.zeros(0))
+    """(sweeps,) done so far at each row of the history, in sweeps of plain PGS over all contacts."""
+    seconds: FloatArray = field(default_factory=lambda: np.zeros(0))
+    """(sweeps,) wall time so far at each row of the history [s], without the time to measure the residual."""
+    message: str = ""
+    """What stopped a method that could not finish, in words; empty if it did."""

@@ -25,7 +25,7 @@ from .blocks import BODY, LANES
 from .impact import aim_at_impacts, part_rebounding, solve_impacts
 from .integrate import add_external_impulse, move_bodies, wall_work
 from .problem import Problem
-from .solvers import PGS, SolveReport, Solver
+from .solvers import PGS, Solver, SolveReport
 from .warm_start import HistoryStart, ModelStart, StabilityGuard, WarmStart, model_impulses, start_from
 
 

@@ -60,7 +60,7 @@ def run(
     checkpoint_every: Annotated[float | None, typer.Option(help="Wall time between checkpoints [s].", rich_help_panel=FILES)] = None,
     dump_problem: Annotated[
         list[float] | None,
-        typer.Option(metavar="T", help="Keep the contact problem of the step that reaches T [s] for `granum solve`.", rich_help_panel=FILES),
+        typer.Option(metavar="T", help="Keep the problem of the step that reaches T [s], for `granum solve`.", rich_help_panel=FILES),
     ] = None,
     no_picture: Annotated[bool, typer.Option("--no-picture", help="Do not draw the last state.", rich_help_panel=FILES)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Summary as one JSON object.", rich_help_panel=FILES)] = False,

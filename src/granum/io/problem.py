@@ -152,5 +152,6 @@ def _check(path: Path, saved: SavedProblem) -> None:
     for name in ("inverse_mass", "softness", "friction", "rolling_radius", "soft_t"):
         if np.any(np.asarray(getattr(parts, name)) < 0):
             raise refuse(f"{name} has negative numbers")
-    if np.any(parts.inverse_diagonal[:, : 3 if parts.rolling else 2] <= 0) or np.any(parts.inverse_radius <= 0):
+    radii = parts.inverse_radius[np.concatenate([parts.a, parts.b])]  # a wall that has a slot of its own leaves its contacts' ones empty
+    if np.any(parts.inverse_diagonal[:, : 3 if parts.rolling else 2] <= 0) or np.any(radii <= 0):
         raise refuse("a diagonal or a radius is not above 0")

@@ -91,7 +91,7 @@ def test_dump_holds_the_start_of_the_solve_and_where_the_grains_are(tmp_path):
     found = read_problem(tmp_path / "p.h5")
     assert found.parts.impulse.any()  # warm started
     order = sim.stepper.detector.neighbours.order
-    assert same_bits(found.position[:40], position[order])
+    assert same_bits(found.position[: len(order)][order >= 0], position[order[order >= 0]])  # some ranks are empty
     walls = found.position[found.parts.first_full :]
     assert len(walls) == found.contact_count - found.parts.pair_count
     problem = put_together(found.parts)

@@ -27,12 +27,8 @@ from .blocks import (
     RX,
     SOFTNESS,
     TARGET,
-    colour_contacts,
-    lay_out,
 )  # fmt: skip
 from .problem import Problem
-
-NOBODY = (0, 0, 0, 0, 0, 0, 0, 1)
 
 
 @dataclass(frozen=True)
@@ -130,13 +126,13 @@ def put_together(parts: ProblemParts) -> Problem:
     p.first_full = parts.first_full
     p.yielding = p.first_wall_slot = parts.first_full + len(parts.inverse_inertia)
     packed = [parts.velocity, parts.surface_spin, parts.inverse_mass[:, None], parts.inverse_radius[:, None]]
-    p.body = np.append(np.column_stack(packed).ravel(), NOBODY)
+    p.body = np.append(np.column_stack(packed).ravel(), np.zeros(BODY))  # the last is nobody's
     p.body_before = np.zeros((slots + 1) * 6)
     p.inverse_inertia = parts.inverse_inertia.copy()
-    p.slot_a, p.slot_b = parts.a.astype(np.int32), parts.b.astype(np.int32)
+    p.slot_a, p.slot_b, p.place = parts.a.astype(np.int32), parts.b.astype(np.int32), np.zeros(count, np.int32)
     p.stiffness, p.radius_eff = parts.stiffness.copy(), parts.radius_eff.copy()
     p.weight, p.gap_rate = parts.weight.copy(), parts.gap_rate.copy()
-    _colour(p, np.append(parts.inverse_mass, 0.0))
+    p.colour(nobody=slots)
     place = p.place.astype(np.int64)
     at = place // LANES * p.fields * LANES + place % LANES
     fields = {
@@ -146,20 +142,8 @@ def put_together(parts: ProblemParts) -> Problem:
     if parts.rolling:
         fields |= {INV_DR: parts.inverse_diagonal[:, 2], MU_R: parts.rolling_radius, RX: parts.impulse[:, 4:]}
     for first, values in fields.items():
-        for k, column in enumerate(values.reshape(count, -1).T):
+        for k, column in enumerate(np.atleast_2d(values.T)):
             p.data[at + (first + k) * LANES] = column
     rows = place[parts.lever_contact] - p.colour_blocks * LANES
     p.lever[rows], p.full[rows] = parts.lever, parts.lever_body
     return p
-
-
-def _colour(p: Problem, yields: FloatArray) -> None:
-    """Places, lanes and room for the contacts; all slots but the last are somebody's."""
-    p.place = np.zeros(p.contact_count, np.int32)
-    p.colour_blocks, blocks, p.colours = colour_contacts(p.slot_a, p.slot_b, yields, p.first_full, p.place, p.colour_block)
-    p.serial = int(np.count_nonzero(p.place >= p.colour_blocks * LANES))
-    lanes = blocks * LANES
-    p.lane_a, p.lane_b = np.zeros(lanes, np.int32), np.zeros(lanes, np.int32)
-    p.data, p.before = np.zeros(lanes * p.fields), np.zeros(lanes * (p.rows + 1))
-    lay_out(p.slot_a, p.slot_b, p.place, len(yields) - 1, p.fields, p.lane_a, p.lane_b, p.data)
-    p.lever, p.full = np.zeros((p.serial, 6)), np.full((p.serial, 2), -1, np.int32)

@@ -7,8 +7,10 @@ import hashlib
 import numpy as np
 import pytest
 
+from granum._jit import LongArray, kernel
 from granum.checks import InputError
 from granum.parallel import Team, team
+from granum.parallel.barrier import wait
 from granum.scene import Body, Box
 from granum.scene.library import make_scene
 from granum.simulation import Simulation, make_settings
@@ -129,20 +131,24 @@ def test_impossible_teams_are_refused(threads):
         Team(threads)
 
 
-def test_an_error_in_one_thread_is_raised_and_the_team_goes_on(all_threads):
-    """What fails on a worker reaches the caller; the next kernel runs."""
+@kernel
+def fails(thread: int, threads: int, barrier: LongArray, who: int) -> int:
+    """A kernel that fails on one thread while the others wait for it."""
+    if thread == who:
+        raise ValueError("out of luck")
+    wait(barrier, threads)
+    return threads
 
-    def fails(thread, threads, barrier):
-        if thread == 2:
-            raise ValueError("in thread 2")
-        return thread
 
+@pytest.mark.parametrize("who", [0, 2])
+def test_an_error_in_one_thread_is_raised_and_the_team_goes_on(all_threads, who):
+    """Whoever fails, the caller hears of it, nobody waits for ever, and the next kernel runs."""
     crew = Team(3)
-    with pytest.raises(ValueError, match="in thread 2"):
-        crew.run(fails, 100)
-    assert crew.run(lambda thread, threads, barrier: threads, 100) == 3
+    with pytest.raises(ValueError, match="out of luck"):
+        crew.run(fails, 100, who)
+    assert crew.run(fails, 100, -1) == 3
 
 
 def test_few_things_wake_few_threads():
-    assert Team(8).run(lambda thread, threads, barrier: threads, 10) == 1
-    assert Team(8).run(lambda thread, threads, barrier: threads, 3 * team.LEAST) == 3
+    assert Team(8).run(fails, 10, -1) == 1
+    assert Team(8).run(fails, 3 * team.LEAST, -1) == 3

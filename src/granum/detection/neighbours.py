@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import FloatArray, IntArray
-from ..parallel import ONE, Team
+from ..parallel import LIGHT, ONE, Team
 from ..state.bodies import Bodies
 from .cells import file_in_cells
 from .narrow import gather_sorted
@@ -74,7 +74,7 @@ class NeighbourList:
         """Fill ``sphere``; returns the grains that have left their skin."""
         left = np.empty(FEW + 1, np.int32)
         count = self.team.run(
-            gather_sorted, len(self.order),
+            gather_sorted, len(self.order) // LIGHT,
             bodies.position, bodies.wall_body_count, bodies.radius, self.order, self.reference, self.skin, self.sphere, left
         )
         return left[: min(count, len(left))]

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
 from ..checks import known_name
-from ..parallel.barrier import add_up, share
+from ..parallel.barrier import add_up, share, wait
 from ..scene.bodies import Body
 from ..scene.shapes import Box, Cylinder, Mesh, Plane
 from ..state.rotation import matrix
@@ -189,6 +189,7 @@ def find_wall_contacts(
                     total += 1
             count_of[i] = total - known
         counted = total
+    wait(barrier, threads)
     return pair_count + everywhere
 
 

@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
-from ..parallel import Team
-from ..parallel.barrier import add_up, share
+from ..parallel import LIGHT, Team
+from ..parallel.barrier import add_up, share, wait
 from .blocks import (
     ARM,
     BODY,
@@ -97,6 +97,7 @@ def place_walls(
         body[o + 2] = velocity[w, 2] + wx * dy - wy * dx + sz - along * nz + wx * ny - wy * nx
         body[o + 3], body[o + 4], body[o + 5] = wx, wy, wz
         body[o + 6], body[o + 7] = 0.0, 1.0
+    wait(barrier, threads)
 
 
 @kernel
@@ -199,6 +200,7 @@ def aim_at_rest(
         data[d + TARGET * LANES] = softness * law + upsilon * gap_rate[c]
         data[d + SOFTNESS * LANES] = softness
         data[d + INV_DN * LANES] = 1.0 / (weight[c] + softness)
+    wait(barrier, threads)
 
 
 @kernel
@@ -214,6 +216,7 @@ def clear_impulses(
         if fields > RX:
             for f in range(3):
                 data[d + (RX + f) * LANES] = 0.0
+    wait(barrier, threads)
 
 
 @kernel
@@ -228,10 +231,11 @@ def elastic_energies(
             square = stiffness[c] * overlap[c] * overlap[c]
             total += 0.4 * square * math.sqrt(overlap[c]) if exponent > 1.0 else 0.5 * square
         parts[k] = total
+    wait(barrier, threads)
 
 
 def elastic_energy(team: Team, overlap: FloatArray, stiffness: FloatArray, exponent: float) -> float:
     """Energy [J] that the contact law stores in all overlaps."""
     parts = np.empty((len(overlap) + CHUNK - 1) // CHUNK)
-    team.run(elastic_energies, len(overlap), overlap, stiffness, exponent, parts)
+    team.run(elastic_energies, len(overlap) // LIGHT, overlap, stiffness, exponent, parts)
     return float(parts.sum())

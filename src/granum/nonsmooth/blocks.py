@@ -140,6 +140,7 @@ def lay_out(
         if contact_at[p] < 0:
             for f in range(fields):
                 data[p // LANES * fields * LANES + f * LANES + p % LANES] = 0.0
+    wait(barrier, threads)
 
 
 @device

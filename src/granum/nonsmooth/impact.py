@@ -43,6 +43,7 @@ def aim_at_impacts(
         data[d + TARGET * LANES] = target
         data[d + SOFTNESS * LANES] = 0.0
         data[d + INV_DN * LANES] = 1.0 / weight[c]
+    wait(barrier, threads)
 
 
 @kernel

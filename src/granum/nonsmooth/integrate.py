@@ -6,7 +6,7 @@ import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, kernel
 from ..parallel import Team
-from ..parallel.barrier import share
+from ..parallel.barrier import share, wait
 from ..state.bodies import Bodies
 from ..state.motion import move_walls
 from ..state.rotation import turn
@@ -25,6 +25,7 @@ def add_external_impulse(
             body[o] += h * gx
             body[o + 1] += h * gy
             body[o + 2] += h * gz
+    wait(barrier, threads)
 
 
 @kernel
@@ -40,6 +41,7 @@ def move_grains(
             for f in range(3):
                 position[k, f] += h * velocity[k, f]
             turn(orientation, k, spin[k, 0], spin[k, 1], spin[k, 2], h)
+    wait(barrier, threads)
 
 
 def move_bodies(team: Team, bodies: Bodies, h: float) -> None:

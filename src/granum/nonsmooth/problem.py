@@ -8,8 +8,8 @@ import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, kernel
 from ..detection.walls import WallTable
-from ..parallel import ONE, Team
-from ..parallel.barrier import share
+from ..parallel import LIGHT, ONE, Team
+from ..parallel.barrier import share, wait
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
 from ..state.rotation import matrix
@@ -31,6 +31,7 @@ def assign_slots(
         else:
             own = full_slot[wall_body[-1 - b[c]]]
             slot_b[c] = own if own >= 0 else first_wall_slot + c - pairs
+    wait(barrier, threads)
 
 
 @kernel
@@ -53,6 +54,7 @@ def pack_grains(
             body[o + 3 + f] = r * spin[g, f]
         body[o + 6] = inverse_mass[g]
         body[o + 7] = 1.0 / r
+    wait(barrier, threads)
 
 
 @kernel
@@ -67,6 +69,7 @@ def unpack_grains(
             for f in range(3):
                 velocity[g, f] = body[o + f]
                 spin[g, f] = body[o + 3 + f] * body[o + 7]
+    wait(barrier, threads)
 
 
 @kernel
@@ -81,6 +84,7 @@ def copy_impulses(
             impulse[c, f] = data[d + (PN + f) * LANES]
         for f in range(3):
             impulse[c, 4 + f] = data[d + (RX + f) * LANES] if fields > RX else 0.0
+    wait(barrier, threads)
 
 
 class Problem:
@@ -135,8 +139,9 @@ class Problem:
             self.body = np.zeros(slots * BODY * 17 // 16)
             self.body_before = np.zeros(slots * 6 * 17 // 16)
         self.team.run(
-            pack_grains, grains, order, bodies.wall_body_count, bodies.velocity, bodies.spin, bodies.inverse_mass, bodies.radius, self.body
-        )
+            pack_grains, grains // LIGHT,
+            order, bodies.wall_body_count, bodies.velocity, bodies.spin, bodies.inverse_mass, bodies.radius, self.body,
+        )  # fmt: skip
         self._pack_full(bodies, dynamic, grains)
         if same and self.contact_count == contacts.contact_count:
             return
@@ -145,7 +150,8 @@ class Problem:
         full_slot = np.full(bodies.wall_body_count, -1, np.int32)
         full_slot[dynamic] = grains + np.arange(len(dynamic), dtype=np.int32)
         self.team.run(
-            assign_slots, self.contact_count, contacts.a, contacts.b, rank, walls.body, full_slot, self.first_wall_slot, self.pair_count,
+            assign_slots, self.contact_count // LIGHT,
+            contacts.a, contacts.b, rank, walls.body, full_slot, self.first_wall_slot, self.pair_count,
             self.slot_a, self.slot_b,
         )  # fmt: skip
         self.colour(slots - 1)
@@ -163,7 +169,7 @@ class Problem:
             self.before = np.zeros(room * (self.rows + 1))
         self.body[nobody * BODY : (nobody + 1) * BODY] = (0, 0, 0, 0, 0, 0, 0, 1)
         self.team.run(
-            lay_out, lanes, self.slot_a, self.slot_b, self.place, nobody, self.fields, self.lane_a[:lanes], self.lane_b[:lanes],
+            lay_out, lanes // LIGHT, self.slot_a, self.slot_b, self.place, nobody, self.fields, self.lane_a[:lanes], self.lane_b[:lanes],
             self.contact_at[:lanes], self.data,
         )  # fmt: skip
         self.lever, self.full = np.zeros((self.one_by_one, 6)), np.full((self.one_by_one, 2), -1, np.int32)
@@ -195,7 +201,7 @@ class Problem:
 
     def unpack(self, bodies: Bodies, contacts: Contacts, order: IntArray) -> None:
         """Velocities and impulses back to where users look."""
-        self.team.run(unpack_grains, len(order), order, bodies.wall_body_count, self.body, bodies.velocity, bodies.spin)
+        self.team.run(unpack_grains, len(order) // LIGHT, order, bodies.wall_body_count, self.body, bodies.velocity, bodies.spin)
         for k, w in enumerate(bodies.dynamic):
             o = (self.first_full + k) * BODY
             bodies.velocity[w], bodies.spin[w] = self.body[o : o + 3], self.body[o + 3 : o + 6]
@@ -203,7 +209,7 @@ class Problem:
 
     def read_impulses(self, impulse: FloatArray) -> None:
         """Fill ``impulse`` (C, 7): normal, tangential [N s] and rolling [N m s], in world axes."""
-        self.team.run(copy_impulses, self.contact_count, self.place, self.fields, self.data, impulse)
+        self.team.run(copy_impulses, self.contact_count // LIGHT, self.place, self.fields, self.data, impulse)
 
     def residual(self, box: bool = False) -> FloatArray:
         """(C, 3) projected residual of every contact: normal, friction, rolling [m/s]."""

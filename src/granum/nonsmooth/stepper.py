@@ -16,7 +16,7 @@ from ..checks import InputError
 from ..contact.model import NonNegative, Positive, Record
 from ..detection.detector import Detector
 from ..detection.walls import WallTable, surface_velocity
-from ..parallel import ONE, Team
+from ..parallel import LIGHT, ONE, Team
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
 from ..state.energy import energy
@@ -142,7 +142,7 @@ class NonsmoothStepper:
         serial_start = p.colour_blocks * LANES
         if c.contact_count > c.pair_count:
             self.team.run(
-                place_walls, c.contact_count - c.pair_count,
+                place_walls, (c.contact_count - c.pair_count) // LIGHT,
                 c.a, c.b, c.normal, c.pair_count, p.place, p.slot_b, serial_start, p.first_full, p.first_wall_slot,
                 self.walls.body, surface_velocity(self.walls, b.orientation), b.position, b.velocity, b.spin, b.radius, b.wall_body_count,
                 p.body, p.lever, p.full,
@@ -159,11 +159,11 @@ class NonsmoothStepper:
     def _impact(self) -> None:
         p, c = self.problem, self.detector.contacts
         self.team.run(
-            aim_at_impacts, c.contact_count,
+            aim_at_impacts, c.contact_count // LIGHT,
             c.a, c.b, p.place, p.weight, p.gap_rate, self.bodies.material, self.walls.material, self.pairs.restitution,
             c.impulse, self.settings.impact_velocity, 2.0 * self.left_over, p.fields, c.rebound, p.data,
         )  # fmt: skip
-        self.team.run(clear_impulses, c.contact_count, p.place, p.fields, p.data)
+        self.team.run(clear_impulses, c.contact_count // LIGHT, p.place, p.fields, p.data)
         self.team.run(
             solve_impacts, c.contact_count, p.gap_rate, p.weight, p.lane_a, p.lane_b, p.contact_at, p.fields, p.colour_block, p.full_first,
             p.first_wall_slot, p.lever, p.full, p.inverse_inertia, self.settings.solver.friction == "box",
@@ -183,7 +183,7 @@ class NonsmoothStepper:
 
     def _add_external_impulse(self, h: float, gravity: FloatArray) -> None:
         p, b = self.problem, self.bodies
-        self.team.run(add_external_impulse, p.first_full, p.body, p.first_full, gravity[0], gravity[1], gravity[2], h)
+        self.team.run(add_external_impulse, p.first_full // LIGHT, p.body, p.first_full, gravity[0], gravity[1], gravity[2], h)
         for k, w in enumerate(b.dynamic):
             o = (p.first_full + k) * BODY
             force = np.asarray(self.scene.all_bodies[w].force)
@@ -202,7 +202,7 @@ class NonsmoothStepper:
                 self.pairs.exponent, p.soft_t, h, c.impulse,
             )  # fmt: skip
         else:
-            self.team.run(clear_impulses, c.contact_count, p.place, p.fields, p.data)
+            self.team.run(clear_impulses, c.contact_count // LIGHT, p.place, p.fields, p.data)
             return
         self.team.run(
             start_from, c.contact_count, c.impulse, part, start.normals_only, p.lane_a, p.lane_b, p.contact_at, p.fields, p.colour_block,

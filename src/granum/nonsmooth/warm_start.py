@@ -121,6 +121,7 @@ def model_impulses(
         if fields > RX:
             bound = data[d + MU_R * LANES] * pn
             impulse[c, 4], impulse[c, 5], impulse[c, 6] = into_cone(-wx / soft, -wy / soft, -wz / soft, bound)
+    wait(barrier, threads)
 
 
 @device

@@ -18,12 +18,13 @@ from numba.extending import intrinsic
 from .._jit import LongArray, device
 
 LINE = 16  # numbers between two that different threads write: two cache lines, so that neither disturbs the other
-ARRIVED, GATE, FIRST_BOARD = 0, LINE, 2 * LINE
+ARRIVED, GATE, BROKEN, FIRST_BOARD = 0, LINE, 2 * LINE, 3 * LINE
 SPINS = 2000  # looks at the gate before the core is given away: about ten microseconds
 
 
 def new_barrier(threads: int) -> LongArray:
-    """State of a barrier: who has arrived, the generation of the gate, and a board on which each thread may write one number."""
+    """State of a barrier: who has arrived, the generation of the gate, whether somebody will never come, and a board on which each
+    thread may write one number."""
     return np.zeros(FIRST_BOARD + threads * LINE, np.int64)
 
 
@@ -80,7 +81,7 @@ def give_way(typingctx):
 
 @device
 def wait(barrier, threads):
-    """Until all threads have come here."""
+    """Until all threads have come here, or one has failed: then nobody cares for the result."""
     if threads == 1:
         return
     generation = atomic_load(barrier, np.int64(GATE))  # type: ignore[call-arg, var-annotated]  # its first argument is the compiler's
@@ -92,6 +93,8 @@ def wait(barrier, threads):
     while atomic_load(barrier, np.int64(GATE)) == generation:
         looks += 1
         if looks > SPINS:
+            if atomic_load(barrier, np.int64(BROKEN)):
+                return
             give_way()
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, LongArray, kernel
-from ..parallel import ONE, Team
-from ..parallel.barrier import share
+from ..parallel import LIGHT, ONE, Team
+from ..parallel.barrier import share, wait
 from .bodies import Bodies
 from .rotation import matrix
 
@@ -39,6 +39,7 @@ def grain_energy(
                 potential -= mass * (gx * position[k, 0] + gy * position[k, 1] + gz * position[k, 2])
                 fastest = max(fastest, square)
         parts[chunk, 0], parts[chunk, 1], parts[chunk, 2] = kinetic, potential, fastest
+    wait(barrier, threads)
 
 
 def energy(bodies: Bodies, gravity: FloatArray, team: Team = ONE) -> tuple[float, float, float, FloatArray]:
@@ -49,7 +50,7 @@ def energy(bodies: Bodies, gravity: FloatArray, team: Team = ONE) -> tuple[float
     chunks = (bodies.grain_count + CHUNK - 1) // CHUNK
     parts, box = np.empty((chunks, 3)), np.empty((chunks, 2, 3))
     team.run(
-        grain_energy, bodies.grain_count, bodies.wall_body_count, bodies.inverse_mass, bodies.radius, bodies.velocity, bodies.spin,
+        grain_energy, bodies.grain_count // LIGHT, bodies.wall_body_count, bodies.inverse_mass, bodies.radius, bodies.velocity, bodies.spin,
         bodies.position, gravity[0], gravity[1], gravity[2], parts, box,
     )  # fmt: skip
     own, lifted = wall_energy(bodies, gravity)

@@ -34,6 +34,7 @@ LARGEST_MOMENTUM = 0.95  # without a cap the extrapolation diverges late in a so
 GROWTH_RESTART = 1.5     # restart when the squared step grows by this
 WINDOW = 20              # sweeps: without headway from one window to the next, plain sweeps follow, longer each time
 FEW_BLOCKS = 4           # of a colour: fewer are done by one thread sooner than by several
+SWEPT = 4                # things that a contact counts for, since it is swept so often
 CHECK_EVERY = 5          # sweeps between two looks at the residual: a look costs about as much as a sweep
 
 
@@ -212,7 +213,7 @@ class PGS(Record):
         kinds = np.zeros(3)
         momentum = self.momentum and self.order != "symmetric"  # the two together diverge
         box = self.friction == "box"
-        shared = problem.contact_count if self.order == "colour" and not box else 0
+        shared = SWEPT * problem.contact_count if self.order == "colour" and not box else 0
         done, residual = problem.team.run(
             iterate, shared, *problem.for_sweeps(), self.iterations, self.tolerance, momentum, ORDER_NUMBER[self.order], box,
             self.seed + step, measure, problem.body, problem.data, problem.body_before, problem.before, problem.sums, rows, kinds,

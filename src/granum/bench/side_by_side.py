@@ -23,6 +23,8 @@ from ..nonsmooth.system import System
 
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {"pgs-plain": ("pgs", {"momentum": False})}
 """Solvers with settings of their own, by name."""
+OFFLINE: dict[str, dict[str, Any]] = {"pgs": {"iterations": 500, "tolerance": 1e-10}}
+"""Settings with which convergence is seen, for solvers whose own are those of a step."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +175,7 @@ def open_subject(path: Path, cold: bool = False) -> Subject:
 
 
 def choose_solvers(subject: Subject, names: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Solvers by name, all that the problem can be solved with if none is named; ``settings`` go to those that have them."""
+    """Solvers by name, all that the problem can be solved with if none is named; ``settings`` go to those that have them, None: as it is."""
     variants = {name: of for name, of in VARIANTS.items() if of[0] in subject.solvers}
     for name in names:
         if name in SOLVERS and name not in subject.solvers:
@@ -183,12 +185,14 @@ def choose_solvers(subject: Subject, names: Sequence[str], settings: Mapping[str
     for name in dict.fromkeys(names or [*subject.solvers, *variants]):
         of, own = variants.get(name, (name, {}))
         kind = subject.solvers[of]
-        chosen[name] = kind(**{key: value for key, value in settings.items() if key in kind.model_fields} | own)
+        given = {key: value for key, value in settings.items() if key in kind.model_fields and value is not None}
+        chosen[name] = kind(**OFFLINE.get(of, {}) | given | own)
     return chosen
 
 
 def try_solver(subject: Subject, name: str, solver: Any) -> Trial:
-    """Solve twice: once with the residual of every sweep, once for the time it takes without."""
+    """Solve three times: to compile what is not yet, with the residual of every sweep, and for the time it takes without."""
+    solver.solve(subject.fresh())
     watched: SolveReport = solver.solve(subject.fresh(), history=True)
     problem: Any = subject.fresh()
     began = perf_counter()

@@ -24,9 +24,11 @@ def register(app: typer.Typer) -> None:
 def solve(
     problem: Annotated[Path, typer.Argument(metavar="PROBLEM", help="Problem of `granum run --dump-problem`, or FCLIB file (local form).")],
     solver: Annotated[list[str] | None, typer.Option(help="Repeatable; default: all. pgs-plain is pgs without momentum.")] = None,
-    iterations: Annotated[int, typer.Option(min=1, help="Most sweeps of each.")] = 500,
-    tolerance: Annotated[float, typer.Option(min=0, help="Stop below this residual [m/s]; 0: never.")] = 1e-10,
-    momentum: Annotated[bool, typer.Option("--momentum/--no-momentum", help="Of solvers that can.")] = True,
+    iterations: Annotated[int | None, typer.Option(min=1, help="Most sweeps of each. Default: its own; pgs 500.")] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(min=0, help="Stop below this residual [m/s]; 0: never. Default: its own; pgs 1e-10.")
+    ] = None,
+    momentum: Annotated[bool | None, typer.Option("--momentum/--no-momentum", help="Of solvers that can.")] = None,
     cold: Annotated[bool, typer.Option("--cold", help="Start from zero impulses instead of the run's warm start.")] = False,
     to_fclib: Annotated[
         Path | None, typer.Option("--to-fclib", metavar="FILE", help="Write it as FCLIB file, with the best solution if that converged.")
@@ -130,7 +132,7 @@ def _export(subject: Subject, local: LocalProblem, trials: list[Trial], path: Pa
     talk(f"wrote {path}" + (f", with the solution of {best.name}" if best.converged else ", without a solution: none has converged"))
 
 
-def _draw(subject: Subject, trials: list[Trial], start: float, tolerance: float, path: Path) -> None:
+def _draw(subject: Subject, trials: list[Trial], start: float, tolerance: float | None, path: Path) -> None:
     from ..plot.solve_curves import draw_solves
     from ..plot.style import save
 

@@ -99,7 +99,8 @@ def read_fclib(path: str | Path) -> FclibProblem:
             if LOCAL not in file:
                 form = next((name for name in GLOBAL_FORMS if name in file), None)
                 raise InputError(
-                    f"{path} is a FCLIB file in another form ({form}): granum reads the local one (W, q, mu)."
+                    f"{path} is a FCLIB file in another form ({form}): granum reads the local one. "
+                    "Write that: W = H^T M^-1 H, q = H^T M^-1 f + w."
                     if form else f"{path} is not a FCLIB file: it has no group {LOCAL!r}."
                 )  # fmt: skip
             return _read(path, file)

@@ -16,7 +16,7 @@ FEW = 40  # rows up to which each is marked
 
 
 def draw_solves(
-    curves: Mapping[str, Mapping[str, FloatArray]], subtitle: str, start: float | None = None, tolerance: float = 0.0
+    curves: Mapping[str, Mapping[str, FloatArray]], subtitle: str, start: float | None = None, tolerance: float | None = None
 ) -> Any:
     """Of each solver ``work`` [sweeps of plain PGS], ``seconds`` and ``residual`` [m/s], row by row; ``start`` is the residual before."""
     width, height = 9.6, 4.6
@@ -49,6 +49,6 @@ def draw_solves(
         axes.set(xscale="log", yscale="log")
         axes.set_xlabel(label, fontsize=9.5)
     left.set_ylabel("residual [m/s]", fontsize=9.5)
-    right.legend(frameon=False, fontsize=9, loc="best")
+    left.legend(frameon=False, fontsize=9, loc="lower left")
     style.head(figure, "Solvers on one contact problem", subtitle)
     return figure

@@ -18,7 +18,8 @@ from ..nonsmooth.local import LocalProblem, local_form, natural_map_error
 from ..nonsmooth.problem import Problem
 from ..nonsmooth.rebuild import put_together
 from ..nonsmooth.solvers import SOLVERS, SolveReport
-from ..nonsmooth.solvers.local import LOCAL_SOLVERS, LocalBlocks
+from ..nonsmooth.solvers.local import LocalBlocks
+from ..nonsmooth.solvers.local_direct import LOCAL_SOLVERS
 from ..nonsmooth.system import System
 
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {"pgs-plain": ("pgs", {"momentum": False})}
@@ -175,7 +176,7 @@ def open_subject(path: Path, cold: bool = False) -> Subject:
 
 
 def choose_solvers(subject: Subject, names: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Solvers by name, all that the problem can be solved with if none is named; ``settings`` go to those that have them, None: as it is."""
+    """Solvers by name, or all that can solve the problem; ``settings`` other than None go to those that have them."""
     variants = {name: of for name, of in VARIANTS.items() if of[0] in subject.solvers}
     for name in names:
         if name in SOLVERS and name not in subject.solvers:

@@ -165,8 +165,8 @@ def _show(subject: Subject, found: dict[str, Any]) -> None:
         kinds = row["residual_by_kind"]
         numbers = (row["residual"], kinds["normal"], kinds["friction"], kinds["rolling"] if rolls else row["natural_map_error"])
         table.add_row(
-            row["name"], *("" if x is None else f"{x:.4g}" for x in (row["sweeps"], row["work"])),
-            "" if row["seconds"] is None else f"{1e3 * row['seconds']:.3g} ms", *(f"{x:.2e}" for x in numbers),
+            row["name"], *("" if x is None else f"{x:.0f}" for x in (row["sweeps"], row["work"])), _time(row["seconds"]),
+            *(f"{x:.2e}" for x in numbers),
             *(f"{x:.1e}" for x in (row["velocity_distance"], row["impulse_distance"])),
             "" if row["converged"] is None else "yes" if row["converged"] else "no",
         )  # fmt: skip
@@ -174,3 +174,9 @@ def _show(subject: Subject, found: dict[str, Any]) -> None:
     for row in found["solvers"]:
         if row["message"]:
             talk(f"{row['name']}: {row['message']}", style="yellow")
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"

@@ -212,11 +212,16 @@ def try_solver(subject: Subject, name: str, solver: Any) -> Trial:
 
 
 def compare_solvers(subject: Subject, solvers: Mapping[str, Any], tell: Callable[[str], Any] = lambda line: None) -> list[Trial]:
-    """One after the other, each from the same start."""
+    """One after the other, each from the same start; one of several that refuses the problem is told of and left out."""
     trials = []
     for number, (name, solver) in enumerate(solvers.items(), 1):
         tell(f"{name} ({number} of {len(solvers)}) ...")
-        trials.append(try_solver(subject, name, solver))
+        try:
+            trials.append(try_solver(subject, name, solver))
+        except InputError as error:
+            if number == len(solvers) and not trials:
+                raise
+            tell(f"{name} is left out: {error}")
     return trials
 
 

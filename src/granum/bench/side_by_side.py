@@ -24,8 +24,8 @@ from ..nonsmooth.system import System
 
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {"pgs-plain": ("pgs", {"momentum": False})}
 """Solvers with settings of their own, by name."""
-OFFLINE: dict[str, dict[str, Any]] = {"pgs": {"iterations": 500, "tolerance": 1e-10}}
-"""Settings with which convergence is seen, for solvers whose own are those of a step."""
+OFFLINE: dict[str, Any] = {"iterations": 500, "tolerance": 1e-10}
+"""Settings with which convergence is seen, for solvers whose own are those of a step: without a tolerance."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,8 @@ def choose_solvers(subject: Subject, names: Sequence[str], settings: Mapping[str
         of, own = variants.get(name, (name, {}))
         kind = subject.solvers[of]
         given = {key: value for key, value in settings.items() if key in kind.model_fields and value is not None}
-        chosen[name] = kind(**OFFLINE.get(of, {}) | given | own)
+        sweeps = kind.model_fields["tolerance"].default == 0
+        chosen[name] = kind(**(OFFLINE if sweeps else {}) | given | own)
     return chosen
 
 

@@ -24,9 +24,9 @@ def register(app: typer.Typer) -> None:
 def solve(
     problem: Annotated[Path, typer.Argument(metavar="PROBLEM", help="Problem of `granum run --dump-problem`, or FCLIB file (local form).")],
     solver: Annotated[list[str] | None, typer.Option(help="Repeatable; default: all. pgs-plain is pgs without momentum.")] = None,
-    iterations: Annotated[int | None, typer.Option(min=1, help="Most sweeps of each. Default: its own; pgs 500.")] = None,
+    iterations: Annotated[int | None, typer.Option(min=1, help="Most sweeps of each. Default: 500; of direct its own.")] = None,
     tolerance: Annotated[
-        float | None, typer.Option(min=0, help="Stop below this residual [m/s]; 0: never. Default: its own; pgs 1e-10.")
+        float | None, typer.Option(min=0, help="Stop below this residual [m/s]; 0: never. Default: 1e-10; of direct its own.")
     ] = None,
     momentum: Annotated[bool | None, typer.Option("--momentum/--no-momentum", help="Of solvers that can.")] = None,
     cold: Annotated[bool, typer.Option("--cold", help="Start from zero impulses instead of the run's warm start.")] = False,

@@ -1,11 +1,12 @@
 """How far threads can carry a sweep: work, span and barriers of the real graph of a contact problem (PP 2.4, Fig. 2.9).
 
-Colours: blocks of one colour share no body and run at the same time; a barrier stands after every colour. With p threads
+Colours: blocks of one colour share no body and run at the same time; all threads meet at a barrier after it. With p threads
 
-    S(p) = T_1 / T_p,    T_p = sum_c ceil(B_c / p) t_block + N_b t_barrier(p) + t_serial
+    S(p) = T_1 / T_p,    T_p = sum_c ceil(B_c / p) t_block + t_bodies / p + N_b t_barrier(p) + t_alone
 
-B_c blocks of colour c, N_b barriers of a sweep (none at p = 1), t_serial the contacts that cannot be coloured. All threads meet at one counter, so
-a barrier is taken to cost t_barrier(p) = t_barrier(2) p / 2.
+B_c are the blocks of colour c, t_bodies is what momentum does to every body before a sweep, N_b counts the barriers of a sweep (they cost
+nothing at p = 1), and t_alone is what one thread does alone: small colours, contacts without a colour, the sums of momentum. The threads
+meet at one counter, one after the other, so a barrier is taken to cost t_barrier(p) = t_barrier(2) p / 2.
 
 Zones: PP's own graph (physics 11). Space is cut into cubic cells; a contact inside a cell is interior, one between cells belongs to their
 face, edge or corner. Zones have an order, interior first; one starts when all earlier ones that share a body with it are done.
@@ -26,43 +27,46 @@ from ..checks import InputError
 
 THREADS = (2, 4, 8, 16, 32, 64, 128)
 ZONES = ("interior", "face", "edge", "corner")
-FORMULA = "S(p) = T_1 / T_p, T_p = sum_c ceil(B_c / p) t_block + N_b t_barrier(p) + t_serial, t_barrier(p) = t_barrier(2) p / 2"
+FORMULA = (
+    "S(p) = T_1 / T_p, T_p = sum_c ceil(B_c / p) t_block + t_bodies / p + N_b t_barrier(p) + t_alone, t_barrier(p) = t_barrier(2) p / 2"
+)
 LEFT_OUT = "memory bandwidth, shared caches, and clocks that fall when many cores work"
+
+Counts = NDArray[np.integer]
 
 
 @dataclass(frozen=True)
 class SweepCost:
-    """Measured times."""
+    """Measured times [s]."""
 
     block: float
-    """t_block of a block of contacts [s]."""
+    """t_block of a block of contacts."""
     contact: float
-    """Of one contact that is swept alone [s]."""
+    """Of one contact that is swept by itself."""
     barrier: float
-    """t_barrier(2): two threads meet [s]."""
+    """t_barrier(2): two threads meet."""
+    bodies: float = 0.0
+    """t_bodies of one thread; 0 without momentum."""
+    sums: float = 0.0
+    """Of the sums of momentum, which every thread adds up for itself."""
 
     def meeting(self, threads: int) -> float:
-        """t_barrier(p) [s]."""
+        """t_barrier(p)."""
         return 0.0 if threads == 1 else self.barrier * threads / 2
 
 
 @dataclass(frozen=True)
 class ColourGraph:
-    """The blocks that a sweep goes through."""
+    """The blocks and contacts that a sweep goes through, colour by colour."""
 
-    blocks: NDArray[np.integer]
+    blocks: Counts
     """(K,) B_c of every colour."""
-    contacts: int
-    """All of them."""
-    serial: int
-    """Contacts outside the colours, which one thread sweeps at the end."""
-
-    @classmethod
-    def of(cls, problem: object) -> ColourGraph:
-        """Of an assembled contact problem (``nonsmooth.problem.Problem``)."""
-        first = np.asarray(problem.colour_block, np.int64)  # type: ignore[attr-defined]
-        blocks = np.diff(first)
-        return cls(blocks[blocks > 0], problem.contact_count, problem.serial)  # type: ignore[attr-defined]
+    singles: Counts
+    """(L,) contacts of every colour of bodies with full inertia, which are swept one by one."""
+    left_over: int
+    """Contacts without a colour, which one thread sweeps."""
+    few: int
+    """A colour with fewer blocks is left to one thread."""
 
     @property
     def work(self) -> int:
@@ -71,20 +75,25 @@ class ColourGraph:
 
     @property
     def span(self) -> int:
-        """Blocks that must follow each other: one of each colour."""
-        return len(self.blocks)
+        """Blocks that follow each other however many threads there are: one of each colour, all of a small one."""
+        return int(np.where(self.blocks < self.few, self.blocks, 1).sum())
 
     @property
     def barriers(self) -> int:
-        """N_b of a sweep."""
-        return len(self.blocks) + (1 if self.serial else 0)
+        """N_b of a plain sweep: none stands between two small colours."""
+        small = self.blocks < self.few
+        between = int(np.count_nonzero(small[:-1] & small[1:]))
+        return len(self.blocks) - between + len(self.singles) + (1 if self.left_over else 0)
 
     def seconds(self, cost: SweepCost, threads: int) -> float:
         """T_p of a sweep."""
         _check(threads)
-        rounds = int(np.sum(-(-self.blocks // threads)))
-        waits = 0.0 if threads == 1 else self.barriers * cost.meeting(threads)
-        return rounds * cost.block + waits + self.serial * cost.contact
+        shared = np.where(self.blocks < self.few, self.blocks, -(-self.blocks // threads)).sum()
+        single = (-(-self.singles // threads)).sum() + self.left_over
+        met = self.barriers + (1 if cost.bodies > 0 else 0)
+        return float(
+            shared * cost.block + single * cost.contact + cost.bodies / threads + met * cost.meeting(threads) + cost.sums
+        )
 
     def speed_up(self, cost: SweepCost, threads: int) -> float:
         """S(p)."""
@@ -92,8 +101,8 @@ class ColourGraph:
         return self.seconds(cost, 1) / whole if whole > 0 else 1.0
 
     def limit(self, cost: SweepCost) -> float:
-        """S with as many threads as there is work, and barriers that cost nothing: work over span."""
-        whole = self.span * cost.block + self.serial * cost.contact
+        """Work over span: S with as many threads as there is work, and barriers that cost nothing."""
+        whole = self.span * cost.block + (len(self.singles) + self.left_over) * cost.contact + cost.sums
         return self.seconds(cost, 1) / whole if whole > 0 else 1.0
 
 
@@ -103,9 +112,9 @@ class ZoneGraph:
 
     width: float
     """Of a cell [m]."""
-    kind: NDArray[np.integer]
+    kind: Counts
     """(Z,) place in ``ZONES``."""
-    contacts: NDArray[np.integer]
+    contacts: Counts
     """(Z,)"""
     first: IntArray
     """(Z + 1,) zone z waits for ``before[first[z] : first[z + 1]]``."""
@@ -113,7 +122,7 @@ class ZoneGraph:
 
     @classmethod
     def of(cls, position: FloatArray, a: IntArray, b: IntArray, width: float) -> ZoneGraph:
-        """Of contacts between grains at ``position`` (N, 3) [m], cut into cells of ``width`` [m]; b < 0 is a wall, which is never waited for.
+        """Of contacts between grains at ``position`` (N, 3) [m], in cells of ``width`` [m]; b < 0 is a wall, for which nobody waits.
 
         The zone of a contact is named by the lowest of the cells that it touches and by the axes along which they differ.
         """
@@ -125,13 +134,11 @@ class ZoneGraph:
         pair = b >= 0
         cell_a, cell_b = cell[a], cell[np.where(pair, b, a)]
         apart = cell_a != cell_b
-        axes = apart @ np.array([1, 2, 4])
-        name = np.column_stack([apart.sum(axis=1), axes, np.minimum(cell_a, cell_b)])
+        name = np.column_stack([apart.sum(axis=1), apart @ np.array([1, 2, 4]), np.minimum(cell_a, cell_b)])
         zones, zone = np.unique(name, axis=0, return_inverse=True)
         zone = zone.reshape(-1)
-        body = np.concatenate([a, b[pair]])
-        member = csr_array((np.ones(len(body), np.int32), (body, np.concatenate([zone, zone[pair]]))), shape=(len(position), len(zones)))
-        member.data[:] = 1
+        body, of_body = np.concatenate([a, b[pair]]), np.concatenate([zone, zone[pair]])
+        member = csr_array((np.ones(len(body), np.int32), (body, of_body)), shape=(len(position), len(zones)))
         earlier = csr_array(tril(member.T @ member, -1))
         return cls(
             width, zones[:, 0], np.bincount(zone, minlength=len(zones)), earlier.indptr.astype(np.int32), earlier.indices.astype(np.int32),
@@ -144,7 +151,7 @@ class ZoneGraph:
 
     @property
     def span(self) -> int:
-        """Contacts that must follow each other: those of the longest chain of zones."""
+        """Contacts that follow each other however many threads there are: those of the longest chain of zones."""
         return int(longest_chain(self.first, self.before, self.contacts.astype(float)))
 
     @property
@@ -153,7 +160,7 @@ class ZoneGraph:
         return {name: int(np.count_nonzero(self.kind == k)) for k, name in enumerate(ZONES)}
 
     def seconds(self, cost: SweepCost, threads: int) -> float:
-        """T_p of a sweep: threads take the zones in their order, each hand-over costs as much as a meeting of two threads."""
+        """T_p of a sweep: threads take the zones in their order; to hand one over costs as much as a meeting of two threads."""
         _check(threads)
         handed = cost.barrier if threads > 1 else 0.0
         return float(time_in_order(self.first, self.before, self.contacts * cost.contact + handed, threads))

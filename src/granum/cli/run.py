@@ -46,7 +46,7 @@ def run(
         float | None, typer.Option(help="[s]; default: of the scene (nonsmooth), or as stable (smooth).", rich_help_panel=RUN)
     ] = None,
     duration: Annotated[float | None, typer.Option(help="Simulated time [s].", rich_help_panel=RUN)] = None,
-    threads: Annotated[int | None, typer.Option(help="This version solves on one.", rich_help_panel=RUN)] = None,
+    threads: Annotated[int | None, typer.Option(help="Same bits for any number; default: 1.", rich_help_panel=RUN)] = None,
     seed: Annotated[int | None, typer.Option(help="Of everything random.", rich_help_panel=RUN)] = None,
     values: Annotated[
         list[str] | None,
@@ -130,11 +130,21 @@ def _settings(scene: Scene, flags: dict[str, Any]) -> Settings:
     settings = make_settings(scene.run, flags)
     if name == "smooth":
         _tell_of_restitution(scene, settings)
-    if settings.threads > 1:
-        talk(f"this version solves on one thread, so the other {settings.threads - 1} would be idle: using 1")
+    _tell_of_threads(settings)
     time_step = settings.step_for(scene)
     every = settings.every if settings.every is not None else max(settings.duration / 100, time_step)
-    return settings.model_copy(update={"time_step": time_step, "every": every, "threads": 1})
+    return settings.model_copy(update={"time_step": time_step, "every": every})
+
+
+def _tell_of_threads(settings: Settings) -> None:
+    """Threads that this machine, or this stepper, has no use for: the result is the same, only later."""
+    import os
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if settings.threads > cores:
+        talk(f"warning: {settings.threads} threads on {cores} cores wait for each other: --threads {cores} would be faster")
+    if settings.threads > 1 and settings.stepper.name == "smooth":
+        talk("the smooth stepper runs on one thread: the others are idle")
 
 
 def _tell_of_restitution(scene: Scene, settings: Settings) -> None:

@@ -36,7 +36,7 @@ def draw_speed_up(result: dict[str, Any], path: Path) -> Path:
         if name == "box":
             measured = result["measured"]["solve_speed_up"]
             axes.plot(result["threads"], measured, ls="", marker="P", ms=9, color=COLOURS[2], label="measured, with momentum")
-        axes.set(xscale="log", yscale="log", xlabel="threads $p$", ylim=(0.9, 160))
+        axes.set(xscale="log", yscale="log", xlabel="threads $p$", ylim=(0.7, 160))
         ticks(axes.xaxis, threads)
         ticks(axes.yaxis, threads)
         axes.legend(fontsize=7, frameon=False, loc="upper left")

@@ -138,11 +138,10 @@ def _settings(scene: Scene, flags: dict[str, Any]) -> Settings:
 
 def _tell_of_threads(settings: Settings) -> None:
     """Threads that this machine, or this stepper, has no use for: the result is the same, only later."""
-    import os
+    from ..parallel import cores
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if settings.threads > cores:
-        talk(f"warning: {settings.threads} threads on {cores} cores wait for each other: --threads {cores} would be faster")
+    if settings.threads > cores():
+        talk(f"warning: {settings.threads} threads on {cores()} cores wait for each other: --threads {cores()} would be faster")
     if settings.threads > 1 and settings.stepper.name == "smooth":
         talk("the smooth stepper runs on one thread: the others are idle")
 

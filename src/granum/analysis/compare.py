@@ -161,7 +161,7 @@ def compare(
     series = tuple(
         SeriesComparison(name, unit, time_a, series_a[name], time_b, series_b[name]) for name, (unit, _) in MEASURES.items()
     )
-    return Comparison((str(runs[0].path), str(runs[1].path)), start, end, series, _histogram(sums_a, sums_b, bins))
+    return Comparison((str(runs[0].path), str(runs[1].path)), start, end, series, compare_sums(sums_a, sums_b, bins))
 
 
 def _measure(run: Recording, since: float, until: float) -> tuple[FloatArray, dict[str, FloatArray], FloatArray]:
@@ -180,7 +180,8 @@ def _measure(run: Recording, since: float, until: float) -> tuple[FloatArray, di
     return run.times[chosen], dict(zip(MEASURES, np.array(rows).T, strict=True)), np.concatenate(sums)
 
 
-def _histogram(a: FloatArray, b: FloatArray, bins: int) -> HistogramComparison:
+def compare_sums(a: FloatArray, b: FloatArray, bins: int = 40) -> HistogramComparison:
+    """Overlap sums of two runs in common bins."""
     top = max(float(a.max(initial=0.0)), float(b.max(initial=0.0)))
     edges = np.linspace(0.0, top if top > 0 else 1.0, bins + 1)
     density = [np.histogram(x, edges)[0] / (max(len(x), 1) * np.diff(edges)) for x in (a, b)]

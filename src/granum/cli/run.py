@@ -137,20 +137,22 @@ def _settings(scene: Scene, flags: dict[str, Any]) -> Settings:
     settings = make_settings(scene.run, flags)
     if name == "smooth":
         _tell_of_restitution(scene, settings)
-    _tell_of_threads(settings)
+    threads = _useful_threads(settings)
     time_step = settings.step_for(scene)
     every = settings.every if settings.every is not None else max(settings.duration / 100, time_step)
-    return settings.model_copy(update={"time_step": time_step, "every": every})
+    return settings.model_copy(update={"time_step": time_step, "every": every, "threads": threads})
 
 
-def _tell_of_threads(settings: Settings) -> None:
-    """Threads that this machine, or this stepper, has no use for: the result is the same, only later."""
+def _useful_threads(settings: Settings) -> int:
+    """As asked; tells of threads that this machine, or this stepper, has no use for: the result is the same, only later."""
     from ..parallel import cores
 
     if settings.threads > cores():
         talk(f"warning: {settings.threads} threads on {cores()} cores wait for each other: --threads {cores()} would be faster")
     if settings.threads > 1 and settings.stepper.name == "smooth":
-        talk("the smooth stepper runs on one thread: the others are idle")
+        talk("the smooth stepper runs on one thread: using 1")
+        return 1
+    return settings.threads
 
 
 def _dump_paths(times: list[float], output: Path, settings: Settings) -> dict[Path, float]:

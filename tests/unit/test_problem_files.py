@@ -149,6 +149,18 @@ def test_a_file_that_is_not_ours_is_not_replaced(granum, tmp_path):
 
 def test_name_of_the_file():
     assert problem_path("runs/box.h5", 0.5) == Path("runs/box.problem-0.5.h5")
+    assert problem_path("box.h5", 0.1 + 0.2) == Path("box.problem-0.3.h5")
+    assert problem_path("box.h5", 12.34567) != problem_path("box.h5", 12.34568)  # two steps, two files
+
+
+@pytest.mark.parametrize("steps", [19.42, 19.6])
+def test_the_end_of_a_run_is_reached_whatever_the_step(tmp_path, steps):
+    """A run lasts for the nearest whole number of steps, so that it may end before its duration: that is its last step's problem."""
+    sim = make([(0, 0, 0.5 * D)], walls=True, gravity=(0, 0, -G))
+    dump = ProblemDump({tmp_path / "p.h5": steps * sim.time_step})
+    sim.observers.append(dump)
+    sim.run(steps * sim.time_step)
+    assert read_problem(tmp_path / "p.h5").step == sim.step_count == round(steps)
 
 
 def spoil(path, change):

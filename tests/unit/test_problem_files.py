@@ -196,6 +196,25 @@ def test_numbers_that_no_solver_can_trust_are_refused(small, tmp_path, change, w
         read_problem(tmp_path / "p.h5")
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda p: {"soft_t": np.nan}, "soft_t is nan"),
+        (lambda p: {"normal": 0.5 * p.normal}, "a normal is not of unit length"),
+        (lambda p: {"b": p.a}, "the same body on both sides"),
+        (lambda p: {"lever_contact": p.lever_contact[1:], "lever_body": p.lever_body[1:], "lever": p.lever[1:]}, "its lever arms are not"),
+        (lambda p: {"lever_body": p.lever_body[:, ::-1]}, "its lever arms belong to other bodies"),
+    ],
+)
+def test_parts_that_do_not_fit_together_are_refused(tmp_path, change, words):
+    content = saved(PROBLEMS["platen"]())
+    write_problem(tmp_path / "p.h5", content)
+    assert read_problem(tmp_path / "p.h5").contact_count == content.contact_count
+    write_problem(tmp_path / "p.h5", dataclasses.replace(content, parts=dataclasses.replace(content.parts, **change(content.parts))))
+    with pytest.raises(InputError, match=words):
+        read_problem(tmp_path / "p.h5")
+
+
 def test_damage_is_noticed(small, tmp_path):
     path = tmp_path / "p.h5"
     write_problem(path, small)

@@ -312,7 +312,8 @@ def _show_plan(found: dict[str, Any], notes: list[str]) -> None:
     gains = ", ".join(f"{name} {gain:g}" for name, gain in FEWER_SWEEPS.items())
     console.print(f"fewer sweeps than plain, cold ones, the least that was measured in columns and boxes: {gains}")
     if any(way["threads"] > 1 for way in found["ways"]):
-        console.print(f"threads: Amdahl's law with {PARALLEL_PART:.0%} of the work on all of them (a model, not measured); smooth steps run on one in this version")
+        console.print(f"threads: Amdahl's law with {PARALLEL_PART:.0%} of the work on all of them (a model, not measured)")
+        console.print("         smooth steps run on one thread in this version")
 
 
 def _step(seconds: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 import warnings
 from pathlib import Path
 from time import perf_counter
@@ -14,12 +13,12 @@ import numpy as np
 from .._jit import FloatArray, LongArray, kernel
 from ..analysis.parallel_model import FORMULA, LEFT_OUT, THREADS, ColourGraph, SweepCost, ZoneGraph
 from ..analysis.results import state_hash
-from ..checks import known_name
+from ..checks import InputError, known_name
 from ..nonsmooth import PGS
 from ..nonsmooth.blocks import COLOURS
 from ..nonsmooth.problem import Problem
 from ..nonsmooth.solvers.pgs import FEW_BLOCKS, add_step_sums, extrapolate
-from ..parallel import Team
+from ..parallel import Team, cores
 from ..parallel.barrier import wait
 from ..parallel.team import LEAST
 from ..simulation import Simulation, make_settings
@@ -29,8 +28,9 @@ from .timing import REPEATS, Talk, about
 
 PAPER = "about 6 at 8 threads without cached rows, then no more (PP Fig. 2.9, drum of 100 000)"
 STEPS = 10              # of one measurement of whole steps
-MEETINGS = (200, 2200)  # of two measurements, which differ in nothing else
+MEETINGS = (100, 1100)  # of two measurements, which differ in nothing else
 TRIES = 100             # each lasts less than the time after which another process gets a core
+ENOUGH = 2.0            # [s] of tries on a machine that is busy with something else
 CELLS = (4, 8, 16, 24)  # widths of PP's cells [d]
 JACOBIANS = ("recomputed", "cached", "both")
 
@@ -46,8 +46,10 @@ def measure_parallel(
     """
     known_name("jacobian", jacobian, JACOBIANS)
     team = Team(threads)
-    if threads > (cores := os.cpu_count() or 1):
-        warnings.warn(f"{threads} threads on {cores} cores wait for each other: the measured speed-up means little.", stacklevel=2)
+    if threads > cores():
+        warnings.warn(f"{threads} threads on {cores()} cores wait for each other: the measured speed-up means little.", stacklevel=2)
+    if drum < 0:
+        raise InputError(f"drum must be 0 (no drum) or a number of grains (got {drum}).")
     box = settled_box(particles, rows, talk)
     turning = turning_drum(drum, talk) if drum else None
     talk("measuring")
@@ -170,13 +172,16 @@ def meet(thread: int, threads: int, barrier: LongArray, times: int) -> None:
 
 def barrier_seconds(threads: int) -> float:
     """Of one barrier: more and fewer meetings of a team that is called alike, the best of many tries."""
-    team, best = Team(threads), [np.inf, np.inf]
+    team, best, first = Team(threads), [np.inf, np.inf], perf_counter()
     for _ in range(TRIES):
+        if perf_counter() - first > ENOUGH and best[1] < np.inf:
+            break
         for k, times in enumerate(MEETINGS):
             began = perf_counter()
             team.run(meet, threads * LEAST, times)
             best[k] = min(best[k], perf_counter() - began)
-    return max(0.0, best[1] - best[0]) / (MEETINGS[1] - MEETINGS[0])
+    few, many = best
+    return (many - few) / (MEETINGS[1] - MEETINGS[0]) if many > few else many / MEETINGS[1]
 
 
 @kernel

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .console import in_words, print_json, talk
+from .console import check_picture, in_words, print_json, talk
 
 
 def register(app: typer.Typer) -> None:
@@ -43,6 +43,8 @@ def bench(
         "particles": particles, "rows": rows, "iterations": iterations, "threads": threads, "drum": drum, "jacobian": jacobian,
         "output": output,
     }  # fmt: skip
+    if output is not None:
+        check_picture(output)
     chosen = {name: value for name, value in given.items() if value is not None}
     for name in chosen:
         if name not in inspect.signature(measure).parameters:

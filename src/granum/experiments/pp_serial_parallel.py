@@ -1,8 +1,8 @@
 """Serial against parallel sweeps: does the order in which contacts are visited change the physics (PP 5.2, Tables 5.1 to 5.3)?
 
-Serial: contacts in the order in which they were found, walls last. Parallel: colour by colour, whose result does not depend on the number of threads;
-that is checked here too. Both cold and without momentum, from the same start, so that nothing but the order differs. What another start
-does to a serial run stands beside it.
+Serial: contacts in the order in which they were found, walls last. Parallel: colour by colour, whose result does not depend on the number
+of threads; that is checked here too. Both cold and without momentum, from the same start, so that nothing but the order differs. What
+another start does to a serial run stands beside it.
 
 Grains, walls, damping and time step are those of PP Table 4.1, which are SN's; friction, which PP does not give, is 0.7 as in SN. The
 column starts without gaps (PP: one diameter), silo and drum start from a lattice (PP: an emitter).

@@ -15,7 +15,7 @@ from ..analysis.parallel_model import FORMULA, LEFT_OUT, THREADS, ColourGraph, S
 from ..analysis.results import state_hash
 from ..checks import InputError, known_name
 from ..nonsmooth import PGS
-from ..nonsmooth.blocks import COLOURS
+from ..nonsmooth.blocks import COLOURS, LANES
 from ..nonsmooth.problem import Problem
 from ..nonsmooth.solvers.pgs import FEW_BLOCKS, add_step_sums, extrapolate
 from ..parallel import Team, cores
@@ -31,6 +31,7 @@ STEPS = 10              # of one measurement of whole steps
 MEETINGS = (100, 1100)  # of two measurements, which differ in nothing else
 TRIES = 100             # each lasts less than the time after which another process gets a core
 ENOUGH = 2.0            # [s] of tries on a machine that is busy with something else
+DRUM_SWEEPS = 3         # of one measurement: short, so that it is sometimes undisturbed
 CELLS = (4, 8, 16, 24)  # widths of PP's cells [d]
 JACOBIANS = ("recomputed", "cached", "both")
 
@@ -72,8 +73,8 @@ def measure_parallel(
     if turning is not None:
         turning.stepper.detector.detect(turning.bodies, turning.time_step)
         turning.stepper.prepare(turning.time_step, turning.scene.gravity.at(turning.time))
-        its = solve_seconds(turning.stepper.problem, max(1, iterations // 5), Team(1), jacobian)
-        result["predicted"]["drum"] = {"grains": turning.grain_count, **predict(turning, its, barrier)}
+        sweeps = solve_seconds(turning.stepper.problem, DRUM_SWEEPS, Team(1), jacobian)
+        result["predicted"]["drum"] = {"grains": turning.grain_count, **predict(turning, sweeps, barrier)}
     result |= {"formula": FORMULA, "left_out": LEFT_OUT, "paper": PAPER}
     if output is not None:
         from ..plot.speed_up import draw_speed_up
@@ -108,15 +109,23 @@ def predict(sim: Simulation, solves: dict[str, tuple[float, float]], barrier: fl
             "speed_up": {str(p): zone.speed_up(costs["momentum"], p) for p in THREADS},
         }  # fmt: skip
     cost, met = costs["momentum"], graph.barriers + 1
+    moved = moved_bytes(problem)
     alone = (graph.left_over * cost.contact + cost.sums) * 1e6
     return {
         "contacts": problem.contact_count, "colours": len(graph.blocks), "work_blocks": graph.work, "span_blocks": graph.span,
         "barriers_per_sweep": met, "block_nanoseconds": 1e9 * cost.block, "bodies_microseconds": 1e6 * bodies,
-        "alone_microseconds": alone, "work_over_span": graph.limit(cost),
+        "alone_microseconds": alone, "work_over_span": graph.limit(cost), "megabytes_per_sweep": 1e-6 * moved,
+        "gigabytes_per_second_at_8": 1e-9 * moved / graph.seconds(cost, 8),
         "formula": f"T_p = sum over {len(graph.blocks)} colours of ceil(B_c / p) {1e9 * cost.block:.0f} ns + {1e6 * bodies:.1f} us / p "
         f"+ {met} barriers of {1e9 * barrier:.0f} ns p / 2 + {alone:.1f} us; B_c = {', '.join(map(str, graph.blocks))}",
         "speed_up": speed_up, "zones": zones,
     }  # fmt: skip
+
+
+def moved_bytes(problem: Problem) -> int:
+    """That a sweep with momentum reads and writes in order: contacts, their impulses now and before, body slots; bodies come on top."""
+    kept = problem.rows + 1
+    return problem.colour_blocks * LANES * (8 * (problem.fields + 3 * kept) + 8)
 
 
 def solve_seconds(problem: Problem, iterations: int, team: Team, jacobian: str) -> dict[str, tuple[float, float]]:

@@ -110,6 +110,8 @@ def _show_parallel(result: dict[str, Any]) -> None:
     typer.echo(result["formula"])
     for name, system in result["predicted"].items():
         typer.echo(f"  {name}: {system['formula']}")
+        moved, rate = system["megabytes_per_sweep"], system["gigabytes_per_second_at_8"]
+        typer.echo(f"  {name}: a sweep moves {moved:.0f} MB, which takes {rate:.0f} GB/s of caches and memory at 8 threads")
     typer.echo(f"left out: {result['left_out']}")
     typer.echo(f"PP: {result['paper']}")
     if "figure" in result:

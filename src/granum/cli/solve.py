@@ -149,7 +149,7 @@ def _show(subject: Subject, found: dict[str, Any]) -> None:
     from rich.table import Table
 
     table = Table(
-        title=subject.description, title_justify="left", box=SIMPLE_HEAD, caption_justify="left",
+        title=subject.description, title_justify="left", box=SIMPLE_HEAD, caption_justify="left", padding=(0, 1, 0, 0),
         caption=f"residuals in m/s; work in sweeps of plain PGS; dv, dp: difference of velocities and normal impulses from {found['best']}"
                 + ("" if found["problem"]["rows"] == 6 else "; natural: the natural-map error of FCLIB"),
     )  # fmt: skip

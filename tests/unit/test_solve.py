@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from granum.bench.side_by_side import VARIANTS, WithBodies, best_of, choose_solvers, compare_solvers, distances
+from granum.checks import InputError
 from granum.io.fclib import read_fclib
 from granum.io.problem import SavedProblem, write_problem
 from granum.nonsmooth.rebuild import take_apart
@@ -68,7 +69,7 @@ def test_json_has_a_curve_for_every_solver(granum, file):
 def test_table_names_all_solvers_there_are(granum, file):
     result = granum("solve", file, "--iterations", 20)
     assert result.exit_code == 0
-    for name in (*SOLVERS, *VARIANTS, "(start)", "natural map"):
+    for name in (*SOLVERS, *VARIANTS, "(start)", "natural"):
         assert name in result.stdout
 
 
@@ -79,6 +80,24 @@ def test_no_momentum_is_the_plain_variant(box):
     assert first.curve.residual.tobytes() == second.curve.residual.tobytes()
     assert first.end.velocity.tobytes() == second.end.velocity.tobytes()
     assert distances(first.end, second.end) == (0.0, 0.0)
+
+
+class Refuses:
+    """A solver that does not take this problem."""
+
+    def solve(self, problem, history=False):
+        raise InputError("too few bodies.")
+
+
+def test_a_solver_that_refuses_is_left_out_of_several(box):
+    lines = []
+    subject = WithBodies(box)
+    solvers = choose_solvers(subject, ["pgs"], {"iterations": 5})
+    trials = compare_solvers(subject, {"other": Refuses(), **solvers}, lines.append)
+    assert [trial.name for trial in trials] == ["pgs"]
+    assert "other is left out: too few bodies." in lines
+    with pytest.raises(InputError, match="too few bodies"):
+        compare_solvers(subject, {"other": Refuses()})
 
 
 def test_a_cold_start_is_the_same_problem(box):

@@ -18,13 +18,14 @@ from ..nonsmooth.local import LocalProblem, local_form, natural_map_error
 from ..nonsmooth.problem import Problem
 from ..nonsmooth.rebuild import put_together
 from ..nonsmooth.solvers import SOLVERS, SolveReport
-from ..nonsmooth.solvers.local import LOCAL_SOLVERS, LocalBlocks
+from ..nonsmooth.solvers.local import LocalBlocks
+from ..nonsmooth.solvers.local_direct import LOCAL_SOLVERS
 from ..nonsmooth.system import System
 
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {"pgs-plain": ("pgs", {"momentum": False})}
 """Solvers with settings of their own, by name."""
-OFFLINE: dict[str, dict[str, Any]] = {"pgs": {"iterations": 500, "tolerance": 1e-10}}
-"""Settings with which convergence is seen, for solvers whose own are those of a step."""
+OFFLINE: dict[str, Any] = {"iterations": 500, "tolerance": 1e-10}
+"""Settings with which convergence is seen, for solvers whose own are those of a step: without a tolerance."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,7 @@ def open_subject(path: Path, cold: bool = False) -> Subject:
 
 
 def choose_solvers(subject: Subject, names: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Solvers by name, all that the problem can be solved with if none is named; ``settings`` go to those that have them, None: as it is."""
+    """Solvers by name, or all that can solve the problem; ``settings`` other than None go to those that have them."""
     variants = {name: of for name, of in VARIANTS.items() if of[0] in subject.solvers}
     for name in names:
         if name in SOLVERS and name not in subject.solvers:
@@ -186,7 +187,8 @@ def choose_solvers(subject: Subject, names: Sequence[str], settings: Mapping[str
         of, own = variants.get(name, (name, {}))
         kind = subject.solvers[of]
         given = {key: value for key, value in settings.items() if key in kind.model_fields and value is not None}
-        chosen[name] = kind(**OFFLINE.get(of, {}) | given | own)
+        sweeps = kind.model_fields["tolerance"].default == 0
+        chosen[name] = kind(**(OFFLINE if sweeps else {}) | given | own)
     return chosen
 
 
@@ -204,18 +206,23 @@ def try_solver(subject: Subject, name: str, solver: Any) -> Trial:
     passed = watched.seconds if len(watched.seconds) else np.asarray(sweeps * seconds / max(1, report.iterations))
     return Trial(
         name=name, settings=solver.model_dump(mode="json"), sweeps=report.iterations,
-        work=float(report.work[-1]) if len(report.work) else float(work[-1]) if len(watched.work) else float(report.iterations),
+        work=float(work[-1]) * report.iterations / watched.iterations if len(work) else 0.0,  # it may stop some sweeps earlier if watched
         seconds=seconds, converged=report.converged, message=report.message, end=subject.look(problem),
         curve=Curve(sweeps, work, passed, history),
     )  # fmt: skip
 
 
 def compare_solvers(subject: Subject, solvers: Mapping[str, Any], tell: Callable[[str], Any] = lambda line: None) -> list[Trial]:
-    """One after the other, each from the same start."""
+    """One after the other, each from the same start; one of several that refuses the problem is told of and left out."""
     trials = []
     for number, (name, solver) in enumerate(solvers.items(), 1):
         tell(f"{name} ({number} of {len(solvers)}) ...")
-        trials.append(try_solver(subject, name, solver))
+        try:
+            trials.append(try_solver(subject, name, solver))
+        except InputError as error:
+            if number == len(solvers) and not trials:
+                raise
+            tell(f"{name} is left out: {error}")
     return trials
 
 

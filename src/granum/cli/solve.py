@@ -24,9 +24,9 @@ def register(app: typer.Typer) -> None:
 def solve(
     problem: Annotated[Path, typer.Argument(metavar="PROBLEM", help="Problem of `granum run --dump-problem`, or FCLIB file (local form).")],
     solver: Annotated[list[str] | None, typer.Option(help="Repeatable; default: all. pgs-plain is pgs without momentum.")] = None,
-    iterations: Annotated[int | None, typer.Option(min=1, help="Most sweeps of each. Default: its own; pgs 500.")] = None,
+    iterations: Annotated[int | None, typer.Option(min=1, help="Most sweeps of each. Default: 500; of direct its own.")] = None,
     tolerance: Annotated[
-        float | None, typer.Option(min=0, help="Stop below this residual [m/s]; 0: never. Default: its own; pgs 1e-10.")
+        float | None, typer.Option(min=0, help="Stop below this residual [m/s]; 0: never. Default: 1e-10; of direct its own.")
     ] = None,
     momentum: Annotated[bool | None, typer.Option("--momentum/--no-momentum", help="Of solvers that can.")] = None,
     cold: Annotated[bool, typer.Option("--cold", help="Start from zero impulses instead of the run's warm start.")] = False,
@@ -149,28 +149,31 @@ def _show(subject: Subject, found: dict[str, Any]) -> None:
     from rich.table import Table
 
     table = Table(
-        title=subject.description, title_justify="left", box=SIMPLE_HEAD, caption_justify="left",
+        title=subject.description, title_justify="left", box=SIMPLE_HEAD, caption_justify="left", padding=(0, 1, 0, 0),
         caption=f"residuals in m/s; work in sweeps of plain PGS; dv, dp: difference of velocities and normal impulses from {found['best']}"
-                + ("" if found["problem"]["rows"] == 6 else "; natural map: error as FCLIB measures it"),
+                + ("" if found["problem"]["rows"] == 6 else "; natural: the natural-map error of FCLIB"),
     )  # fmt: skip
     rolls = found["problem"]["rows"] == 6  # FCLIB's error is known without rolling rows alone
-    last = "rolling" if rolls else "natural map"
-    for name in ("solver", "sweeps", "work", "time", "residual", "normal", "friction", last, "dv", "dp", "converged"):
+    for name in ("solver", "sweeps", "work", "time", "residual", *(() if rolls else ("natural",)), "dv", "dp", "converged"):
         table.add_column(name, justify="left" if name in ("solver", "converged") else "right", no_wrap=True)
     blank = {"sweeps": None, "work": None, "seconds": None, "converged": None}
     rows = [{"name": "(start)", **blank, **found["start"]}]
     if "given" in found:
         rows.append({"name": "(in file)", **blank, **found["given"]})
     for row in rows + found["solvers"]:
-        kinds = row["residual_by_kind"]
-        numbers = (row["residual"], kinds["normal"], kinds["friction"], kinds["rolling"] if rolls else row["natural_map_error"])
+        errors = (row["residual"],) if rolls else (row["residual"], row["natural_map_error"])
         table.add_row(
-            row["name"], *("" if x is None else f"{x:.4g}" for x in (row["sweeps"], row["work"])),
-            "" if row["seconds"] is None else f"{1e3 * row['seconds']:.3g} ms", *(f"{x:.2e}" for x in numbers),
-            *(f"{x:.1e}" for x in (row["velocity_distance"], row["impulse_distance"])),
+            row["name"], *("" if x is None else f"{x:.0f}" for x in (row["sweeps"], row["work"])), _time(row["seconds"]),
+            *(f"{x:.1e}" for x in (*errors, row["velocity_distance"], row["impulse_distance"])),
             "" if row["converged"] is None else "yes" if row["converged"] else "no",
         )  # fmt: skip
     Console(highlight=False).print(table)
     for row in found["solvers"]:
         if row["message"]:
             talk(f"{row['name']}: {row['message']}", style="yellow")
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"

@@ -145,8 +145,8 @@ class LocalBlocks:
                 "Leave it out."
             )
 
-    def residual(self) -> FloatArray:
-        """(C, 3) of the present impulses, by row kind [m/s]."""
+    def residual(self, box: bool = False) -> FloatArray:
+        """(C, 3) of the present impulses, by row kind [m/s]; the law of the local form is the cone, not the box."""
         return local_residual(self.start, self.column, self.block, self.offset, self.friction, self.diagonal, self.impulse)
 
 
@@ -171,7 +171,3 @@ class LocalPGS(Record):
             iterations=done, residual=residual, residual_by_kind=tuple(kinds), history=rows[:done],
             converged=self.tolerance > 0 and residual <= self.tolerance,
         )  # fmt: skip
-
-
-LOCAL_SOLVERS: dict[str, type[LocalPGS]] = {"pgs": LocalPGS}
-"""By name, for problems that know no bodies."""

@@ -47,7 +47,11 @@ def solve(
     _check_outputs(output, to_fclib)
     subject = open_subject(problem, cold)
     solvers = choose_solvers(subject, solver or [], {"iterations": iterations, "tolerance": tolerance, "momentum": momentum})
+    if to_fclib is not None and to_fclib.exists() and to_fclib.samefile(problem):
+        raise InputError(f"--to-fclib {to_fclib} is the file that is read: its guesses and solution would be lost. Choose another name.")
     if subject.contact_count == 0:
+        if output is not None or to_fclib is not None:
+            raise InputError(f"{problem} has no contacts, so that nothing can be drawn or exported: leave --output and --to-fclib out.")
         _trivial(subject, problem, as_json)
         return
     local = subject.local() if to_fclib is not None else None  # refuses before the work
@@ -55,16 +59,18 @@ def solve(
         talk("compiling kernels, once (under a minute; later runs start at once) ...")
     trials = compare_solvers(subject, solvers, talk)
     found = _found(subject, problem, trials)
-    if local is not None and to_fclib is not None:
-        _export(subject, local, trials, to_fclib)
-        found["fclib"] = str(to_fclib)
-    if output is not None:
-        _draw(subject, trials, found["start"]["residual"], tolerance, output)
-        found["picture"] = str(output)
-    if as_json:
-        print_json(found)
-        return
-    _show(subject, found)
+    try:
+        if local is not None and to_fclib is not None:
+            _export(subject, local, trials, to_fclib)
+            found["fclib"] = str(to_fclib)
+        if output is not None:
+            _draw(subject, trials, found["start"]["residual"], tolerance, output)
+            found["picture"] = str(output)
+    finally:  # what was found is not lost with a file that cannot be written
+        if as_json:
+            print_json(found)
+        else:
+            _show(subject, found)
 
 
 def _check_outputs(output: Path | None, to_fclib: Path | None) -> None:

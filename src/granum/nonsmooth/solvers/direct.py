@@ -37,9 +37,15 @@ FIRM = 1e-9          # of a row's W: softness that a Newton step takes at least,
 NEAR_BOUND = 0.9     # of the way to the bounds that an interior step may go
 CENTRED = 1e-3       # of the mean product p û: the least one that a step may leave
 TIGHT = 1e-9         # of g^2: below it g^2 - |p_t|^2 drowns in rounding
-PATIENCE = 2         # active-set steps without headway
-HEADWAY = 0.3        # what the residual must fall by to count as one
+PATIENCE = 1         # active-set steps without headway
+HEADWAY = 0.3        # what the residual must fall to in a step to count as such
+WILD = 10.0          # growth of the residual that ends a try of the active set
 RETRY = 1e-2         # fall of the residual between two tries of the active set
+SIZE=1.0
+INNER=0.9
+SIZE2=1.0
+MODE=0
+SWEEPS=0
 STUCK = 6            # interior steps in a row that hardly move
 ROUNDING = 8 * np.finfo(float).eps  # of the velocities that single impulses give: no residual can be asked to be smaller
 
@@ -172,27 +178,60 @@ def active_set(
 
 
 @kernel
+def scaling(x: FloatArray, z: FloatArray, size: int, w: FloatArray) -> float:
+    """The point w (unit) and the factor eta at which the cones of x and z look alike: eta^2 (2 w w^T - J) z = x, J = diag(1, -1, ...)."""
+    x1, z1 = 0.0, 0.0
+    for i in range(1, size + 1):
+        x1 += x[i] * x[i]
+        z1 += z[i] * z[i]
+    x1, z1 = np.sqrt(x1), np.sqrt(z1)
+    nx, nz = np.sqrt((x[0] - x1) * (x[0] + x1)), np.sqrt((z[0] - z1) * (z[0] + z1))
+    dot = 0.0
+    for i in range(size + 1):
+        dot += x[i] / nx * z[i] / nz
+    gamma = np.sqrt(0.5 * (1.0 + dot))
+    w[0] = (x[0] / nx + z[0] / nz) / (2.0 * gamma)
+    for i in range(1, size + 1):
+        w[i] = (x[i] / nx - z[i] / nz) / (2.0 * gamma)
+    return np.sqrt(nx / nz)
+
+
+@kernel
+def scaled(w: FloatArray, factor: float, sign: float, x: FloatArray, size: int, out: FloatArray) -> None:
+    """W x with W = factor [w0, w1^T; w1, 1 + w1 w1^T / (1 + w0)]; its inverse with sign -1 and one over the factor."""
+    dot = 0.0
+    for i in range(1, size + 1):
+        dot += sign * w[i] * x[i]
+    out[0] = factor * (w[0] * x[0] + dot)
+    for i in range(1, size + 1):
+        out[i] = factor * (x[i] + sign * w[i] * (x[0] + dot / (1.0 + w[0])))
+
+
+@kernel
 def central_path(
     # state
-    p: FloatArray, slack: FloatArray, lam: FloatArray, phi: FloatArray, slips: BoolArray,
+    p: FloatArray, z: FloatArray, top: FloatArray, slips: BoolArray,
     # the problem
     u: FloatArray, target: FloatArray, soft: FloatArray, firm: FloatArray, rho: FloatArray, balls: IntArray, coefficient: FloatArray,
     # the point of the path, and the predictor whose products are to be corrected
-    tau: float, correct: bool, dp: FloatArray, dslack: FloatArray, dlam: FloatArray, dphi: FloatArray,
+    tau: float, correct: bool, dp: FloatArray, dz: FloatArray, dtop: FloatArray,
     # out
-    law: FloatArray, e: FloatArray,
+    law: FloatArray, e: FloatArray, kept: FloatArray,
 ) -> None:  # fmt: skip
-    """dp = e - D du of every contact towards p_n û_n = tau, lambda phi = tau with phi = (g^2 - |p_t|^2) / 2."""
+    """dp = e - D du of every contact towards p_n û_n = tau and (g, p_t) o (top, û_t) = (tau, 0).
+
+    The second is taken in the scaling of Nesterov and Todd. ``kept`` (C, balls, 3 + size) is what `follow_path` needs of it.
+    """
     contacts, rows = len(coefficient), law.shape[1]
     law[:] = 0.0
+    x, y, w, v, d, r = np.empty(4), np.empty(4), np.empty(4), np.empty(4), np.empty(4), np.empty(4)
     for c in range(contacts):
         o = c * rows
-        x, s = p[o], slack[c]
-        weight = s + soft[o] * x
-        law[c, 0, 0] = x / weight
-        e[o] = (tau - x * (u[o] + soft[o] * x - target[o])) / weight
+        weight = z[o] + soft[o] * p[o]
+        law[c, 0, 0] = p[o] / weight
+        e[o] = (tau - p[o] * (u[o] + soft[o] * p[o] - target[o])) / weight
         if correct:
-            e[o] -= dp[o] * dslack[c] / weight
+            e[o] -= dp[o] * dz[o] / weight
         for k in range(len(balls)):
             first, size = balls[k]
             m = coefficient[c, k]
@@ -203,113 +242,145 @@ def central_path(
             if slips[c, k]:
                 let_slip(p, u, soft, firm, rho, c, rows, first, size, m, law, e)
                 continue
-            g, l, f = m * x, lam[c, k], phi[c, k]
-            square, ahead = 0.0, 0.0
-            for i in range(o + first, o + first + size):
-                square += p[i] * p[i]
-                ahead += dp[i] * dp[i]
-            left = tau - l * f
+            x[0], y[0] = m * p[o], top[c, k]
+            for i in range(size):
+                x[i + 1], y[i + 1] = p[o + first + i], z[o + first + i]
+            eta = scaling(x, y, size, w)
+            scaled(w, eta, 1.0, y, size, v)  # the scaled point
+            square = 0.0
+            for i in range(1, size + 1):
+                square += v[i] * v[i]
+                d[i] = -2.0 * v[0] * v[i]
+            d[0] = tau - v[0] * v[0] - square
             if correct:
-                left -= dlam[c, k] * dphi[c, k] + 0.5 * l * (m * m * dp[o] * dp[o] - ahead)
-            stiff = soft[o + first] + l
-            back = l / (stiff * f + l * square)  # the inverse of stiff + (l / f) p p^T is (1 - back p p^T) / stiff
-            along = 0.0
-            for i in range(o + first, o + first + size):
-                e[i] = -(u[i] + stiff * p[i]) - p[i] * left / f
-                if correct:
-                    e[i] -= dlam[c, k] * dp[i]
-                along += p[i] * e[i]
-            follow = l * g * m / f * (1.0 - back * square) / stiff
-            for a in range(first, first + size):
-                pa = p[o + a]
-                e[o + a] = (e[o + a] - back * along * pa) / stiff + follow * pa * e[o]
-                law[c, a, 0] = follow * pa * law[c, 0, 0]
-                for b in range(first, first + size):
-                    law[c, a, b] = ((1.0 if a == b else 0.0) - back * pa * p[o + b]) / stiff
+                x[0], y[0] = m * dp[o], dtop[c, k]
+                for i in range(size):
+                    x[i + 1], y[i + 1] = dp[o + first + i], dz[o + first + i]
+                scaled(w, 1.0 / eta, -1.0, x, size, r)
+                scaled(w, eta, 1.0, y, size, x)
+                for i in range(size + 1):
+                    d[0] -= r[i] * x[i]
+                for i in range(1, size + 1):
+                    d[i] -= r[0] * x[i] + x[0] * r[i]
+            across = 0.0
+            for i in range(1, size + 1):
+                across += v[i] * d[i]
+            r[0] = (v[0] * d[0] - across) / (v[0] * v[0] - square)
+            for i in range(1, size + 1):
+                r[i] = (d[i] - r[0] * v[i]) / v[0]
+            scaled(w, eta, 1.0, r, size, d)  # (m dp_n, dp) + W^2 (dtop, dz) = d
+            long = 2.0 * w[0] * w[0] - 1.0
+            pull = 2.0 * w[0] / long
+            kept[c, k, 0], kept[c, k, 1] = d[0], eta * eta * long
+            for i in range(1, size + 1):
+                kept[c, k, 1 + i] = pull * w[i]
+            # S = eta^2 (1 - 2 w1 w1^T / long): dp = (1 + soft S)^-1 (d1 - pull w1 (d0 - m dp_n) - S (du + û - z))
+            wide = w[0] * w[0] - 1.0  # |w1|^2
+            all_round, inwards = eta * eta / (1.0 + soft[o + first] * eta * eta), eta * eta / (long + soft[o + first] * eta * eta)
+            left, inner = 1.0 / (1.0 + soft[o + first] * eta * eta), long / (long + soft[o + first] * eta * eta)
+            dot = 0.0
+            for i in range(1, size + 1):
+                r[i] = d[i] - pull * w[i] * d[0]
+                v[i] = u[o + first + i - 1] + soft[o + first] * p[o + first + i - 1] - z[o + first + i - 1]
+            for a in range(1, size + 1):
+                dot = 0.0
+                for b in range(1, size + 1):
+                    part = w[a] * w[b] / wide if wide > 0.0 else 0.0
+                    one = 1.0 if a == b else 0.0
+                    law[c, first + a - 1, first + b - 1] = all_round * (one - part) + inwards * part
+                    dot += (left * (one - part) + inner * part) * r[b] - law[c, first + a - 1, first + b - 1] * v[b]
+                follow = inner * pull * w[a] * m
+                e[o + first + a - 1] = dot + follow * e[o]
+                law[c, first + a - 1, 0] = follow * law[c, 0, 0]
 
 
 @kernel
-def follow_path(
-    p: FloatArray, slack: FloatArray, lam: FloatArray, phi: FloatArray, slips: BoolArray, u: FloatArray, target: FloatArray,
-    soft: FloatArray, balls: IntArray, coefficient: FloatArray, tau: float, near: float, correct: bool, dp1: FloatArray,
-    dlam1: FloatArray, dphi1: FloatArray, dp: FloatArray, du: FloatArray, dslack: FloatArray, dlam: FloatArray, dphi: FloatArray,
-) -> float:  # fmt: skip
-    """The changes of slack, lambda and phi that go with dp, and the part of the step, 1 at most, that stays inside ``near`` of the bounds."""
-    rows = len(p) // len(slack)
-    step = 1.0
-    for c in range(len(slack)):
-        o = c * rows
-        x = p[o]
-        dslack[c] = du[o] + soft[o] * dp[o] + u[o] + soft[o] * x - target[o] - slack[c]
-        if dp[o] < 0.0:
-            step = min(step, -near * x / dp[o])
-        if dslack[c] < 0.0:
-            step = min(step, -near * slack[c] / dslack[c])
-        for k in range(len(balls)):
-            first, size = balls[k]
-            m = coefficient[c, k]
-            dlam[c, k] = dphi[c, k] = 0.0
-            if m == 0.0 or slips[c, k]:
-                continue
-            along, square, ahead = 0.0, 0.0, 0.0
-            for i in range(o + first, o + first + size):
-                along += p[i] * dp[i]
-                square += dp[i] * dp[i]
-                ahead += dp1[i] * dp1[i]
-            l, f = lam[c, k], phi[c, k]
-            slope = m * m * x * dp[o] - along
-            bend = 0.5 * (m * m * dp[o] * dp[o] - square)
-            left = tau - l * f - l * slope
-            if correct:
-                left -= dlam1[c, k] * dphi1[c, k] + 0.5 * l * (m * m * dp1[o] * dp1[o] - ahead)
-            dphi[c, k] = slope
-            dlam[c, k] = left / f
-            if dlam[c, k] < 0.0:
-                step = min(step, -near * l / dlam[c, k])
-            # the first positive root of phi + slope s + bend s^2 = (1 - near) phi
-            inside = slope * slope - 4.0 * bend * near * f
-            if inside >= 0.0:
-                root = np.sqrt(inside)
-                if slope <= 0.0 and root > slope:
-                    step = min(step, 2.0 * near * f / (root - slope))
-                elif bend < 0.0:
-                    step = min(step, (slope + root) / (-2.0 * bend))
+def reach(x: FloatArray, dx: FloatArray, size: int) -> float:
+    """How much of dx leads from inside the cone x0 > |x1| to its edge."""
+    a, b, c = dx[0] * dx[0], x[0] * dx[0], 0.0
+    square = 0.0
+    for i in range(1, size + 1):
+        a -= dx[i] * dx[i]
+        b -= x[i] * dx[i]
+        square += x[i] * x[i]
+    square = np.sqrt(square)
+    c = (x[0] - square) * (x[0] + square)
+    step = np.inf if dx[0] >= 0.0 else -x[0] / dx[0]
+    inside = b * b - a * c
+    if inside >= 0.0:
+        root = np.sqrt(inside)
+        if b <= 0.0 and root > b:
+            step = min(step, c / (root - b))
+        elif a < 0.0:
+            step = min(step, (b + root) / -a)
     return step
 
 
 @kernel
-def move(
-    p: FloatArray, slack: FloatArray, lam: FloatArray, phi: FloatArray, slips: BoolArray, balls: IntArray, coefficient: FloatArray,
-    step: float, dp: FloatArray, dslack: FloatArray, dlam: FloatArray, to_p: FloatArray, to_slack: FloatArray, to_lam: FloatArray,
-    to_phi: FloatArray,
-) -> tuple[float, float]:  # fmt: skip
-    """The state after a part of a step; returns the mean and the least product."""
-    rows = len(p) // len(slack)
-    total, count, least = 0.0, 0, np.inf
-    for i in range(len(p)):
-        to_p[i] = p[i] + step * dp[i]
-    for c in range(len(slack)):
+def follow_path(
+    p: FloatArray, z: FloatArray, top: FloatArray, slips: BoolArray, u: FloatArray, target: FloatArray, soft: FloatArray,
+    balls: IntArray, coefficient: FloatArray, kept: FloatArray, dp: FloatArray, du: FloatArray, dz: FloatArray, dtop: FloatArray,
+) -> float:  # fmt: skip
+    """The changes of z and top that go with dp, and how much of the step leads to a bound."""
+    contacts, rows = len(coefficient), len(p) // len(coefficient)
+    step = np.inf
+    x, d = np.empty(4), np.empty(4)
+    for c in range(contacts):
         o = c * rows
-        to_slack[c] = slack[c] + step * dslack[c]
-        product = to_p[o] * to_slack[c]
-        total, count, least = total + product, count + 1, min(least, product)
+        for i in range(o, o + rows):
+            dz[i] = du[i] + soft[i] * dp[i] + u[i] + soft[i] * p[i] - target[i] - z[i]
+        if dp[o] < 0.0:
+            step = min(step, -p[o] / dp[o])
+        if dz[o] < 0.0:
+            step = min(step, -z[o] / dz[o])
         for k in range(len(balls)):
             first, size = balls[k]
-            to_lam[c, k] = lam[c, k] + step * dlam[c, k]
-            g, square = coefficient[c, k] * to_p[o], 0.0
+            m = coefficient[c, k]
+            dtop[c, k] = 0.0
+            if m == 0.0 or slips[c, k]:
+                continue
+            dtop[c, k] = (kept[c, k, 0] - m * dp[o]) / kept[c, k, 1]
+            x[0], d[0] = m * p[o], m * dp[o]
+            for i in range(size):
+                dtop[c, k] -= kept[c, k, 2 + i] * dz[o + first + i]
+                x[i + 1], d[i + 1] = p[o + first + i], dp[o + first + i]
+            step = min(step, reach(x, d, size))
+            x[0], d[0] = top[c, k], dtop[c, k]
+            for i in range(size):
+                x[i + 1], d[i + 1] = z[o + first + i], dz[o + first + i]
+            step = min(step, reach(x, d, size))
+    return step
+
+
+@kernel
+def products(p: FloatArray, z: FloatArray, top: FloatArray, slips: BoolArray, balls: IntArray, coefficient: FloatArray) -> tuple[float, float]:
+    """Mean and least eigenvalue of the products that shall become tau."""
+    contacts, rows = len(coefficient), len(p) // len(coefficient)
+    total, count, least = 0.0, 0, np.inf
+    for c in range(contacts):
+        o = c * rows
+        total, count, least = total + p[o] * z[o], count + 1, min(least, p[o] * z[o])
+        for k in range(len(balls)):
+            first, size = balls[k]
+            m = coefficient[c, k]
+            if m == 0.0 or slips[c, k]:
+                continue
+            g = m * p[o]
+            product, px, zx = g * top[c, k], 0.0, 0.0
             for i in range(o + first, o + first + size):
-                square += to_p[i] * to_p[i]
-            to_phi[c, k] = 0.5 * (g * g - square)
-            if g > 0.0 and not slips[c, k]:
-                product = to_lam[c, k] * to_phi[c, k]
-                total, count, least = total + product, count + 1, min(least, product)
+                product += p[i] * z[i]
+                px += p[i] * p[i]
+                zx += z[i] * z[i]
+            px, zx = np.sqrt(px), np.sqrt(zx)
+            spread = (g - px) * (g + px) * (top[c, k] - zx) * (top[c, k] + zx)
+            total, count, least = total + product, count + 1, min(least, np.sqrt(max(spread, 0.0)))
     return total / max(1, count), least
 
 
 @kernel
 def choose_slips(
-    u: FloatArray, soft: FloatArray, rho: FloatArray, balls: IntArray, coefficient: FloatArray, tau: float, p: FloatArray, lam: FloatArray,
-    phi: FloatArray, slips: BoolArray,
+    u: FloatArray, soft: FloatArray, rho: FloatArray, balls: IntArray, coefficient: FloatArray, tau: float, p: FloatArray, z: FloatArray,
+    top: FloatArray, slips: BoolArray,
 ) -> None:  # fmt: skip
     """Impulses so near their bound that rounding hides the distance slip from now on, until a projected update takes them off it."""
     rows = len(p) // len(slips)
@@ -317,21 +388,22 @@ def choose_slips(
         o = c * rows
         for k in range(len(balls)):
             first, size = balls[k]
-            g, square, reach = coefficient[c, k] * p[o], 0.0, 0.0
+            g, square, goal = coefficient[c, k] * p[o], 0.0, 0.0
             for i in range(o + first, o + first + size):
                 square += p[i] * p[i]
-                reach += (p[i] - rho[i] * (u[i] + soft[i] * p[i])) ** 2
+                goal += (p[i] - rho[i] * (u[i] + soft[i] * p[i])) ** 2
             if g <= 0.0:
                 continue
             if not slips[c, k]:
-                slips[c, k] = phi[c, k] < TIGHT * g * g and reach > g * g
-            elif reach <= g * g:
+                slips[c, k] = g * g - square < TIGHT * g * g and goal > g * g
+            elif goal <= g * g:
                 slips[c, k] = False
                 part = min(1.0, (1.0 - 1e3 * TIGHT) * g / np.sqrt(max(square, 1e-300)))
+                left = tau / (g * g - part * part * square)
+                top[c, k] = left * g
                 for i in range(o + first, o + first + size):
                     p[i] *= part
-                phi[c, k] = 0.5 * (g * g - part * part * square)
-                lam[c, k] = tau / phi[c, k]
+                    z[i] = -left * p[i]
 
 
 class Elimination:
@@ -407,12 +479,10 @@ class Interior:
 
     p: FloatArray
     """(R,) impulses."""
-    slack: FloatArray
-    """(C,) û_n > 0."""
-    lam: FloatArray
-    """(C, balls) lambda > 0."""
-    phi: FloatArray
-    """(C, balls) (g^2 - |p|^2) / 2 > 0."""
+    z: FloatArray
+    """(R,) û of every row as the bounds see it: it becomes that of the impulses on the way."""
+    top: FloatArray
+    """(C, balls) > |z| of the ball: the slip speed that the bound stands for."""
     slips: BoolArray
     """(C, balls) on its bound for good."""
 
@@ -448,7 +518,6 @@ class Solution:
         self.reduce = Elimination(s)
         self._take_apart()
         with np.errstate(all="ignore"):
-            self._look(s.impulse)
             reason = self._search()
         s.write(self.problem, self.best.impulse)
         b, done = self.best, self._done()
@@ -508,8 +577,12 @@ class Solution:
     def _search(self) -> str:
         """Until done; otherwise returns why it ends."""
         start = self.system.impulse
-        self._active_set(start, PATIENCE)
-        size = 1.0
+        self._active_set(start)
+        size = SIZE
+        if SWEEPS and not self._done():
+            self.system.write(self.problem, start)
+            PGS(iterations=SWEEPS,friction=self.settings.friction).solve(self.problem, measure=False)
+            start = System.read(self.problem).impulse
         while not self._done():
             if self._spent():
                 return "that is all it may make; raise iterations, or take pgs with a tolerance"
@@ -519,12 +592,13 @@ class Solution:
             size *= 10.0
         return ""
 
-    def _active_set(self, p: FloatArray, patience: int) -> None:
+    def _active_set(self, p: FloatArray) -> None:
         """Newton steps on the active set while they make headway."""
         rows = self.system.rows
         law, e = np.empty((self.system.contact_count, rows, rows)), np.empty(len(p))
-        lowest, waited = np.inf, 0
-        while not (self._done() or self._spent()) and waited <= patience:
+        lowest, waited = self._look(p), 0
+        wild = WILD * lowest
+        while not (self._done() or self._spent()) and waited <= PATIENCE:
             active_set(p, self.reduce.relative_velocity(p), *self.fixed, law, e)
             try:
                 self.reduce.factorise(law)
@@ -532,6 +606,8 @@ class Solution:
                 return
             p = p + self.reduce.solve(e)[0]
             residual = self._look(p)
+            if not residual < wild:
+                return
             waited = 0 if residual < HEADWAY * lowest else waited + 1
             lowest = min(lowest, residual)
 
@@ -547,73 +623,74 @@ class Solution:
             residual = self._look(state.p)
             still = still + 1 if length < 0.02 else 0
             if residual < retry:
-                self._active_set(state.p, 0 if self.best.residual < residual else 1)
+                self._active_set(state.p)
                 retry = RETRY * residual
 
     def _push_inside(self, start: FloatArray, size: float) -> tuple[Interior, float]:
-        """A well-centred point of the size of the impulses, and its tau [J]."""
+        """A point in the middle of its products and of the size of the impulses, and its tau [J]."""
         s, rows = self.system, self.system.rows
         p = start.copy().reshape(-1, rows)
-        u = self.reduce.relative_velocity(start)
-        slack = (u + s.softness * start - s.target)[::rows]
-        speed = size * max(float(np.sqrt(np.mean(slack**2))), np.finfo(float).tiny)
-        impulse = size * max(float(np.mean(np.maximum(p[:, 0], 0.0))), float(np.mean(np.abs(slack) * self.rho[::rows])))
+        slack = (self.reduce.relative_velocity(start) + s.softness * start - s.target)[::rows]
+        tiny = np.finfo(float).tiny
+        speed = size * max(float(np.sqrt(np.mean(slack**2))), tiny)
+        impulse = size * max(float(np.mean(np.maximum(p[:, 0], 0.0))), float(np.mean(np.abs(slack) * self.rho[::rows])), tiny)
         tau = speed * impulse
         p[:, 0] = np.maximum(p[:, 0], impulse)
-        phi = np.zeros_like(self.coefficient)
+        z, top = np.zeros_like(p), np.zeros_like(self.coefficient)
+        z[:, 0] = tau / p[:, 0]
         for k, (first, count) in enumerate(self.balls):
             part, g = p[:, first : first + count], self.coefficient[:, k] * p[:, 0]
             length = np.sqrt((part**2).sum(axis=1))
-            part *= np.minimum(1.0, 0.9 * g / np.maximum(length, np.finfo(float).tiny))[:, None]
-            phi[:, k] = 0.5 * (g * g - (part**2).sum(axis=1))
-        lam = np.where(phi > 0.0, tau / np.where(phi > 0.0, phi, 1.0), 0.0)
-        return Interior(p.ravel(), tau / p[:, 0], lam, phi, np.zeros(phi.shape, np.bool_)), tau
+            part *= np.minimum(1.0, INNER * g / np.maximum(length, tiny))[:, None]
+            left = tau / np.maximum(g * g - (part**2).sum(axis=1), tiny)
+            top[:, k] = left * g
+            z[:, first : first + count] = -left[:, None] * part
+        return Interior(p.ravel(), z.ravel(), top, np.zeros(top.shape, np.bool_)), tau
 
     def _step_inside(self, at: Interior, tau: float) -> tuple[Interior, float, float]:
         """Predictor and corrector with one factorisation; returns the new point, its mean product and the length of the step."""
         s, rows = self.system, self.system.rows
-        state = (at.p, at.slack, at.lam, at.phi, at.slips)
-        new = Interior(*(np.empty_like(x) for x in state[:4]), at.slips.copy())  # type: ignore[arg-type]
+        state = (at.p, at.z, at.top)
         u = self.reduce.relative_velocity(at.p)
         law, e = np.empty((s.contact_count, rows, rows)), np.empty(len(at.p))
-        zeros = [np.zeros_like(x) for x in state[:4]]
-        mean, least = move(*state, self.balls, self.coefficient, 0.0, *zeros[:3], new.p, new.slack, new.lam, new.phi)
-        bounds = (u, s.target, s.softness, self.balls, self.coefficient)
+        kept = np.empty((*at.top.shape, 5))
+        nothing = [np.zeros_like(x) for x in state]
+        bounds = (at.slips, self.balls, self.coefficient)
 
-        def direction(towards: float, near: float, ahead: list[FloatArray], correct: bool) -> tuple[float, list[FloatArray]]:
-            central_path(*state, u, *self.fixed, towards, correct, *ahead, law, e)
-            if not correct and towards == 0.0:
+        def direction(towards: float, ahead: list[FloatArray], correct: bool) -> tuple[float, list[FloatArray]]:
+            central_path(*state, at.slips, u, *self.fixed, towards, correct, *ahead, law, e, kept)
+            if towards == 0.0 and not correct:
                 self.reduce.factorise(law)
             dp, du = self.reduce.solve(e)
-            change = [dp, *(np.empty_like(x) for x in state[1:4])]
+            change = [dp, np.empty_like(dp), np.empty_like(at.top)]
             length = follow_path(
-                *state, *bounds, towards, near, correct, ahead[0], ahead[2], ahead[3], dp, du, *change[1:]
+                *state, at.slips, u, s.target, s.softness, self.balls, self.coefficient, kept, dp, du, *change[1:]
             )
             return length, change
 
-        def go(length: float, change: list[FloatArray]) -> tuple[float, float]:
-            result: tuple[float, float] = move(
-                *state, self.balls, self.coefficient, length, *change[:3], new.p, new.slack, new.lam, new.phi
-            )
-            return result
+        def after(length: float, change: list[FloatArray]) -> list[FloatArray]:
+            return [x + length * dx for x, dx in zip(state, change, strict=True)]
 
-        length, predictor = direction(0.0, 1.0, zeros, False)
-        centring = min(1.0, max(go(length, predictor)[0] / mean, 0.0) ** 3)
+        mean, least = products(*state, *bounds)
+        length, predictor = direction(0.0, nothing, False)
+        centring = min(1.0, max(products(*after(min(1.0, length), predictor), *bounds)[0] / mean, 0.0) ** 3)
         taken, chosen = -1.0, predictor
         for part, correct in ((centring, True), (max(centring, 0.3), False), (1.0, False)):
-            length, change = direction(part * mean, NEAR_BOUND, predictor if correct else zeros, correct)
+            length, change = direction(part * mean, predictor if correct else nothing, correct)
+            length = min(1.0, NEAR_BOUND * length)
             for _ in range(6):
-                after, lowest = go(length, change)
-                if lowest >= min(CENTRED * after, 0.5 * least):
+                product, lowest = products(*after(length, change), *bounds)
+                if lowest >= min(CENTRED * product, 0.5 * least):
                     break
                 length *= 0.6
             if length > 2.0 * taken:
                 taken, chosen = length, change
             if taken > 0.2:
                 break
-        mean = go(taken, chosen)[0]
+        new = Interior(*after(taken, chosen), at.slips.copy())
+        mean = products(new.p, new.z, new.top, *bounds)[0]
         choose_slips(
-            self.reduce.relative_velocity(new.p), s.softness, self.rho, self.balls, self.coefficient, mean, new.p, new.lam, new.phi, new.slips
+            self.reduce.relative_velocity(new.p), s.softness, self.rho, self.balls, self.coefficient, mean, new.p, new.z, new.top, new.slips
         )
         return new, mean, taken
 

@@ -4,15 +4,17 @@ The law is the one that the residual measures. With û = u + Sigma p - b, contac
 
     0 <= p_n  perp  û_n >= 0,     û_t + lambda p_t = 0,   0 <= lambda  perp  g - |p_t| >= 0,   g = mu p_n,
 
-and rolling alike with g = mu_r R* p_n; with box friction every component has a bound of its own. Each Newton step writes the rows of a contact as
-dp = e - D du and eliminates the impulses: (I + G D G^T) y = G e, one 6 x 6 block for each body and contact, in velocities scaled by the root of
-the mass. Two linearisations of the law take turns:
+and rolling alike with g = mu_r R* p_n; with box friction every component has a bound of its own. Two linearisations take turns:
 
-- *active set* (Alart and Curnier): normals are closed or open, friction sticks or slips, as a projected update would have it. It ends exactly
-  once the sets are right, which needs one or a few steps in columns, in flow and from a good start; in packings with many ways to
-  carry a load it cycles.
-- *interior point*: p_n û_n = tau and lambda (g^2 - |p_t|^2) / 2 = tau with tau -> 0, predictor and corrector, where the bound g moves with p_n.
-  It comes near the solution from any start that we have met. A bound that has become too tight for the rounding of g - |p_t| slips from then on.
+- *Active set* (Alart and Curnier): contacts are closed or open, stick or slip, as a projected update would have it. Once the sets are
+  right it ends to rounding in a step or two: at once in columns, from a good start in flows. Where a load can be carried in many ways
+  it cycles.
+- *Interior point*: p_n û_n = tau and (g, p_t) o (s, û_t) = (tau, 0) with tau -> 0, in the product o of second-order cones; the bound g
+  moves with p_n. It gets near the solution from far, in some tens of steps whatever the size.
+
+Some sweeps of PGS, cheap beside a factorisation, smooth the start and what the interior steps leave in single contacts. The problem is
+not convex, as the friction bound follows the normal impulse: with large friction coefficients (above 1) and fast grains it may fail,
+and says so.
 """
 
 from __future__ import annotations
@@ -23,438 +25,29 @@ from typing import Literal
 
 import numpy as np
 from pydantic import Field
-from scipy import sparse
-from scipy.sparse.linalg import SuperLU, splu
 
-from ..._jit import BoolArray, FloatArray, IntArray, kernel
+from ..._jit import BoolArray, FloatArray
 from ...contact.model import NonNegative, Record
 from ..problem import Problem
 from ..system import System
+from .elimination import Elimination
+from .linearise import active_set, central_path, choose_slips, follow_path, products
 from .pgs import PGS
 from .report import SolveReport
 
-FIRM = 1e-9          # of a row's W: softness that a Newton step takes at least, so that hard contacts can be eliminated
-NEAR_BOUND = 0.9     # of the way to the bounds that an interior step may go
-CENTRED = 1e-3       # of the mean product p û: the least one that a step may leave
-TIGHT = 1e-9         # of g^2: below it g^2 - |p_t|^2 drowns in rounding
+FIRM = 1e-9          # of a row's W: softness that an active-set step takes at least, so that hard contacts can be eliminated
 PATIENCE = 1         # active-set steps without headway
 HEADWAY = 0.3        # what the residual must fall to in a step to count as such
 WILD = 10.0          # growth of the residual that ends a try of the active set
-RETRY = 1e-2         # fall of the residual between two tries of the active set
-SIZE=1.0
-INNER=0.9
-SIZE2=1.0
-MODE=0
-SWEEPS=0
+RETRY = 1e-3         # fall of the residual between two tries of the active set
+NEAR_BOUND = 0.98    # of the way to the bounds that an interior step may go
+CENTRED = 1e-3       # of the mean product: the least one that an interior step may leave
+INNER = 0.9          # of the bound: friction at the start of interior steps
+SPEED = 0.1          # of the velocities that single impulses give: the least slip speed at the start of interior steps
 STUCK = 6            # interior steps in a row that hardly move
+SMOOTHING = 30       # sweeps after an interior step
+PLAN = ((0, 0.0), (300, 1.0), (3000, 10.0), (10000, 100.0))  # sweeps, then the active set, then interior steps from a start of this size
 ROUNDING = 8 * np.finfo(float).eps  # of the velocities that single impulses give: no residual can be asked to be smaller
-
-
-@kernel
-def split_rows(values: FloatArray, columns: IntArray, start: IntArray, rows: int, contacts: int) -> tuple[IntArray, FloatArray]:
-    """Bodies (C, 2) of every contact, -1 for none, and their dense parts (C, 2, rows, 6) of a sparse G."""
-    pair = np.full((contacts, 2), -1, np.int32)
-    blocks = np.zeros((contacts, 2, rows, 6))
-    for c in range(contacts):
-        for i in range(rows):
-            for k in range(start[c * rows + i], start[c * rows + i + 1]):
-                body = columns[k] // 6
-                side = 0
-                if pair[c, 0] < 0:
-                    pair[c, 0] = body
-                elif pair[c, 0] != body:
-                    pair[c, 1] = body
-                    side = 1
-                blocks[c, side, i, columns[k] % 6] = values[k]
-    return pair, blocks
-
-
-@kernel
-def place_blocks(pair: IntArray, rank: IntArray, start: IntArray, row: IntArray) -> IntArray:
-    """(C, 4) where in the sparse matrix of bodies (by columns, sorted) the parts aa, ba, ab, bb of every contact stand; -1: nowhere."""
-    place = np.full((len(pair), 4), -1, np.int32)
-    for c in range(len(pair)):
-        for right in range(2):
-            for left in range(2):
-                if pair[c, right] >= 0 and pair[c, left] >= 0:
-                    j, i = rank[pair[c, right]], rank[pair[c, left]]
-                    place[c, 2 * right + left] = start[j] + np.searchsorted(row[start[j] : start[j + 1]], i)
-    return place
-
-
-@kernel
-def add_blocks(
-    pair: IntArray, blocks: FloatArray, place: IntArray, rank: IntArray, start: IntArray, row: IntArray, law: FloatArray, values: FloatArray
-) -> None:
-    """I + G^T D G into the values of a matrix by columns, 6 for each body; ``law`` (C, rows, rows) is D."""
-    rows = law.shape[1]
-    values[:] = 0.0
-    for j in range(len(start) - 1):
-        count = start[j + 1] - start[j]
-        k = np.searchsorted(row[start[j] : start[j + 1]], j)
-        for f in range(6):
-            values[36 * start[j] + f * 6 * count + 6 * k + f] = 1.0
-    product = np.empty((rows, 6))
-    for c in range(len(pair)):
-        for right in range(2):
-            if pair[c, right] < 0:
-                continue
-            product[:] = 0.0
-            for i in range(rows):
-                for k in range(rows):
-                    if law[c, i, k] != 0.0:
-                        for f in range(6):
-                            product[i, f] += law[c, i, k] * blocks[c, right, k, f]
-            j = rank[pair[c, right]]
-            count = start[j + 1] - start[j]
-            for left in range(2):
-                if pair[c, left] < 0:
-                    continue
-                at = place[c, 2 * right + left] - start[j]
-                for f in range(6):
-                    o = 36 * start[j] + f * 6 * count + 6 * at
-                    for i in range(rows):
-                        for g in range(6):
-                            values[o + g] += blocks[c, left, i, g] * product[i, f]
-
-
-@kernel
-def let_slip(
-    p: FloatArray, u: FloatArray, soft: FloatArray, firm: FloatArray, rho: FloatArray, c: int, rows: int, first: int, size: int,
-    coefficient: float, law: FloatArray, e: FloatArray,
-) -> None:  # fmt: skip
-    """Rows of an impulse that slips: p = g z / |z| with z = p - rho û; the bound g follows the normal impulse."""
-    o = c * rows
-    g, r = coefficient * max(p[o], 0.0), rho[o + first]
-    square = 0.0
-    for i in range(o + first, o + first + size):
-        square += (p[i] - r * (u[i] + soft[i] * p[i])) ** 2
-    length = np.sqrt(square)
-    if length == 0.0:
-        for i in range(o + first, o + first + size):
-            e[i] = -p[i]
-        return
-    part = g / length
-    across = 1.0 / (1.0 - part * (1.0 - r * firm[o + first]))
-    for a in range(first, first + size):
-        za = (p[o + a] - r * (u[o + a] + soft[o + a] * p[o + a])) / length
-        e[o + a] = coefficient * za * e[o]
-        law[c, a, 0] = coefficient * za * law[c, 0, 0]
-        for b in range(first, first + size):
-            zb = (p[o + b] - r * (u[o + b] + soft[o + b] * p[o + b])) / length
-            other = (1.0 if a == b else 0.0) - za * zb
-            law[c, a, b] = part * r * across * other
-            e[o + a] -= (za * zb + across * other) * (p[o + b] - g * zb)
-
-
-@kernel
-def active_set(
-    p: FloatArray, u: FloatArray, target: FloatArray, soft: FloatArray, firm: FloatArray, rho: FloatArray, balls: IntArray,
-    coefficient: FloatArray, law: FloatArray, e: FloatArray,
-) -> None:  # fmt: skip
-    """dp = e - D du of every contact, closed or open, sticking or slipping as a projected update of p would have it."""
-    contacts, rows = len(coefficient), law.shape[1]
-    law[:] = 0.0
-    for c in range(contacts):
-        o = c * rows
-        û = u[o] + soft[o] * p[o] - target[o]
-        if p[o] - rho[o] * û <= 0.0:
-            for i in range(o, o + rows):
-                e[i] = -p[i]
-            continue
-        law[c, 0, 0] = 1.0 / firm[o]
-        e[o] = -û / firm[o]
-        for k in range(len(balls)):
-            first, size = balls[k]
-            g, square = coefficient[c, k] * max(p[o], 0.0), 0.0
-            for i in range(o + first, o + first + size):
-                square += (p[i] - rho[i] * (u[i] + soft[i] * p[i])) ** 2
-            if square <= g * g:
-                for i in range(first, first + size):
-                    law[c, i, i] = 1.0 / firm[o + i]
-                    e[o + i] = -(u[o + i] + soft[o + i] * p[o + i]) / firm[o + i]
-            else:
-                let_slip(p, u, soft, firm, rho, c, rows, first, size, coefficient[c, k], law, e)
-
-
-@kernel
-def scaling(x: FloatArray, z: FloatArray, size: int, w: FloatArray) -> float:
-    """The point w (unit) and the factor eta at which the cones of x and z look alike: eta^2 (2 w w^T - J) z = x, J = diag(1, -1, ...)."""
-    x1, z1 = 0.0, 0.0
-    for i in range(1, size + 1):
-        x1 += x[i] * x[i]
-        z1 += z[i] * z[i]
-    x1, z1 = np.sqrt(x1), np.sqrt(z1)
-    nx, nz = np.sqrt((x[0] - x1) * (x[0] + x1)), np.sqrt((z[0] - z1) * (z[0] + z1))
-    dot = 0.0
-    for i in range(size + 1):
-        dot += x[i] / nx * z[i] / nz
-    gamma = np.sqrt(0.5 * (1.0 + dot))
-    w[0] = (x[0] / nx + z[0] / nz) / (2.0 * gamma)
-    for i in range(1, size + 1):
-        w[i] = (x[i] / nx - z[i] / nz) / (2.0 * gamma)
-    return np.sqrt(nx / nz)
-
-
-@kernel
-def scaled(w: FloatArray, factor: float, sign: float, x: FloatArray, size: int, out: FloatArray) -> None:
-    """W x with W = factor [w0, w1^T; w1, 1 + w1 w1^T / (1 + w0)]; its inverse with sign -1 and one over the factor."""
-    dot = 0.0
-    for i in range(1, size + 1):
-        dot += sign * w[i] * x[i]
-    out[0] = factor * (w[0] * x[0] + dot)
-    for i in range(1, size + 1):
-        out[i] = factor * (x[i] + sign * w[i] * (x[0] + dot / (1.0 + w[0])))
-
-
-@kernel
-def central_path(
-    # state
-    p: FloatArray, z: FloatArray, top: FloatArray, slips: BoolArray,
-    # the problem
-    u: FloatArray, target: FloatArray, soft: FloatArray, firm: FloatArray, rho: FloatArray, balls: IntArray, coefficient: FloatArray,
-    # the point of the path, and the predictor whose products are to be corrected
-    tau: float, correct: bool, dp: FloatArray, dz: FloatArray, dtop: FloatArray,
-    # out
-    law: FloatArray, e: FloatArray, kept: FloatArray,
-) -> None:  # fmt: skip
-    """dp = e - D du of every contact towards p_n û_n = tau and (g, p_t) o (top, û_t) = (tau, 0).
-
-    The second is taken in the scaling of Nesterov and Todd. ``kept`` (C, balls, 3 + size) is what `follow_path` needs of it.
-    """
-    contacts, rows = len(coefficient), law.shape[1]
-    law[:] = 0.0
-    x, y, w, v, d, r = np.empty(4), np.empty(4), np.empty(4), np.empty(4), np.empty(4), np.empty(4)
-    for c in range(contacts):
-        o = c * rows
-        weight = z[o] + soft[o] * p[o]
-        law[c, 0, 0] = p[o] / weight
-        e[o] = (tau - p[o] * (u[o] + soft[o] * p[o] - target[o])) / weight
-        if correct:
-            e[o] -= dp[o] * dz[o] / weight
-        for k in range(len(balls)):
-            first, size = balls[k]
-            m = coefficient[c, k]
-            if m == 0.0:
-                for i in range(o + first, o + first + size):
-                    e[i] = -p[i]
-                continue
-            if slips[c, k]:
-                let_slip(p, u, soft, firm, rho, c, rows, first, size, m, law, e)
-                continue
-            x[0], y[0] = m * p[o], top[c, k]
-            for i in range(size):
-                x[i + 1], y[i + 1] = p[o + first + i], z[o + first + i]
-            eta = scaling(x, y, size, w)
-            scaled(w, eta, 1.0, y, size, v)  # the scaled point
-            square = 0.0
-            for i in range(1, size + 1):
-                square += v[i] * v[i]
-                d[i] = -2.0 * v[0] * v[i]
-            d[0] = tau - v[0] * v[0] - square
-            if correct:
-                x[0], y[0] = m * dp[o], dtop[c, k]
-                for i in range(size):
-                    x[i + 1], y[i + 1] = dp[o + first + i], dz[o + first + i]
-                scaled(w, 1.0 / eta, -1.0, x, size, r)
-                scaled(w, eta, 1.0, y, size, x)
-                for i in range(size + 1):
-                    d[0] -= r[i] * x[i]
-                for i in range(1, size + 1):
-                    d[i] -= r[0] * x[i] + x[0] * r[i]
-            across = 0.0
-            for i in range(1, size + 1):
-                across += v[i] * d[i]
-            r[0] = (v[0] * d[0] - across) / (v[0] * v[0] - square)
-            for i in range(1, size + 1):
-                r[i] = (d[i] - r[0] * v[i]) / v[0]
-            scaled(w, eta, 1.0, r, size, d)  # (m dp_n, dp) + W^2 (dtop, dz) = d
-            long = 2.0 * w[0] * w[0] - 1.0
-            pull = 2.0 * w[0] / long
-            kept[c, k, 0], kept[c, k, 1] = d[0], eta * eta * long
-            for i in range(1, size + 1):
-                kept[c, k, 1 + i] = pull * w[i]
-            # S = eta^2 (1 - 2 w1 w1^T / long): dp = (1 + soft S)^-1 (d1 - pull w1 (d0 - m dp_n) - S (du + û - z))
-            wide = w[0] * w[0] - 1.0  # |w1|^2
-            all_round, inwards = eta * eta / (1.0 + soft[o + first] * eta * eta), eta * eta / (long + soft[o + first] * eta * eta)
-            left, inner = 1.0 / (1.0 + soft[o + first] * eta * eta), long / (long + soft[o + first] * eta * eta)
-            dot = 0.0
-            for i in range(1, size + 1):
-                r[i] = d[i] - pull * w[i] * d[0]
-                v[i] = u[o + first + i - 1] + soft[o + first] * p[o + first + i - 1] - z[o + first + i - 1]
-            for a in range(1, size + 1):
-                dot = 0.0
-                for b in range(1, size + 1):
-                    part = w[a] * w[b] / wide if wide > 0.0 else 0.0
-                    one = 1.0 if a == b else 0.0
-                    law[c, first + a - 1, first + b - 1] = all_round * (one - part) + inwards * part
-                    dot += (left * (one - part) + inner * part) * r[b] - law[c, first + a - 1, first + b - 1] * v[b]
-                follow = inner * pull * w[a] * m
-                e[o + first + a - 1] = dot + follow * e[o]
-                law[c, first + a - 1, 0] = follow * law[c, 0, 0]
-
-
-@kernel
-def reach(x: FloatArray, dx: FloatArray, size: int) -> float:
-    """How much of dx leads from inside the cone x0 > |x1| to its edge."""
-    a, b, c = dx[0] * dx[0], x[0] * dx[0], 0.0
-    square = 0.0
-    for i in range(1, size + 1):
-        a -= dx[i] * dx[i]
-        b -= x[i] * dx[i]
-        square += x[i] * x[i]
-    square = np.sqrt(square)
-    c = (x[0] - square) * (x[0] + square)
-    step = np.inf if dx[0] >= 0.0 else -x[0] / dx[0]
-    inside = b * b - a * c
-    if inside >= 0.0:
-        root = np.sqrt(inside)
-        if b <= 0.0 and root > b:
-            step = min(step, c / (root - b))
-        elif a < 0.0:
-            step = min(step, (b + root) / -a)
-    return step
-
-
-@kernel
-def follow_path(
-    p: FloatArray, z: FloatArray, top: FloatArray, slips: BoolArray, u: FloatArray, target: FloatArray, soft: FloatArray,
-    balls: IntArray, coefficient: FloatArray, kept: FloatArray, dp: FloatArray, du: FloatArray, dz: FloatArray, dtop: FloatArray,
-) -> float:  # fmt: skip
-    """The changes of z and top that go with dp, and how much of the step leads to a bound."""
-    contacts, rows = len(coefficient), len(p) // len(coefficient)
-    step = np.inf
-    x, d = np.empty(4), np.empty(4)
-    for c in range(contacts):
-        o = c * rows
-        for i in range(o, o + rows):
-            dz[i] = du[i] + soft[i] * dp[i] + u[i] + soft[i] * p[i] - target[i] - z[i]
-        if dp[o] < 0.0:
-            step = min(step, -p[o] / dp[o])
-        if dz[o] < 0.0:
-            step = min(step, -z[o] / dz[o])
-        for k in range(len(balls)):
-            first, size = balls[k]
-            m = coefficient[c, k]
-            dtop[c, k] = 0.0
-            if m == 0.0 or slips[c, k]:
-                continue
-            dtop[c, k] = (kept[c, k, 0] - m * dp[o]) / kept[c, k, 1]
-            x[0], d[0] = m * p[o], m * dp[o]
-            for i in range(size):
-                dtop[c, k] -= kept[c, k, 2 + i] * dz[o + first + i]
-                x[i + 1], d[i + 1] = p[o + first + i], dp[o + first + i]
-            step = min(step, reach(x, d, size))
-            x[0], d[0] = top[c, k], dtop[c, k]
-            for i in range(size):
-                x[i + 1], d[i + 1] = z[o + first + i], dz[o + first + i]
-            step = min(step, reach(x, d, size))
-    return step
-
-
-@kernel
-def products(p: FloatArray, z: FloatArray, top: FloatArray, slips: BoolArray, balls: IntArray, coefficient: FloatArray) -> tuple[float, float]:
-    """Mean and least eigenvalue of the products that shall become tau."""
-    contacts, rows = len(coefficient), len(p) // len(coefficient)
-    total, count, least = 0.0, 0, np.inf
-    for c in range(contacts):
-        o = c * rows
-        total, count, least = total + p[o] * z[o], count + 1, min(least, p[o] * z[o])
-        for k in range(len(balls)):
-            first, size = balls[k]
-            m = coefficient[c, k]
-            if m == 0.0 or slips[c, k]:
-                continue
-            g = m * p[o]
-            product, px, zx = g * top[c, k], 0.0, 0.0
-            for i in range(o + first, o + first + size):
-                product += p[i] * z[i]
-                px += p[i] * p[i]
-                zx += z[i] * z[i]
-            px, zx = np.sqrt(px), np.sqrt(zx)
-            spread = (g - px) * (g + px) * (top[c, k] - zx) * (top[c, k] + zx)
-            total, count, least = total + product, count + 1, min(least, np.sqrt(max(spread, 0.0)))
-    return total / max(1, count), least
-
-
-@kernel
-def choose_slips(
-    u: FloatArray, soft: FloatArray, rho: FloatArray, balls: IntArray, coefficient: FloatArray, tau: float, p: FloatArray, z: FloatArray,
-    top: FloatArray, slips: BoolArray,
-) -> None:  # fmt: skip
-    """Impulses so near their bound that rounding hides the distance slip from now on, until a projected update takes them off it."""
-    rows = len(p) // len(slips)
-    for c in range(len(slips)):
-        o = c * rows
-        for k in range(len(balls)):
-            first, size = balls[k]
-            g, square, goal = coefficient[c, k] * p[o], 0.0, 0.0
-            for i in range(o + first, o + first + size):
-                square += p[i] * p[i]
-                goal += (p[i] - rho[i] * (u[i] + soft[i] * p[i])) ** 2
-            if g <= 0.0:
-                continue
-            if not slips[c, k]:
-                slips[c, k] = g * g - square < TIGHT * g * g and goal > g * g
-            elif goal <= g * g:
-                slips[c, k] = False
-                part = min(1.0, (1.0 - 1e3 * TIGHT) * g / np.sqrt(max(square, 1e-300)))
-                left = tau / (g * g - part * part * square)
-                top[c, k] = left * g
-                for i in range(o + first, o + first + size):
-                    p[i] *= part
-                    z[i] = -left * p[i]
-
-
-class Elimination:
-    """(I + G^T D G) of a system, factorised anew for each D in one order of the bodies that keeps the factors sparse."""
-
-    def __init__(self, system: System) -> None:
-        s, n = system, system.body_count
-        root = np.linalg.cholesky(s.inverse_mass.tobsr((6, 6)).data) if n else np.zeros((0, 6, 6))
-        self.mass_root = sparse.bsr_array((root, np.arange(n), np.arange(n + 1)), shape=(6 * n, 6 * n)).tocsr()
-        self.scaled = (s.jacobian @ self.mass_root).tocsr()
-        self.transposed = self.scaled.T.tocsr()
-        self.free = s.relative_velocity(s.free_velocity)
-        self.pair, self.blocks = split_rows(self.scaled.data, self.scaled.indices, self.scaled.indptr, s.rows, s.contact_count)
-        both = self.pair[(self.pair >= 0).all(axis=1)]
-        left, right = np.concatenate([both[:, 0], both[:, 1], np.arange(n)]), np.concatenate([both[:, 1], both[:, 0], np.arange(n)])
-        weight = np.concatenate([np.full(2 * len(both), -1.0), np.full(n, 2.0 * len(both) + 1.0)])
-        graph = sparse.csc_array((weight, (left, right)), shape=(n, n))
-        self.rank = _factors(graph, "MMD_AT_PLUS_A").perm_c.astype(np.int32)
-        ordered = sparse.csc_array((np.ones(len(left)), (self.rank[left], self.rank[right])), shape=(n, n))
-        ordered.sort_indices()
-        self.start, self.row = ordered.indptr, ordered.indices
-        self.place = place_blocks(self.pair, self.rank, self.start, self.row)
-        matrix = sparse.kron(ordered, np.ones((6, 6)), format="csc")
-        matrix.sort_indices()
-        self.matrix = sparse.csc_array((np.zeros(matrix.nnz), matrix.indices, matrix.indptr), shape=(6 * n, 6 * n))
-        self.to_ordered = (6 * np.argsort(self.rank)[:, None] + np.arange(6)).ravel()
-        self.factorisations = 0
-
-    def relative_velocity(self, p: FloatArray) -> FloatArray:
-        """(R,) u that impulses lead to."""
-        return self.free + self.scaled @ (self.transposed @ p)
-
-    def factorise(self, law: FloatArray) -> None:
-        """For dp = e - D du; raises RuntimeError if it is singular."""
-        add_blocks(self.pair, self.blocks, self.place, self.rank, self.start, self.row, law, self.matrix.data)
-        self.law = law.copy()
-        self.factors = _factors(self.matrix, "NATURAL")
-        self.factorisations += 1
-
-    def solve(self, e: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """dp and du of dp = e - D du, du = G M^-1 G^T dp."""
-        y = np.empty(len(self.to_ordered))
-        y[self.to_ordered] = self.factors.solve((self.transposed @ e)[self.to_ordered])
-        rows = self.law.shape[1]
-        dp = e - (self.law @ (self.scaled @ y).reshape(-1, rows, 1)).ravel()
-        return dp, self.scaled @ (self.transposed @ dp)
-
-
-def _factors(matrix: sparse.csc_array, order: str) -> SuperLU:
-    """LU factors without pivoting: the matrix is positive definite, or nearly so."""
-    return splu(matrix, permc_spec=order, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
 
 class Direct(Record):
@@ -511,12 +104,12 @@ class Solution:
     def find(self) -> SolveReport:
         """Active-set steps from the start, then interior ones with an active-set try whenever they have come nearer."""
         s = self.system
-        if s.contact_count == 0:
+        if s.contact_count == 0 or s.body_count == 0:
             return SolveReport(iterations=0, residual=0.0, converged=True)
         sweep = _sweep_seconds(self.problem) if self.keep_history else 1.0
         self.clock = perf_counter()
         self.reduce = Elimination(s)
-        self._take_apart()
+        self._prepare()
         with np.errstate(all="ignore"):
             reason = self._search()
         s.write(self.problem, self.best.impulse)
@@ -532,7 +125,7 @@ class Solution:
             history=np.array(b.history).reshape(-1, 4), work=np.array(b.seconds) / sweep, seconds=np.array(b.seconds),
         )  # fmt: skip
 
-    def _take_apart(self) -> None:
+    def _prepare(self) -> None:
         """What the kernels take: bounds by ball, and softness and step length by row."""
         s, rows = self.system, self.system.rows
         if self.box:
@@ -544,7 +137,7 @@ class Solution:
         for part in (slice(1, 3), slice(3, 6)):
             if weight[:, part].size:
                 weight[:, part] = weight[:, part].max(axis=1, keepdims=True)
-        self.weight = np.maximum(weight.ravel(), np.finfo(float).tiny)
+        self.weight = np.where(weight > 0.0, weight, 1.0).ravel()
         self.rho, self.firm = 1.0 / self.weight, np.maximum(s.softness, FIRM * self.weight)
         self.fixed = (s.target, s.softness, self.firm, self.rho, self.balls, self.coefficient)
 
@@ -576,21 +169,25 @@ class Solution:
 
     def _search(self) -> str:
         """Until done; otherwise returns why it ends."""
-        start = self.system.impulse
-        self._active_set(start)
-        size = SIZE
-        if SWEEPS and not self._done():
-            self.system.write(self.problem, start)
-            PGS(iterations=SWEEPS,friction=self.settings.friction).solve(self.problem, measure=False)
-            start = System.read(self.problem).impulse
-        while not self._done():
+        p = self.system.impulse
+        for sweeps, size in PLAN:
+            if sweeps:
+                p = self._sweep(p, sweeps)
+            self._active_set(p)
+            if size and not self._done():
+                self._inside(p, size)
+            if self._done():
+                return ""
             if self._spent():
                 return "that is all it may make; raise iterations, or take pgs with a tolerance"
-            if size > 1e3:
-                return "it no longer comes nearer; start it from another point (warm_start), or take pgs with a tolerance"
-            self._inside(start, size)
-            size *= 10.0
-        return ""
+        return "it no longer comes nearer; take a smaller time_step, or pgs with a tolerance"
+
+    def _sweep(self, p: FloatArray, sweeps: int) -> FloatArray:
+        """Impulses after sweeps of PGS, which cost little beside a factorisation."""
+        self.system.write(self.problem, p)
+        PGS(iterations=sweeps, friction=self.settings.friction).solve(self.problem, measure=False)
+        swept = System.read(self.problem).impulse
+        return swept if np.isfinite(swept).all() else p
 
     def _active_set(self, p: FloatArray) -> None:
         """Newton steps on the active set while they make headway."""
@@ -613,27 +210,29 @@ class Solution:
 
     def _inside(self, start: FloatArray, size: float) -> None:
         """Interior steps from a start pushed inside its bounds until done, spent or stuck."""
-        state, tau = self._push_inside(start, size)
+        state = self._push_inside(start, size)
         retry, still = RETRY * self._look(state.p), 0
         while not (self._done() or self._spent()) and still < STUCK:
             try:
-                state, tau, length = self._step_inside(state, tau)
+                state, length = self._step_inside(state)
             except RuntimeError:
                 return
-            residual = self._look(state.p)
             still = still + 1 if length < 0.02 else 0
+            smooth = self._sweep(state.p, SMOOTHING)
+            residual = self._look(smooth)
             if residual < retry:
-                self._active_set(state.p)
+                self._active_set(smooth)
                 retry = RETRY * residual
 
-    def _push_inside(self, start: FloatArray, size: float) -> tuple[Interior, float]:
-        """A point in the middle of its products and of the size of the impulses, and its tau [J]."""
+    def _push_inside(self, start: FloatArray, size: float) -> Interior:
+        """A point in the middle of its products, of the size of the impulses."""
         s, rows = self.system, self.system.rows
         p = start.copy().reshape(-1, rows)
         slack = (self.reduce.relative_velocity(start) + s.softness * start - s.target)[::rows]
         tiny = np.finfo(float).tiny
-        speed = size * max(float(np.sqrt(np.mean(slack**2))), tiny)
-        impulse = size * max(float(np.mean(np.maximum(p[:, 0], 0.0))), float(np.mean(np.abs(slack) * self.rho[::rows])), tiny)
+        push, weight = np.maximum(p[:, 0], 0.0), self.weight[::rows]
+        speed = size * max(float(np.sqrt(np.mean(slack**2))), SPEED * float(np.mean(push * weight)), tiny)
+        impulse = size * max(float(np.mean(push)), float(np.mean(np.abs(slack) / weight)), tiny)
         tau = speed * impulse
         p[:, 0] = np.maximum(p[:, 0], impulse)
         z, top = np.zeros_like(p), np.zeros_like(self.coefficient)
@@ -645,10 +244,10 @@ class Solution:
             left = tau / np.maximum(g * g - (part**2).sum(axis=1), tiny)
             top[:, k] = left * g
             z[:, first : first + count] = -left[:, None] * part
-        return Interior(p.ravel(), z.ravel(), top, np.zeros(top.shape, np.bool_)), tau
+        return Interior(p.ravel(), z.ravel(), top, np.zeros(top.shape, np.bool_))
 
-    def _step_inside(self, at: Interior, tau: float) -> tuple[Interior, float, float]:
-        """Predictor and corrector with one factorisation; returns the new point, its mean product and the length of the step."""
+    def _step_inside(self, at: Interior) -> tuple[Interior, float]:
+        """Predictor and corrector with one factorisation; returns the new point and the part of the step that was taken."""
         s, rows = self.system, self.system.rows
         state = (at.p, at.z, at.top)
         u = self.reduce.relative_velocity(at.p)
@@ -674,7 +273,7 @@ class Solution:
         mean, least = products(*state, *bounds)
         length, predictor = direction(0.0, nothing, False)
         centring = min(1.0, max(products(*after(min(1.0, length), predictor), *bounds)[0] / mean, 0.0) ** 3)
-        taken, chosen = -1.0, predictor
+        taken, chosen = 0.0, nothing
         for part, correct in ((centring, True), (max(centring, 0.3), False), (1.0, False)):
             length, change = direction(part * mean, predictor if correct else nothing, correct)
             length = min(1.0, NEAR_BOUND * length)
@@ -687,12 +286,13 @@ class Solution:
                 taken, chosen = length, change
             if taken > 0.2:
                 break
-        new = Interior(*after(taken, chosen), at.slips.copy())
+        p, z, top = after(taken, chosen)
+        new = Interior(p, z, top, at.slips.copy())
         mean = products(new.p, new.z, new.top, *bounds)[0]
         choose_slips(
             self.reduce.relative_velocity(new.p), s.softness, self.rho, self.balls, self.coefficient, mean, new.p, new.z, new.top, new.slips
         )
-        return new, mean, taken
+        return new, taken
 
 
 def _sweep_seconds(problem: Problem) -> float:

@@ -67,12 +67,12 @@ def cache_is_warm() -> bool:
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function that is called from Python, and keep the binary on disk."""
+    """Compile a function that is called from Python, and keep the binary on disk. It releases the interpreter for other threads."""
     settings: Any = numba.config
     kept = settings.CACHE_DIR  # read when the dispatcher is made; put back so that other packages are not moved
     settings.CACHE_DIR = str(CACHE_FOLDER)
     try:
-        return numba.njit(cache=True, **OPTIONS)(function)
+        return numba.njit(cache=True, nogil=True, **OPTIONS)(function)
     finally:
         settings.CACHE_DIR = kept
 

@@ -10,6 +10,7 @@ from scipy.spatial import Delaunay
 
 from granum.detection.mesh_table import build_mesh, weld
 from granum.detection.walls import WallTable, find_wall_contacts
+from granum.parallel import ONE
 from granum.scene.bodies import Body
 from granum.scene.shapes import Box, Mesh
 from granum.state.rotation import matrix
@@ -38,8 +39,8 @@ def touch(walls, centre, radius, poses=(HERE,), largest_radius=None):
     a, b, feature = (np.zeros(room, np.int32) for _ in range(3))
     normal, overlap = np.zeros((room, 3)), np.zeros(room)
     first, count = np.zeros(grains, np.int32), np.zeros(grains, np.int32)
-    total = find_wall_contacts(
-        np.arange(grains, dtype=np.int32), where, turned, np.broadcast_to(radius, grains).astype(float),
+    total = ONE.run(
+        find_wall_contacts, 0, np.arange(grains, dtype=np.int32), where, turned, np.broadcast_to(radius, grains).astype(float),
         np.ones(len(where)), len(bodies), table, 0, a, b, feature, normal, overlap, first, count,
     )  # fmt: skip
     assert total == count.sum() <= room

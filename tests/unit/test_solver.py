@@ -203,7 +203,7 @@ def test_a_body_with_more_contacts_than_colours_is_solved():
         sim.step()
         assert sim.contacts.contact_count > 90
         if order == "colour":
-            assert sim.stepper.problem.serial > 0
+            assert sim.stepper.problem.one_by_one > 0
         assert sim.stepper.solve_report.converged, sim.report
         assert sim.stepper.problem.residual().max() < 1e-11
         results.append(state(sim).copy())

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from granum.checks import InputError
 from granum.detection.walls import WallTable, find_wall_contacts
+from granum.parallel import ONE
 from granum.scene.bodies import Body
 from granum.scene.shapes import Box, Cylinder, Mesh, Plane
 from granum.state.rotation import matrix
@@ -36,8 +37,8 @@ def touch(bodies, position, radius, room=1000, pair_count=0, order=None, inverse
     }  # fmt: skip
     first_of, count_of = np.full(grains, -7, np.int32), np.full(grains, -7, np.int32)
     order = np.arange(grains, dtype=np.int32) if order is None else np.asarray(order, np.int32)
-    total = find_wall_contacts(
-        order, where, turned, radius, np.concatenate([np.full(first, wall_inverse_mass), own]), first, walls,
+    total = ONE.run(
+        find_wall_contacts, 0, order, where, turned, radius, np.concatenate([np.full(first, wall_inverse_mass), own]), first, walls,
         pair_count, *out.values(), first_of, count_of,
     )  # fmt: skip
     used = {name: values[pair_count : min(total, room)] for name, values in out.items()}

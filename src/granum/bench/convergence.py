@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ..nonsmooth import PGS
-from ..nonsmooth.problem import read_impulses
 from ..nonsmooth.warm_start import ColdStart, HistoryStart
 from ..simulation import Simulation
 from .settled import settled_box
@@ -46,7 +45,7 @@ def _forces(sim: Simulation, start: ColdStart | HistoryStart, solver: PGS) -> np
     stepper.prepare(sim.time_step, sim.scene.gravity.at(0.0))
     solver.solve(stepper.problem, measure=False)
     out = np.zeros((contacts.contact_count, 7))
-    read_impulses(stepper.problem.place, stepper.problem.fields, stepper.problem.data, out)
+    stepper.problem.read_impulses(out)
     contacts.impulse[:], contacts.rebound[:] = impulse, rebound
     return out[:, 0]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..parallel import ONE, Team
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
 from .narrow import find_pair_contacts
@@ -23,12 +24,13 @@ class Detector:
     whose grain went through its wall, or -1.
     """
 
-    def __init__(self, walls: WallTable) -> None:
-        self.walls = walls
+    def __init__(self, walls: WallTable, team: Team = ONE) -> None:
+        self.walls, self.team = walls, team
         self.contacts, self._last = Contacts(), Contacts()
         self._where = np.zeros((2, 2, 0), np.int32)       # first and count, pairs and walls, of each grain
         self._last_where = np.zeros((2, 2, 0), np.int32)
-        self.neighbours = NeighbourList()
+        self.neighbours = NeighbourList(team=team)
+        self._hit = np.zeros(0, np.int32)  # room to work in
         self.same = False
         self.through = -1
 
@@ -39,7 +41,8 @@ class Detector:
         self._where, self._last_where = self._last_where, self._where
         self._find(bodies)
         c, old = self.contacts, self._last
-        same, self.through = carry_over(
+        same, self.through = self.team.run(
+            carry_over, c.contact_count,
             c.a, c.b, c.feature, c.normal, old.b, old.feature, old.normal, old.impulse, old.rebound, self._last_where[0],
             self._last_where[1], c.impulse, c.rebound,
         )  # fmt: skip
@@ -51,14 +54,17 @@ class Detector:
         contacts, near = self.contacts, self.neighbours
         if self._where.shape[2] != bodies.grain_count:
             self._where = np.zeros((2, 2, bodies.grain_count), np.int32)
+        if len(self._hit) < len(near.candidate):
+            self._hit = np.empty_like(near.candidate)
         first, count = self._where
         while True:
             out = [contacts.whole(name) for name in ("a", "b", "feature", "normal", "overlap")]
-            pairs = find_pair_contacts(
-                near.sphere, near.order, near.candidate_first, near.candidate, bodies.inverse_mass, bodies.wall_body_count, *out,
-                first[0], count[0],
+            pairs = self.team.run(
+                find_pair_contacts, len(near.order), near.sphere, near.order, near.candidate_first, near.candidate, bodies.inverse_mass,
+                bodies.wall_body_count, self._hit, *out, first[0], count[0],
             )  # fmt: skip
-            total = find_wall_contacts(
+            total = self.team.run(
+                find_wall_contacts, len(near.live),
                 near.live, bodies.position, bodies.orientation, bodies.radius, bodies.inverse_mass, bodies.wall_body_count,
                 self.walls, pairs, *out, first[1], count[1],
             )  # fmt: skip

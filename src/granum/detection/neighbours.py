@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import FloatArray, IntArray
+from ..parallel import LIGHT, ONE, Team
 from ..state.bodies import Bodies
 from .cells import file_in_cells
 from .narrow import gather_sorted
@@ -43,8 +44,8 @@ class NeighbourList:
     ``live`` (N,) the grains in the order of their ranks; ``rebuilds`` counts the whole lists made.
     """
 
-    def __init__(self, skin: Skin = Skin()) -> None:
-        self.rule = skin
+    def __init__(self, skin: Skin = Skin(), team: Team = ONE) -> None:
+        self.rule, self.team = skin, team
         self.order = self.rank = self.live = np.zeros(0, np.int32)
         self.reference, self.skin = np.zeros((0, 3)), np.zeros(0)  # of each grain when it was listed [m]
         self.sphere = np.zeros((0, 4))
@@ -72,10 +73,11 @@ class NeighbourList:
     def _gather(self, bodies: Bodies) -> IntArray:
         """Fill ``sphere``; returns the grains that have left their skin."""
         left = np.empty(FEW + 1, np.int32)
-        count = gather_sorted(
+        count = self.team.run(
+            gather_sorted, len(self.order) // LIGHT,
             bodies.position, bodies.wall_body_count, bodies.radius, self.order, self.reference, self.skin, self.sphere, left
         )
-        return left[:count]
+        return left[: min(count, len(left))]
 
     def _skin(self, bodies: Bodies, h: float, grains: IntArray) -> FloatArray:
         """(n,) of some grains [m]: it lasts some steps at their speed."""
@@ -96,11 +98,12 @@ class NeighbourList:
         self.rank = np.empty(count, np.int32)
         self.rank[cells.order] = np.arange(count, dtype=np.int32)
         self.sphere, self.candidate_first = np.zeros((count, 4)), np.zeros(count + 1, np.int32)
-        looks = who_searches(cells)
+        looks, sorted_reach = who_searches(cells), np.empty((count, 4))
         while True:
-            found = find_candidates(
+            found = self.team.run(
+                find_candidates, count,
                 self.reference, 0, reach, cells.order, cells.level, cells.width, cells.reach, looks, cells.table, cells.start,
-                cells.filed, cells.code, self.candidate_first, self.candidate,
+                cells.filed, cells.code, sorted_reach, np.empty_like(self.candidate), self.candidate_first, self.candidate,
             )  # fmt: skip
             if found <= len(self.candidate):
                 return

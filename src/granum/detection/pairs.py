@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import BoolArray, FloatArray, IntArray, LongArray, kernel
+from ..parallel.barrier import add_up, largest_of, share, wait
 from .cells import Cells, cell_index, spread
 
 
@@ -23,23 +24,27 @@ def who_searches(cells: Cells) -> BoolArray:
 
 @kernel
 def find_candidates(
+    thread: int, threads: int, barrier: LongArray,
     position: FloatArray, first: int, reach: FloatArray, order: IntArray, level: IntArray, width: FloatArray,
     level_reach: FloatArray, looks: BoolArray, table: LongArray, start: IntArray, filed: IntArray, code: LongArray,
-    candidate_first: IntArray, candidate: IntArray,
+    x: FloatArray, found_here: IntArray, candidate_first: IntArray, candidate: IntArray,
 ) -> int:  # fmt: skip
     """Candidates of rank k are ``candidate[candidate_first[k] : candidate_first[k + 1]]``, as ranks; every pair once.
 
-    Returns how many there are; beyond the room of ``candidate`` they are only counted.
+    Returns how many there must be room for in ``candidate``: if that is more than there is, the list is not whole. ``x`` (N, 4) and
+    ``found_here``, as long as ``candidate``, are room to work in: each thread fills its part of it, and then moves it to its place.
     """
-    count, room, levels = len(order), len(candidate), len(width)
-    x = np.empty((count, 4))  # in Morton order: neighbours in space are neighbours in memory
-    for k in range(count):
+    count, levels = len(order), len(width)
+    low, high = share(count, thread, threads)
+    begin, end = share(len(candidate), thread, threads)
+    for k in range(low, high):  # in Morton order: neighbours in space are neighbours in memory
         g = order[k]
         x[k, 0], x[k, 1], x[k, 2] = position[first + g, 0], position[first + g, 1], position[first + g, 2]
         x[k, 3] = reach[g]
+    wait(barrier, threads)
     ox, oy, oz = position[first, 0], position[first, 1], position[first, 2]
-    found = 0
-    for k in range(count):
+    found = np.int64(0)
+    for k in range(low, high):
         candidate_first[k] = found
         xk, yk, zk, rk, lk = x[k, 0], x[k, 1], x[k, 2], x[k, 3], level[k]
         for m in range(levels):
@@ -71,11 +76,21 @@ def find_candidates(
                             dx, dy, dz = x[j, 0] - xk, x[j, 1] - yk, x[j, 2] - zk
                             near = rk + x[j, 3]
                             if dx * dx + dy * dy + dz * dz < near * near:
-                                if found < room:
-                                    candidate[found] = j
+                                if begin + found < end:
+                                    found_here[begin + found] = j
                                 found += 1
-    candidate_first[count] = found
-    return found
+    before, total = add_up(barrier, thread, threads, found)
+    most = largest_of(barrier, thread, threads, found)
+    if most > len(candidate) // threads:
+        return max(total, most * threads)
+    for k in range(low, high):
+        candidate_first[k] += before
+    if thread == 0:
+        candidate_first[count] = total
+    for p in range(found):
+        candidate[before + p] = found_here[begin + p]
+    wait(barrier, threads)
+    return total
 
 
 @kernel

@@ -6,7 +6,8 @@ impulses then change sign with its normal.
 
 from __future__ import annotations
 
-from .._jit import FloatArray, IntArray, device, kernel
+from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from ..parallel.barrier import add_up, largest_of, share
 
 
 @device
@@ -25,6 +26,7 @@ def find_among(low, high, partner, part, nx, ny, nz, b, feature, normal):
 
 @kernel
 def carry_over(
+    thread: int, threads: int, barrier: LongArray,
     # this step's contacts
     a: IntArray, b: IntArray, feature: IntArray, normal: FloatArray,
     # the last step's, with where those of each grain stand: pairs (column 0) and walls (column 1)
@@ -35,11 +37,12 @@ def carry_over(
 ) -> tuple[bool, int]:  # fmt: skip
     """Carry impulses [N s] and rebound speeds [m/s] over; new contacts start from zero.
 
-    Returns whether the contacts are the same as before, in the same order, and the first contact (else -1) that has turned to the
+    Returns whether the contacts are the same as before, in the same order, and the last contact (else -1) that has turned to the
     other side of a wall: its grain went through.
     """
-    known, same, through = old_first.shape[1], len(a) == len(old_b), -1
-    for c in range(len(a)):
+    known, changed, through = old_first.shape[1], int(len(a) != len(old_b)), -1
+    low, high = share(len(a), thread, threads)
+    for c in range(low, high):
         i, j, part = a[c], b[c], feature[c]
         nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
         old, sign = -1, 1.0
@@ -51,7 +54,7 @@ def carry_over(
             low = old_first[0, j]
             old = find_among(low, low + old_count[0, j], i, part, -nx, -ny, -nz, old_b, old_feature, old_normal)
             sign = -1.0
-        same = same and old == c and sign == 1.0
+        changed += old != c or sign < 0.0
         if old < 0:
             rebound[c] = 0.0
             for f in range(7):
@@ -68,4 +71,4 @@ def carry_over(
         impulse[c, 3] -= along * nz
         if j < 0 and nx * old_normal[old, 0] + ny * old_normal[old, 1] + nz * old_normal[old, 2] < -0.5:
             through = c
-    return same, through
+    return add_up(barrier, thread, threads, changed)[1] == 0, largest_of(barrier, thread, threads, through)

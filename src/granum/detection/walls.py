@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, device, kernel
+from .._jit import FloatArray, IntArray, LongArray, device, kernel
 from ..checks import known_name
+from ..parallel.barrier import add_up, share, wait
 from ..scene.bodies import Body
 from ..scene.shapes import Box, Cylinder, Mesh, Plane
 from ..state.rotation import matrix
@@ -97,6 +98,7 @@ def _parameters(wall: Plane | Box | Cylinder) -> tuple[int, tuple[float, ...]]:
 
 @kernel
 def find_wall_contacts(
+    thread: int, threads: int, barrier: LongArray,
     # in
     order: IntArray,           # (N,) grains in the order of visiting
     position: FloatArray,      # (B, 3) of the bodies [m]
@@ -134,49 +136,61 @@ def find_wall_contacts(
     ) = walls.mesh  # fmt: skip
     found = np.empty((candidate_room, CANDIDATE_COLUMNS))
     room = a.shape[0]
-    total = pair_count
-    for visit in range(order.shape[0]):
-        i = order[visit]
-        body = first_grain_body + i
-        x, y, z, r = position[body, 0], position[body, 1], position[body, 2], radius[i]
-        held = inverse_mass[body] == 0.0
-        first_of[i] = total
-        for s in range(count):
-            if held and not yields[s]:
-                continue
-            if kind[s] == FLAT:
-                nx, ny, nz = -row[s, 0], -row[s, 1], -row[s, 2]
-                depth = r + nx * x + ny * y + nz * z + row[s, 3]
-            elif kind[s] == LATERAL:
-                dx, dy, dz = x - row[s, 0], y - row[s, 1], z - row[s, 2]
-                nx, ny, nz, depth = touch_lateral(dx, dy, dz, row[s, 3], row[s, 4], row[s, 5], row[s, 6], row[s, 7], r)
-            elif kind[s] == OBSTACLE:
-                nx, ny, nz, depth = touch_obstacle(row, s, parameter, wall_of[s], x, y, z, r)
-            else:
-                px, py, pz = to_body(row, s, x, y, z)
-                cell = cell_of(parameter, wall_of[s], px, py, pz)
-                if cell < 0 or cell_first[cell] == cell_first[cell + 1]:
+    counted, everywhere = 0, 0
+    low, high = share(order.shape[0], thread, threads)
+    for writing in range(2):  # first counted, then written where they belong: only the few grains at a wall are looked at twice
+        total = 0
+        if writing:
+            before, everywhere = add_up(barrier, thread, threads, counted)
+            total = pair_count + before
+        for visit in range(low, high):
+            i = order[visit]
+            if writing:
+                first_of[i] = total
+                if count_of[i] == 0:
                     continue
-                touching = touch_mesh(
-                    triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, near,
-                    cell_first[cell], cell_first[cell + 1], px, py, pz, r, parameter[wall_of[s], 8] != 0.0, found,
-                )  # fmt: skip
-                for n in range(touching):
-                    if total < room:
-                        nx, ny, nz = turned(row, s, found[n, 0], found[n, 1], found[n, 2])
-                        a[total], b[total], feature[total] = i, -1 - wall_of[s], np.int32(found[n, 4])
+            body = first_grain_body + i
+            x, y, z, r = position[body, 0], position[body, 1], position[body, 2], radius[i]
+            held = inverse_mass[body] == 0.0
+            known = total
+            for s in range(count):
+                if held and not yields[s]:
+                    continue
+                if kind[s] == FLAT:
+                    nx, ny, nz = -row[s, 0], -row[s, 1], -row[s, 2]
+                    depth = r + nx * x + ny * y + nz * z + row[s, 3]
+                elif kind[s] == LATERAL:
+                    dx, dy, dz = x - row[s, 0], y - row[s, 1], z - row[s, 2]
+                    nx, ny, nz, depth = touch_lateral(dx, dy, dz, row[s, 3], row[s, 4], row[s, 5], row[s, 6], row[s, 7], r)
+                elif kind[s] == OBSTACLE:
+                    nx, ny, nz, depth = touch_obstacle(row, s, parameter, wall_of[s], x, y, z, r)
+                else:
+                    px, py, pz = to_body(row, s, x, y, z)
+                    cell = cell_of(parameter, wall_of[s], px, py, pz)
+                    if cell < 0 or cell_first[cell] == cell_first[cell + 1]:
+                        continue
+                    touching = touch_mesh(
+                        triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, near,
+                        cell_first[cell], cell_first[cell + 1], px, py, pz, r, parameter[wall_of[s], 8] != 0.0, found,
+                    )  # fmt: skip
+                    for n in range(touching):
+                        if writing and total < room:
+                            nx, ny, nz = turned(row, s, found[n, 0], found[n, 1], found[n, 2])
+                            a[total], b[total], feature[total] = i, -1 - wall_of[s], np.int32(found[n, 4])
+                            normal[total, 0], normal[total, 1], normal[total, 2] = nx, ny, nz
+                            overlap[total] = found[n, 3]
+                        total += 1
+                    continue
+                if depth > 0.0:
+                    if writing and total < room:
+                        a[total], b[total], feature[total] = i, -1 - wall_of[s], part[s]
                         normal[total, 0], normal[total, 1], normal[total, 2] = nx, ny, nz
-                        overlap[total] = found[n, 3]
+                        overlap[total] = depth
                     total += 1
-                continue
-            if depth > 0.0:
-                if total < room:
-                    a[total], b[total], feature[total] = i, -1 - wall_of[s], part[s]
-                    normal[total, 0], normal[total, 1], normal[total, 2] = nx, ny, nz
-                    overlap[total] = depth
-                total += 1
-        count_of[i] = total - first_of[i]
-    return total
+            count_of[i] = total - known
+        counted = total
+    wait(barrier, threads)
+    return pair_count + everywhere
 
 
 @device

@@ -10,7 +10,9 @@ import math
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, device, kernel
+from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from ..parallel import LIGHT, Team
+from ..parallel.barrier import add_up, share, wait
 from .blocks import (
     ARM,
     BODY,
@@ -28,6 +30,7 @@ from .blocks import (
     SOFTNESS,
     TARGET,
 )  # fmt: skip
+from .residual import CHUNK
 from .rows import arms, listed, relative_velocity, row_weight, tangents, turn_weight
 
 TOUCH = 1e-5     # of R*: the overlap at which a contact counts as closed
@@ -55,6 +58,7 @@ def collides(gap_rate, impulse, c, impact_velocity, left_over):
 
 @kernel
 def place_walls(
+    thread: int, threads: int, barrier: LongArray,
     # contacts with walls, and what they touch
     a: IntArray, b: IntArray, normal: FloatArray, pairs: int, place: IntArray, slot_b: IntArray, serial_start: int,
     first_full: int, first_wall_slot: int, wall_body: IntArray, surface_velocity: FloatArray,
@@ -67,7 +71,8 @@ def place_walls(
 
     ``surface_velocity`` (W, 3) [m/s] in world axes; only its part along the surface counts.
     """
-    for c in range(pairs, len(a)):
+    low, high = share(len(a) - pairs, thread, threads)
+    for c in range(pairs + low, pairs + high):
         wall, i = -1 - b[c], a[c]
         w, g, r = wall_body[wall], first + i, radius[i]
         nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
@@ -92,10 +97,12 @@ def place_walls(
         body[o + 2] = velocity[w, 2] + wx * dy - wy * dx + sz - along * nz + wx * ny - wy * nx
         body[o + 3], body[o + 4], body[o + 5] = wx, wy, wz
         body[o + 6], body[o + 7] = 0.0, 1.0
+    wait(barrier, threads)
 
 
 @kernel
 def assemble_rows(
+    thread: int, threads: int, barrier: LongArray,
     a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
     material: IntArray, wall_material: IntArray, pair_stiffness: FloatArray, friction: FloatArray,
     rolling_friction: FloatArray, exponent: float, fields: int, serial_start: int, lever: FloatArray, full: IntArray,
@@ -110,7 +117,8 @@ def assemble_rows(
     """
     impacts = 0
     rolling = fields > RX
-    for c in range(len(a)):
+    low, high = share(len(a), thread, threads)
+    for c in range(low, high):
         p, o = np.int64(slot_a[c]), np.int64(slot_b[c])
         d = place[c] // LANES * fields * LANES + place[c] % LANES
         nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
@@ -154,11 +162,12 @@ def assemble_rows(
         stiffness[c], radius_eff[c], weight[c] = k, reduced, wn
         gap_rate[c] = separation_speed(body, p, o, normal, c, q, lever)
         impacts += collides(gap_rate, impulse, c, impact_velocity, left_over)
-    return impacts
+    return add_up(barrier, thread, threads, impacts)[1]
 
 
 @kernel
 def aim_at_rest(
+    thread: int, threads: int, barrier: LongArray,
     overlap: FloatArray, normal: FloatArray, rebound: FloatArray, impulse: FloatArray, slot_a: IntArray, slot_b: IntArray,
     place: IntArray, stiffness: FloatArray, radius_eff: FloatArray, weight: FloatArray, gap_rate: FloatArray, remeasure: bool,
     body: FloatArray, lever: FloatArray, full: IntArray, serial_start: int, fields: int, exponent: float, dissipation: float,
@@ -172,7 +181,8 @@ def aim_at_rest(
     """
     tau = max(damping_steps * h, dissipation / exponent)
     upsilon = 1.0 / (1.0 + 4.0 * tau / h)
-    for c in range(len(place)):
+    low, high = share(len(place), thread, threads)
+    for c in range(low, high):
         if remeasure:
             q = listed(place[c], serial_start, full)
             gap_rate[c] = separation_speed(body, np.int64(slot_a[c]), np.int64(slot_b[c]), normal, c, q, lever)
@@ -190,25 +200,42 @@ def aim_at_rest(
         data[d + TARGET * LANES] = softness * law + upsilon * gap_rate[c]
         data[d + SOFTNESS * LANES] = softness
         data[d + INV_DN * LANES] = 1.0 / (weight[c] + softness)
+    wait(barrier, threads)
 
 
 @kernel
-def clear_impulses(place: IntArray, fields: int, data: FloatArray) -> None:
+def clear_impulses(
+    thread: int, threads: int, barrier: LongArray, place: IntArray, fields: int, data: FloatArray
+) -> None:
     """All impulses of the blocks to zero."""
-    for c in range(len(place)):
+    low, high = share(len(place), thread, threads)
+    for c in range(low, high):
         d = place[c] // LANES * fields * LANES + place[c] % LANES
         for f in range(4):
             data[d + (PN + f) * LANES] = 0.0
         if fields > RX:
             for f in range(3):
                 data[d + (RX + f) * LANES] = 0.0
+    wait(barrier, threads)
 
 
 @kernel
-def elastic_energy(overlap: FloatArray, stiffness: FloatArray, exponent: float) -> float:
-    """Energy [J] that the contact law stores in the overlaps: k delta^(2 e_H) / (2 e_H)."""
-    total = 0.0
-    for c in range(len(overlap)):
-        square = stiffness[c] * overlap[c] * overlap[c]
-        total += 0.4 * square * math.sqrt(overlap[c]) if exponent > 1.0 else 0.5 * square
-    return total
+def elastic_energies(
+    thread: int, threads: int, barrier: LongArray, overlap: FloatArray, stiffness: FloatArray, exponent: float, parts: FloatArray
+) -> None:
+    """Energy [J] that the contact law stores in the overlaps of each chunk of contacts: k delta^(2 e_H) / (2 e_H)."""
+    low, high = share(len(parts), thread, threads)
+    for k in range(low, high):
+        total = 0.0
+        for c in range(k * CHUNK, min((k + 1) * CHUNK, len(overlap))):
+            square = stiffness[c] * overlap[c] * overlap[c]
+            total += 0.4 * square * math.sqrt(overlap[c]) if exponent > 1.0 else 0.5 * square
+        parts[k] = total
+    wait(barrier, threads)
+
+
+def elastic_energy(team: Team, overlap: FloatArray, stiffness: FloatArray, exponent: float) -> float:
+    """Energy [J] that the contact law stores in all overlaps."""
+    parts = np.empty((len(overlap) + CHUNK - 1) // CHUNK)
+    team.run(elastic_energies, len(overlap) // LIGHT, overlap, stiffness, exponent, parts)
+    return float(parts.sum())

@@ -2,8 +2,8 @@
 
 Bodies are packed into 8 numbers each (velocity, radius times spin, inverse mass, inverse radius), grains in Morton order. Contacts are
 coloured, no two of a colour sharing a body that yields, and lie in blocks of ``LANES`` contacts of one colour, field by field:
-number f of lane l of block k is at ``(k * fields + f) * LANES + l``. What cannot be coloured (bodies with very many contacts, or with full
-inertia) follows in serial blocks of the same layout, which are swept lane by lane.
+number f of lane l of block k is at ``(k * fields + f) * LANES + l``. Contacts of bodies with full inertia, and the few that find no colour
+(of bodies with very many contacts), follow in the same layout and are swept one by one.
 
 A wall contact has a body slot of its own, without inverse mass, that moves as the wall does at the contact point. So a sweep knows
 nothing of walls and never writes what another contact reads.
@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, device, kernel
+from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from ..parallel.barrier import share, wait
 
 LANES = 16
 BODY = 8  # numbers per packed body
@@ -36,6 +37,8 @@ RX, RY, RZ = 15, 16, 17   # rolling and twisting impulse [N m s]
 FIELDS_6_ROWS = 18
 
 COLOURS = 63
+LEFT_OVER = 2 * COLOURS  # number of the contacts without a colour, after the colours of spheres and of full inertia
+FEW_FULL = 8  # contacts of full inertia: a colour with fewer is swept with those left over
 
 
 @device
@@ -48,39 +51,53 @@ def lowest_clear_bit(mask):
     return bit
 
 
+@device
+def yields(body, slot, first_wall_slot):
+    """Whether impulses move the body of this slot."""
+    return slot < first_wall_slot and body[np.int64(slot) * BODY + INV_MASS] > 0.0
+
+
 @kernel
 def colour_contacts(
-    slot_a: IntArray, slot_b: IntArray, yields: FloatArray, first_full: int, place: IntArray, colour_block: IntArray
-) -> tuple[int, int, int]:
+    slot_a: IntArray, slot_b: IntArray, body: FloatArray, first_full: int, first_wall_slot: int, place: IntArray,
+    colour_block: IntArray, full_first: IntArray,
+) -> tuple[int, int, int]:  # fmt: skip
     """Give every contact its place (block * LANES + lane); returns blocks in colours, all blocks, and colours.
 
-    Greedy in the order of the contacts, so the same contacts in the same order always get the same places. ``yields`` is the inverse mass
-    of each slot; slots from ``first_full`` on that yield have full inertia and go to the serial blocks. Blocks of colour c are
-    ``colour_block[c] : colour_block[c + 1]``.
+    Greedy in the order of the contacts, so the same contacts in the same order always get the same places. Blocks of colour c are
+    ``colour_block[c] : colour_block[c + 1]``. Contacts of bodies with full inertia (yielding slots from ``first_full`` on) have colours of
+    their own and follow one by one, without empty lanes: those of colour c are ``full_first[c] : full_first[c + 1]``, counted from the end
+    of the coloured blocks. What is left over has no colour: ``full_first[COLOURS] : full_first[COLOURS + 1]``.
     """
     count = len(slot_a)
-    taken = np.zeros(len(yields), np.uint64)
+    taken = np.zeros(first_wall_slot, np.uint64)
+    taken_full = np.zeros(first_wall_slot if first_wall_slot > first_full else 0, np.uint64)
     colour = np.empty(count, np.int32)
-    members = np.zeros(COLOURS + 1, np.int64)
+    members = np.zeros(2 * COLOURS + 1, np.int64)
     one = np.uint64(1)
     for c in range(count):
         a, b = slot_a[c], slot_b[c]
-        free_a, free_b = yields[a] > 0.0, yields[b] > 0.0
-        mask = (taken[a] if free_a else np.uint64(0)) | (taken[b] if free_b else np.uint64(0))
+        free_a, free_b = yields(body, a, first_wall_slot), yields(body, b, first_wall_slot)
+        full = (free_a and a >= first_full) or (free_b and b >= first_full)
+        marks = taken_full if full else taken
+        mask = (marks[a] if free_a else np.uint64(0)) | (marks[b] if free_b else np.uint64(0))
         k = lowest_clear_bit(mask)
-        if k >= COLOURS or (free_a and a >= first_full) or (free_b and b >= first_full):
-            k = COLOURS
+        if k >= COLOURS:
+            colour[c] = LEFT_OVER
         else:
             bit = one << np.uint64(k)
             if free_a:
-                taken[a] |= bit
+                marks[a] |= bit
             if free_b:
-                taken[b] |= bit
-        colour[c] = k
-        members[k] += 1
-    used = 0
-    cursor = np.empty(COLOURS + 1, np.int64)
-    blocks = 0
+                marks[b] |= bit
+            colour[c] = COLOURS + k if full else k
+        members[colour[c]] += 1
+    for k in range(COLOURS, LEFT_OVER):  # a colour that is not worth a barrier
+        if members[k] < FEW_FULL:
+            members[LEFT_OVER] += members[k]
+            members[k] = 0
+    used, blocks = 0, 0
+    cursor = np.empty(LEFT_OVER + 1, np.int64)
     for k in range(COLOURS):
         colour_block[k] = blocks
         cursor[k] = blocks * LANES
@@ -88,24 +105,57 @@ def colour_contacts(
         if members[k] > 0:
             used = k + 1
     colour_block[COLOURS] = blocks
-    cursor[COLOURS] = blocks * LANES
+    lane = 0
+    for k in range(COLOURS, LEFT_OVER + 1):
+        full_first[k - COLOURS] = lane
+        cursor[k] = blocks * LANES + lane
+        lane += members[k]
+    full_first[COLOURS + 1] = lane
     for c in range(count):
-        place[c] = cursor[colour[c]]
-        cursor[colour[c]] += 1
-    return blocks, blocks + (members[COLOURS] + LANES - 1) // LANES, used
+        k = colour[c] if members[colour[c]] > 0 else LEFT_OVER
+        place[c] = cursor[k]
+        cursor[k] += 1
+    return blocks, blocks + (lane + LANES - 1) // LANES, used
 
 
 @kernel
 def lay_out(
-    slot_a: IntArray, slot_b: IntArray, place: IntArray, nobody: int, fields: int, lane_a: IntArray, lane_b: IntArray, data: FloatArray
-) -> None:
-    """Write the two body slots of every lane; empty lanes get the slot of nobody, and zeros."""
-    lane_a[:] = nobody
-    lane_b[:] = nobody
-    for c in range(len(slot_a)):
+    thread: int, threads: int, barrier: LongArray, slot_a: IntArray, slot_b: IntArray, place: IntArray, nobody: int, fields: int,
+    lane_a: IntArray, lane_b: IntArray, contact_at: IntArray, data: FloatArray,
+) -> None:  # fmt: skip
+    """Write contact and body slots of every lane; empty lanes get no contact (-1), the slot of nobody, and zeros."""
+    low, high = share(len(lane_a), thread, threads)
+    for p in range(low, high):
+        lane_a[p] = lane_b[p] = nobody
+        contact_at[p] = -1
+    wait(barrier, threads)
+    low, high = share(len(slot_a), thread, threads)
+    for c in range(low, high):
         lane_a[place[c]] = slot_a[c]
         lane_b[place[c]] = slot_b[c]
-    for p in range(len(lane_a)):
-        if lane_a[p] == nobody:
+        contact_at[place[c]] = c
+    wait(barrier, threads)
+    low, high = share(len(lane_a), thread, threads)
+    for p in range(low, high):
+        if contact_at[p] < 0:
             for f in range(fields):
                 data[p // LANES * fields * LANES + f * LANES + p % LANES] = 0.0
+    wait(barrier, threads)
+
+
+@device
+def lanes_of(colour_block, full_first, k):
+    """First and one past the last lane of colour k: spheres, then from ``COLOURS`` on full inertia, and ``LEFT_OVER`` without a colour."""
+    if k < COLOURS:
+        return np.int64(colour_block[k]) * LANES, np.int64(colour_block[k + 1]) * LANES
+    start = np.int64(colour_block[COLOURS]) * LANES
+    return start + full_first[k - COLOURS], start + full_first[k - COLOURS + 1]
+
+
+@device
+def own_lanes(first, last, k, thread, threads):
+    """A thread's share of the lanes of colour k; those without a colour belong to the first thread."""
+    if k == LEFT_OVER:
+        return first, last if thread == 0 else first
+    low, high = share(last - first, thread, threads)
+    return first + low, first + high

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, device, kernel
+from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from ..parallel.barrier import add_up, share, wait
 from .assemble import SETTLED, collides, separation_speed
-from .blocks import BODY, INV_DN, LANES, SOFTNESS, TARGET
+from .blocks import COLOURS, INV_DN, LANES, LEFT_OVER, SOFTNESS, TARGET, lanes_of, own_lanes, yields
 from .rows import listed, sweep_contact
 
 PARTING_SWEEPS = 100
@@ -24,12 +25,14 @@ FORGET = 0.7  # per step: the part of an impact's speed that a pressed contact s
 
 @kernel
 def aim_at_impacts(
+    thread: int, threads: int, barrier: LongArray,
     a: IntArray, b: IntArray, place: IntArray, weight: FloatArray, gap_rate: FloatArray, material: IntArray,
     wall_material: IntArray, restitution: FloatArray, impulse: FloatArray, impact_velocity: float, left_over: float, fields: int,
     rebound: FloatArray, data: FloatArray,
 ) -> None:  # fmt: skip
     """Targets of the impact stage, from the separation speeds before it; remembers who rebounds."""
-    for c in range(len(a)):
+    low, high = share(len(a), thread, threads)
+    for c in range(low, high):
         d = place[c] // LANES * fields * LANES + place[c] % LANES
         target = 0.0
         if collides(gap_rate, impulse, c, impact_velocity, left_over):
@@ -40,37 +43,52 @@ def aim_at_impacts(
         data[d + TARGET * LANES] = target
         data[d + SOFTNESS * LANES] = 0.0
         data[d + INV_DN * LANES] = 1.0 / weight[c]
+    wait(barrier, threads)
 
 
 @kernel
 def solve_impacts(
-    gap_rate: FloatArray, weight: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
-    lane_a: IntArray, lane_b: IntArray, fields: int, serial_start: int, lever: FloatArray, full: IntArray,
-    inverse_inertia: FloatArray, box: bool, most_sweeps: int, tolerance: float, body: FloatArray, data: FloatArray,
+    thread: int, threads: int, barrier: LongArray,
+    gap_rate: FloatArray, weight: FloatArray, lane_a: IntArray, lane_b: IntArray, contact_at: IntArray, fields: int,
+    colour_block: IntArray, full_first: IntArray, first_wall_slot: int, lever: FloatArray, full: IntArray, inverse_inertia: FloatArray,
+    box: bool, most_sweeps: int, tolerance: float, changed: IntArray, body: FloatArray, data: FloatArray,
 ) -> int:  # fmt: skip
     """Sweep the contacts that approach, and those they reach, until no velocity changes by more than ``tolerance`` [m/s].
 
     An impact is local: a contact is visited only if one of its bodies has changed since its last visit, so a grain that lands on
-    a large bed costs as much as on a small one. Returns the sweeps.
+    a large bed costs as much as on a small one. ``changed`` (slots,) holds the sweep in which a body last changed, and starts with -2.
+    Returns the sweeps.
     """
-    changed = np.full(len(body) // BODY, -2, np.int32)  # the sweep in which a body last changed
-    for c in range(len(place)):
-        if gap_rate[c] < -tolerance:
-            changed[slot_a[c]] = changed[slot_b[c]] = -1
+    serial_start = np.int64(colour_block[COLOURS]) * LANES
+    low, high = share(serial_start + full_first[COLOURS + 1], thread, threads)
+    for p in range(low, high):
+        c = contact_at[p]
+        if c >= 0 and gap_rate[c] < -tolerance:
+            changed[lane_a[p]] = changed[lane_b[p]] = -1
+    wait(barrier, threads)
     for sweep in range(most_sweeps):
-        quiet = True
-        for c in range(len(place)):
-            a, b = slot_a[c], slot_b[c]
-            if changed[a] < sweep - 1 and changed[b] < sweep - 1:
+        moved = 0
+        for k in range(LEFT_OVER + 1):
+            first, last = lanes_of(colour_block, full_first, k)
+            if first == last:
                 continue
-            _, square = sweep_contact(
-                body, lane_a, lane_b, data, data, fields, np.int64(place[c]), serial_start, lever, full, inverse_inertia, 0.0, False,
-                0.0, 0.0, box,
-            )  # fmt: skip
-            if square * weight[c] > tolerance * tolerance:  # D dp^2 D: the square of a change of velocity
-                changed[a] = changed[b] = sweep
-                quiet = False
-        if quiet:
+            low, high = own_lanes(first, last, k, thread, threads)
+            for p in range(low, high):
+                c, a, b = contact_at[p], lane_a[p], lane_b[p]
+                if c < 0 or (changed[a] < sweep - 1 and changed[b] < sweep - 1):
+                    continue
+                _, square = sweep_contact(
+                    body, lane_a, lane_b, data, data, fields, np.int64(p), serial_start, lever, full, inverse_inertia, 0.0, False,
+                    0.0, 0.0, box,
+                )  # fmt: skip
+                if square * weight[c] > tolerance * tolerance:  # D dp^2 D: the square of a change of velocity
+                    moved += 1
+                    if yields(body, a, first_wall_slot):
+                        changed[a] = sweep
+                    if yields(body, b, first_wall_slot):
+                        changed[b] = sweep
+            wait(barrier, threads)
+        if add_up(barrier, thread, threads, moved)[1] == 0:
             return sweep + 1
     return most_sweeps
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, kernel
+from .._jit import FloatArray, IntArray, LongArray, kernel
+from ..parallel import Team
+from ..parallel.barrier import share, wait
 from ..state.bodies import Bodies
 from ..state.motion import move_walls
 from ..state.rotation import turn
@@ -12,33 +14,41 @@ from .blocks import BODY, INV_MASS, LANES, PN, RX
 
 
 @kernel
-def add_external_impulse(body: FloatArray, grains: int, gx: float, gy: float, gz: float, h: float) -> None:
+def add_external_impulse(
+    thread: int, threads: int, barrier: LongArray, body: FloatArray, grains: int, gx: float, gy: float, gz: float, h: float
+) -> None:
     """v += h g for every packed grain that yields."""
-    for k in range(grains):
+    low, high = share(grains, thread, threads)
+    for k in range(low, high):
         o = k * BODY
         if body[o + INV_MASS] > 0.0:
             body[o] += h * gx
             body[o + 1] += h * gy
             body[o + 2] += h * gz
+    wait(barrier, threads)
 
 
 @kernel
 def move_grains(
+    thread: int, threads: int, barrier: LongArray,
     first: int, count: int, h: float, inverse_mass: FloatArray, velocity: FloatArray, spin: FloatArray, position: FloatArray,
     orientation: FloatArray,
 ) -> None:  # fmt: skip
     """x += h v, and the exact turn of a steady spin, for grains that yield."""
-    for k in range(first, first + count):
+    low, high = share(count, thread, threads)
+    for k in range(first + low, first + high):
         if inverse_mass[k] > 0.0:
             for f in range(3):
                 position[k, f] += h * velocity[k, f]
             turn(orientation, k, spin[k, 0], spin[k, 1], spin[k, 2], h)
+    wait(barrier, threads)
 
 
-def move_bodies(bodies: Bodies, h: float) -> None:
+def move_bodies(team: Team, bodies: Bodies, h: float) -> None:
     """Positions and orientations of all bodies that move."""
     move_walls(bodies, h)
-    move_grains(
+    team.run(
+        move_grains, bodies.grain_count,
         bodies.wall_body_count, bodies.grain_count, h, bodies.inverse_mass, bodies.velocity, bodies.spin, bodies.position,
         bodies.orientation,
     )  # fmt: skip

@@ -6,37 +6,42 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, kernel
+from .._jit import FloatArray, IntArray, LongArray, kernel
 from ..detection.walls import WallTable
+from ..parallel import LIGHT, ONE, Team
+from ..parallel.barrier import share, wait
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
 from ..state.rotation import matrix
 from .blocks import BODY, COLOURS, FIELDS_3_ROWS, FIELDS_6_ROWS, LANES, PN, RX, colour_contacts, lay_out
-from .residual import projected_residual
+from .residual import CHUNK, projected_residual
 
 
 @kernel
 def assign_slots(
-    a: IntArray, b: IntArray, rank: IntArray, wall_body: IntArray, full_slot: IntArray, first_wall_slot: int, pairs: int,
-    slot_a: IntArray, slot_b: IntArray,
+    thread: int, threads: int, barrier: LongArray, a: IntArray, b: IntArray, rank: IntArray, wall_body: IntArray, full_slot: IntArray,
+    first_wall_slot: int, pairs: int, slot_a: IntArray, slot_b: IntArray,
 ) -> None:  # fmt: skip
     """Body slots of every contact: grains by rank, dynamic walls by their own slot, all other wall contacts one each."""
-    for c in range(len(a)):
+    low, high = share(len(a), thread, threads)
+    for c in range(low, high):
         slot_a[c] = rank[a[c]]
         if b[c] >= 0:
             slot_b[c] = rank[b[c]]
         else:
             own = full_slot[wall_body[-1 - b[c]]]
             slot_b[c] = own if own >= 0 else first_wall_slot + c - pairs
+    wait(barrier, threads)
 
 
 @kernel
 def pack_grains(
-    order: IntArray, first: int, velocity: FloatArray, spin: FloatArray, inverse_mass: FloatArray, radius: FloatArray,
-    body: FloatArray,
+    thread: int, threads: int, barrier: LongArray, order: IntArray, first: int, velocity: FloatArray, spin: FloatArray,
+    inverse_mass: FloatArray, radius: FloatArray, body: FloatArray,
 ) -> None:  # fmt: skip
     """Grains into packed bodies, in Morton order."""
-    for k in range(len(order)):
+    low, high = share(len(order), thread, threads)
+    for k in range(low, high):
         i, o = order[k], k * BODY
         if i < 0:  # an empty rank: nobody touches it
             for f in range(7):
@@ -49,28 +54,37 @@ def pack_grains(
             body[o + 3 + f] = r * spin[g, f]
         body[o + 6] = inverse_mass[g]
         body[o + 7] = 1.0 / r
+    wait(barrier, threads)
 
 
 @kernel
-def unpack_grains(order: IntArray, first: int, body: FloatArray, velocity: FloatArray, spin: FloatArray) -> None:
+def unpack_grains(
+    thread: int, threads: int, barrier: LongArray, order: IntArray, first: int, body: FloatArray, velocity: FloatArray, spin: FloatArray
+) -> None:
     """Packed bodies back into grains; grains that do not yield keep their bits."""
-    for k in range(len(order)):
+    low, high = share(len(order), thread, threads)
+    for k in range(low, high):
         g, o = first + order[k], k * BODY
         if body[o + 6] > 0.0:  # not so for an empty rank
             for f in range(3):
                 velocity[g, f] = body[o + f]
                 spin[g, f] = body[o + 3 + f] * body[o + 7]
+    wait(barrier, threads)
 
 
 @kernel
-def read_impulses(place: IntArray, fields: int, data: FloatArray, impulse: FloatArray) -> None:
+def copy_impulses(
+    thread: int, threads: int, barrier: LongArray, place: IntArray, fields: int, data: FloatArray, impulse: FloatArray
+) -> None:
     """Impulses out of the blocks into (C, 7) rows."""
-    for c in range(len(place)):
+    low, high = share(len(place), thread, threads)
+    for c in range(low, high):
         d = place[c] // LANES * fields * LANES + place[c] % LANES
         for f in range(4):
             impulse[c, f] = data[d + (PN + f) * LANES]
         for f in range(3):
             impulse[c, 4 + f] = data[d + (RX + f) * LANES] if fields > RX else 0.0
+    wait(barrier, threads)
 
 
 class Problem:
@@ -79,13 +93,13 @@ class Problem:
     ``body`` and ``data`` hold velocities and impulses: the start of a solve, and then its result.
     """
 
-    def __init__(self, rolling: bool) -> None:
+    def __init__(self, rolling: bool, team: Team = ONE) -> None:
+        self.team = team
         self.fields = FIELDS_6_ROWS if rolling else FIELDS_3_ROWS
         self.contact_count = 0
         self.pair_count = 0
         self.colour_blocks = 0
         self.colours = 0
-        self.serial = 0
         self.soft_t = 0.0
         self.first_full = 0  # slots before it are grains, by rank; then dynamic walls, then wall contacts
         self.yielding = 0
@@ -94,8 +108,9 @@ class Problem:
         self.body_before = np.zeros(0)
         self.data = np.zeros(0)
         self.before = np.zeros(0)
-        self.lane_a = self.lane_b = np.zeros(0, np.int32)
-        self.colour_block = np.zeros(COLOURS + 1, np.int32)
+        self.sums = np.zeros(0)  # parts of sums, added up in an order that no number of threads changes
+        self.lane_a = self.lane_b = self.contact_at = np.zeros(0, np.int32)
+        self.colour_block, self.full_first = np.zeros(COLOURS + 1, np.int32), np.zeros(COLOURS + 2, np.int32)
         self.slot_a = self.slot_b = self.place = np.zeros(0, np.int32)
         self.stiffness = self.radius_eff = self.weight = self.gap_rate = np.zeros(0)
         self.lever = np.zeros((0, 6))
@@ -107,6 +122,11 @@ class Problem:
         """Rows per contact: 3, or 6 with rolling resistance."""
         return 6 if self.fields > RX else 3
 
+    @property
+    def one_by_one(self) -> int:
+        """Contacts after the coloured blocks, which are swept one by one."""
+        return int(self.full_first[-1])
+
     def pack(self, bodies: Bodies, contacts: Contacts, walls: WallTable, order: IntArray, rank: IntArray, same: bool) -> None:
         """Bodies into slots; contacts into coloured blocks unless they are the ``same`` as before in the same order."""
         grains = self.first_full = len(order)
@@ -114,13 +134,14 @@ class Problem:
         self.yielding = grains + len(dynamic)
         self.first_wall_slot = self.yielding
         walls_touched = contacts.contact_count - contacts.pair_count
-        slots = self.yielding + walls_touched + 1
+        slots = self.yielding + walls_touched + 1  # the last is nobody's
         if len(self.body) < slots * BODY:
             self.body = np.zeros(slots * BODY * 17 // 16)
             self.body_before = np.zeros(slots * 6 * 17 // 16)
-        pack_grains(
-            order, bodies.wall_body_count, bodies.velocity, bodies.spin, bodies.inverse_mass, bodies.radius, self.body
-        )
+        self.team.run(
+            pack_grains, grains // LIGHT,
+            order, bodies.wall_body_count, bodies.velocity, bodies.spin, bodies.inverse_mass, bodies.radius, self.body,
+        )  # fmt: skip
         self._pack_full(bodies, dynamic, grains)
         if same and self.contact_count == contacts.contact_count:
             return
@@ -128,25 +149,33 @@ class Problem:
         self._make_room(self.contact_count)
         full_slot = np.full(bodies.wall_body_count, -1, np.int32)
         full_slot[dynamic] = grains + np.arange(len(dynamic), dtype=np.int32)
-        assign_slots(
-            contacts.a, contacts.b, rank, walls.body, full_slot, self.first_wall_slot, self.pair_count, self.slot_a, self.slot_b
-        )
-        yields = np.zeros(slots)
-        yields[: self.yielding] = self.body[6 : self.yielding * BODY : BODY]
+        self.team.run(
+            assign_slots, self.contact_count // LIGHT,
+            contacts.a, contacts.b, rank, walls.body, full_slot, self.first_wall_slot, self.pair_count,
+            self.slot_a, self.slot_b,
+        )  # fmt: skip
+        self.colour(slots - 1)
+
+    def colour(self, nobody: int) -> None:
+        """Contacts into coloured blocks; ``nobody`` is the slot of empty lanes."""
         self.colour_blocks, blocks, self.colours = colour_contacts(
-            self.slot_a, self.slot_b, yields, grains, self.place, self.colour_block
+            self.slot_a, self.slot_b, self.body, self.first_full, self.first_wall_slot, self.place, self.colour_block, self.full_first
         )
-        self.serial = int(np.count_nonzero(self.place >= self.colour_blocks * LANES)) if blocks > self.colour_blocks else 0
-        if len(self.lane_a) < blocks * LANES:
-            lanes = blocks * 17 // 16 * LANES
-            self.lane_a, self.lane_b = np.zeros(lanes, np.int32), np.zeros(lanes, np.int32)
-            self.data = np.zeros(lanes * self.fields)
-            self.before = np.zeros(lanes * (self.rows + 1))
-        nobody = slots - 1
-        self.body[nobody * BODY : (nobody + 1) * BODY] = (0, 0, 0, 0, 0, 0, 0, 1)
         lanes = blocks * LANES
-        lay_out(self.slot_a, self.slot_b, self.place, nobody, self.fields, self.lane_a[:lanes], self.lane_b[:lanes], self.data)
-        self.lever, self.full = np.zeros((self.serial, 6)), np.full((self.serial, 2), -1, np.int32)
+        if len(self.lane_a) < lanes:
+            room = blocks * 17 // 16 * LANES
+            self.lane_a, self.lane_b, self.contact_at = (np.zeros(room, np.int32) for _ in range(3))
+            self.data = np.zeros(room * self.fields)
+            self.before = np.zeros(room * (self.rows + 1))
+        self.body[nobody * BODY : (nobody + 1) * BODY] = (0, 0, 0, 0, 0, 0, 0, 1)
+        self.team.run(
+            lay_out, lanes // LIGHT, self.slot_a, self.slot_b, self.place, nobody, self.fields, self.lane_a[:lanes], self.lane_b[:lanes],
+            self.contact_at[:lanes], self.data,
+        )  # fmt: skip
+        self.lever, self.full = np.zeros((self.one_by_one, 6)), np.full((self.one_by_one, 2), -1, np.int32)
+        parts = max(2 * (self.colour_blocks + self.one_by_one), 3 * (self.contact_count // CHUNK + 1))
+        if len(self.sums) < parts:
+            self.sums = np.zeros(parts * 17 // 16)
 
     def _pack_full(self, bodies: Bodies, dynamic: list[int], grains: int) -> None:
         """Dynamic wall bodies: spin as it is (radius 1), inverse inertia in world axes."""
@@ -166,17 +195,21 @@ class Problem:
     def for_sweeps(self) -> tuple[Any, ...]:
         """The fixed part of the problem in the order of the sweep kernels."""
         return (
-            self.lane_a, self.lane_b, self.place, self.fields, self.colour_blocks, self.serial, self.lever, self.full,
+            self.lane_a, self.lane_b, self.place, self.contact_at, self.fields, self.colour_block, self.full_first, self.lever, self.full,
             self.inverse_inertia, self.radius_eff, self.soft_t, self.soft_t, self.yielding,
         )  # fmt: skip
 
     def unpack(self, bodies: Bodies, contacts: Contacts, order: IntArray) -> None:
         """Velocities and impulses back to where users look."""
-        unpack_grains(order, bodies.wall_body_count, self.body, bodies.velocity, bodies.spin)
+        self.team.run(unpack_grains, len(order) // LIGHT, order, bodies.wall_body_count, self.body, bodies.velocity, bodies.spin)
         for k, w in enumerate(bodies.dynamic):
             o = (self.first_full + k) * BODY
             bodies.velocity[w], bodies.spin[w] = self.body[o : o + 3], self.body[o + 3 : o + 6]
-        read_impulses(self.place, self.fields, self.data, contacts.impulse)
+        self.read_impulses(contacts.impulse)
+
+    def read_impulses(self, impulse: FloatArray) -> None:
+        """Fill ``impulse`` (C, 7): normal, tangential [N s] and rolling [N m s], in world axes."""
+        self.team.run(copy_impulses, self.contact_count // LIGHT, self.place, self.fields, self.data, impulse)
 
     def residual(self, box: bool = False) -> FloatArray:
         """(C, 3) projected residual of every contact: normal, friction, rolling [m/s]."""

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from .._jit import FloatArray, IntArray, device, kernel
+from ..parallel.barrier import share, wait
 from .blocks import (
     ARM,
     INV_DN,
@@ -28,6 +29,8 @@ from .blocks import (
     TARGET,
 )  # fmt: skip
 from .rows import arms, bounded, listed, relative_velocity
+
+CHUNK = 256  # contacts that are summed up in one go
 
 
 @device
@@ -69,20 +72,37 @@ def contact_residual(
 
 @device
 def mean_residual(
-    body, lane_a, lane_b, data, fields, place, serial_start, lever, full, soft_t, soft_r, box, radius_eff, out
+    thread, threads, barrier, body, lane_a, lane_b, data, fields, place, serial_start, lever, full, soft_t, soft_r, box, radius_eff,
+    sums, out,
 ):  # fmt: skip
-    """Root mean square over contacts of the whole residual [m/s]; by row kind in ``out`` (3,)."""
-    sn, st, sr = 0.0, 0.0, 0.0
-    for c in range(len(place)):
-        n, t, r = contact_residual(
-            body, lane_a, lane_b, data, fields, np.int64(place[c]), serial_start, lever, full, soft_t, soft_r, box
-        )
-        sn += n * n
-        st += t * t
-        sr += r * r * radius_eff[c] * radius_eff[c]
+    """Root mean square over contacts of the whole residual [m/s]; by row kind in ``out`` (3,), which is each thread's own.
+
+    ``sums`` receives the parts of chunks of contacts, which are added up in order: the result does not depend on the threads.
+    """
+    wait(barrier, threads)  # sums and velocities may still be in use
+    chunks = (len(place) + CHUNK - 1) // CHUNK
+    low, high = share(chunks, thread, threads)
+    for k in range(low, high):
+        sn, st, sr = 0.0, 0.0, 0.0
+        for c in range(k * CHUNK, min((k + 1) * CHUNK, len(place))):
+            n, t, r = contact_residual(
+                body, lane_a, lane_b, data, fields, np.int64(place[c]), serial_start, lever, full, soft_t, soft_r, box
+            )
+            sn += n * n
+            st += t * t
+            sr += r * r * radius_eff[c] * radius_eff[c]
+        sums[3 * k], sums[3 * k + 1], sums[3 * k + 2] = sn, st, sr
+    wait(barrier, threads)
     count = max(1, len(place))
-    out[0], out[1], out[2] = math.sqrt(sn / count), math.sqrt(st / count), math.sqrt(sr / count)
-    return math.sqrt((sn + st + sr) / count)
+    total = 0.0
+    for f in range(3):
+        part = 0.0
+        for k in range(chunks):
+            part += sums[3 * k + f]
+        out[f] = math.sqrt(part / count)
+        total += part
+    wait(barrier, threads)
+    return math.sqrt(total / count)
 
 
 @kernel

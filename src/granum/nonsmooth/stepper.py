@@ -16,6 +16,7 @@ from ..checks import InputError
 from ..contact.model import NonNegative, Positive, Record
 from ..detection.detector import Detector
 from ..detection.walls import WallTable, surface_velocity
+from ..parallel import LIGHT, ONE, Team
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
 from ..state.energy import energy
@@ -59,12 +60,12 @@ class Nonsmooth(Record):
 class NonsmoothStepper:
     """Advances bodies by one step at a time; every line of ``step`` is a stage with its own module and timer."""
 
-    def __init__(self, scene: Scene, bodies: Bodies, settings: Nonsmooth) -> None:
-        self.scene, self.bodies, self.settings = scene, bodies, settings
+    def __init__(self, scene: Scene, bodies: Bodies, settings: Nonsmooth, team: Team = ONE) -> None:
+        self.scene, self.bodies, self.settings, self.team = scene, bodies, settings, team
         self.pairs = scene.pair_table()
         self.walls = WallTable.build(scene.all_bodies, scene.material_index, scene.size_range[1] / 2)
-        self.detector = Detector(self.walls)
-        self.problem = Problem(rolling=bool((self.pairs.rolling_friction > 0).any()))
+        self.detector = Detector(self.walls, team)
+        self.problem = Problem(bool((self.pairs.rolling_friction > 0).any()), team)
         self.driven = bool((bodies.kind == KINEMATIC).any() or self.walls.surface_velocity.any())
         self.work = 0.0
         self.stability = StabilityGuard()
@@ -72,6 +73,7 @@ class NonsmoothStepper:
         self.fastest = 0.0  # grain speed after the last step [m/s]
         self.extent = np.zeros((2, 3))  # box around all grain centres after the last step [m]
         self.history = False
+        self.before_solve: Callable[[Problem], None] | None = None  # looks at the problem of every step
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
 
     @property
@@ -95,6 +97,8 @@ class NonsmoothStepper:
         contacts = self.detector.detect(self.bodies, h)
         tick()
         impacts = self.prepare(h, gravity, tick)
+        if self.before_solve is not None:
+            self.before_solve(self.problem)
         self.solve_report = self.settings.solver.solve(self.problem, step=number, history=self.history)
         self.left_over = self.solve_report.residual
         tick()
@@ -103,16 +107,16 @@ class NonsmoothStepper:
         contacts.time_step = h
         for w in self.bodies.dynamic:
             self.work += h * float(np.asarray(self.scene.all_bodies[w].force) @ self.bodies.velocity[w])
-        move_bodies(self.bodies, h)
+        move_bodies(self.team, self.bodies, h)
         self._part_rebounding(h)
         tick()
         detection, assembly, impact, aim, solve, integrate = (b - a for a, b in pairwise(clock))
-        kinetic, potential, self.fastest, self.extent = energy(self.bodies, gravity)
+        kinetic, potential, self.fastest, self.extent = energy(self.bodies, gravity, self.team)
         return StepReport(
             step=number, time=time + h, contacts=contacts.contact_count, impacts=impacts,
             iterations=self.solve_report.iterations, residual=self.solve_report.residual,
             max_overlap=float(contacts.overlap.max(initial=0.0)),
-            elastic_energy=elastic_energy(contacts.overlap, self.problem.stiffness, self.pairs.exponent),
+            elastic_energy=elastic_energy(self.team, contacts.overlap, self.problem.stiffness, self.pairs.exponent),
             kinetic_energy=kinetic, energy=kinetic + potential, seconds={
                 "detection": detection, "assembly": assembly + aim, "impact": impact, "solve": solve, "integrate": integrate,
             },
@@ -137,13 +141,15 @@ class NonsmoothStepper:
         p.pack(b, c, self.walls, d.neighbours.order, d.neighbours.rank, d.same)
         serial_start = p.colour_blocks * LANES
         if c.contact_count > c.pair_count:
-            place_walls(
+            self.team.run(
+                place_walls, (c.contact_count - c.pair_count) // LIGHT,
                 c.a, c.b, c.normal, c.pair_count, p.place, p.slot_b, serial_start, p.first_full, p.first_wall_slot,
                 self.walls.body, surface_velocity(self.walls, b.orientation), b.position, b.velocity, b.spin, b.radius, b.wall_body_count,
                 p.body, p.lever, p.full,
             )  # fmt: skip
         t = self.pairs
-        return assemble_rows(
+        return self.team.run(
+            assemble_rows, c.contact_count,
             c.a, c.b, c.normal, c.overlap, p.slot_a, p.slot_b, p.place, b.material, self.walls.material, t.stiffness, t.friction,
             t.rolling_friction, t.exponent, p.fields, serial_start, p.lever, p.full, p.inverse_inertia, p.soft_t,
             c.impulse, self.settings.impact_velocity, 2.0 * self.left_over, p.body, p.data, p.stiffness, p.radius_eff, p.weight,
@@ -152,21 +158,24 @@ class NonsmoothStepper:
 
     def _impact(self) -> None:
         p, c = self.problem, self.detector.contacts
-        aim_at_impacts(
+        self.team.run(
+            aim_at_impacts, c.contact_count // LIGHT,
             c.a, c.b, p.place, p.weight, p.gap_rate, self.bodies.material, self.walls.material, self.pairs.restitution,
             c.impulse, self.settings.impact_velocity, 2.0 * self.left_over, p.fields, c.rebound, p.data,
         )  # fmt: skip
-        clear_impulses(p.place, p.fields, p.data)
-        solve_impacts(
-            p.gap_rate, p.weight, p.slot_a, p.slot_b, p.place, p.lane_a, p.lane_b, p.fields,
-            p.colour_blocks * LANES, p.lever, p.full, p.inverse_inertia, self.settings.solver.friction == "box",
-            self.settings.impact_iterations, self.settings.impact_tolerance * self.settings.impact_velocity, p.body, p.data,
+        self.team.run(clear_impulses, c.contact_count // LIGHT, p.place, p.fields, p.data)
+        self.team.run(
+            solve_impacts, c.contact_count, p.gap_rate, p.weight, p.lane_a, p.lane_b, p.contact_at, p.fields, p.colour_block, p.full_first,
+            p.first_wall_slot, p.lever, p.full, p.inverse_inertia, self.settings.solver.friction == "box",
+            self.settings.impact_iterations, self.settings.impact_tolerance * self.settings.impact_velocity,
+            np.full(len(p.body) // BODY, -2, np.int32), p.body, p.data,
         )  # fmt: skip
         self._count_work()
 
     def _aim_at_rest(self, h: float, remeasure: bool) -> None:
         p, c = self.problem, self.detector.contacts
-        aim_at_rest(
+        self.team.run(
+            aim_at_rest, c.contact_count,
             c.overlap, c.normal, c.rebound, c.impulse, p.slot_a, p.slot_b, p.place, p.stiffness, p.radius_eff, p.weight,
             p.gap_rate, remeasure, p.body, p.lever, p.full, p.colour_blocks * LANES, p.fields, self.pairs.exponent,
             self.pairs.dissipation, self.settings.damping_steps, h, p.data,
@@ -174,7 +183,7 @@ class NonsmoothStepper:
 
     def _add_external_impulse(self, h: float, gravity: FloatArray) -> None:
         p, b = self.problem, self.bodies
-        add_external_impulse(p.body, p.first_full, gravity[0], gravity[1], gravity[2], h)
+        self.team.run(add_external_impulse, p.first_full // LIGHT, p.body, p.first_full, gravity[0], gravity[1], gravity[2], h)
         for k, w in enumerate(b.dynamic):
             o = (p.first_full + k) * BODY
             force = np.asarray(self.scene.all_bodies[w].force)
@@ -187,16 +196,17 @@ class NonsmoothStepper:
         if isinstance(start, HistoryStart):
             part = start.beta * (self.stability.part if start.guard else 1.0)
         elif isinstance(start, ModelStart):
-            model_impulses(
+            self.team.run(
+                model_impulses, c.contact_count,
                 c.overlap, p.stiffness, p.slot_a, p.slot_b, p.place, p.fields, serial_start, p.lever, p.full, p.body, p.data,
                 self.pairs.exponent, p.soft_t, h, c.impulse,
             )  # fmt: skip
         else:
-            clear_impulses(p.place, p.fields, p.data)
+            self.team.run(clear_impulses, c.contact_count // LIGHT, p.place, p.fields, p.data)
             return
-        start_from(
-            c.impulse, part, start.normals_only, p.slot_a, p.slot_b, p.place, p.fields, serial_start, p.lever, p.full,
-            p.inverse_inertia, start.update_velocity, p.body, p.data,
+        self.team.run(
+            start_from, c.contact_count, c.impulse, part, start.normals_only, p.lane_a, p.lane_b, p.contact_at, p.fields, p.colour_block,
+            p.full_first, p.lever, p.full, p.inverse_inertia, start.update_velocity, p.body, p.data,
         )  # fmt: skip
 
     def _count_work(self) -> None:

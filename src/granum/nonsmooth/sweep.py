@@ -82,8 +82,8 @@ def store_bodies(body, lane_a, lane_b, first, s):
 
 
 @device
-def add_step_sums(data, before, d, o, s):
-    """Add one block's normal and tangential rows to the momentum sums, lane by lane (scratch 23 and 24), weighted by D."""
+def step_sums(data, before, d, o, s):
+    """The momentum sums of one block's normal and tangential rows, lane by lane (scratch 23 and 24), weighted by D."""
     for lane in range(W):
         mass = s[S[6] + lane] + s[S[14] + lane]
         arm = data[d + AT_ARM + lane]
@@ -93,13 +93,13 @@ def add_step_sums(data, before, d, o, s):
         sn, sx, sy, sz = pn - before[o + lane], px - before[o + W + lane], py - before[o + S[2] + lane], pz - before[o + S[3] + lane]
         yn, yx, yy, yz = pn - s[S[16] + lane], px - s[S[17] + lane], py - s[S[18] + lane], pz - s[S[19] + lane]
         dn, dt = mass + data[d + AT_SOFTNESS + lane], mass * (1.0 + 2.5 * arm * arm)
-        s[S[23] + lane] += dn * sn * yn + dt * (sx * yx + sy * yy + sz * yz)
-        s[S[24] + lane] += dn * yn * yn + dt * (yx * yx + yy * yy + yz * yz)
+        s[S[23] + lane] = dn * sn * yn + dt * (sx * yx + sy * yy + sz * yz)
+        s[S[24] + lane] = dn * yn * yn + dt * (yx * yx + yy * yy + yz * yz)
 
 
 @device
 def add_rolling_step_sums(data, before, d, o, s):
-    """The same for the rolling rows."""
+    """Those of the rolling rows, added to them."""
     for lane in range(W):
         ira, irb = s[S[7] + lane], s[S[15] + lane]
         dr = 2.5 * (s[S[6] + lane] * ira * ira + s[S[14] + lane] * irb * irb)
@@ -111,18 +111,32 @@ def add_rolling_step_sums(data, before, d, o, s):
 
 
 @device
-def sweep_blocks(body, lane_a, lane_b, data, before, fields, blocks, beta, momentum, soft_t, soft_r, s):
-    """Sweep all coloured blocks once; returns the two momentum sums (0 without momentum).
+def fold(s, at):
+    """Sum of one field of scratch over the lanes, which it overwrites."""
+    width = W
+    while width > U(1):
+        width >>= U(1)
+        for lane in range(width):
+            s[at + lane] += s[at + width + lane]
+    return s[at]
 
-    ``s`` is scratch of ``SCRATCH`` numbers. The sums are ``(x - y) D (x - x_before)`` and ``(x - y) D (x - y)``.
+
+@device
+def sampling(blocks):
+    """Mask of the blocks that count in the momentum sums: of many every fourth tells them well enough, in a quarter of the time."""
+    return 0 if blocks < 64 else 3
+
+
+@device
+def sweep_blocks(body, lane_a, lane_b, data, before, fields, first, last, sampled, beta, momentum, soft_t, soft_r, s, sums):
+    """Sweep blocks of one colour once.
+
+    ``s`` is scratch of ``SCRATCH`` numbers. With momentum, ``sums`` receives two numbers of each ``sampled`` block (a mask of block
+    numbers): its parts of ``(x - y) D (x - x_before)`` and ``(x - y) D (x - y)``.
     """
     rolling = fields > RX
     kept = 7 if rolling else 4
-    unsampled = 0 if blocks < 64 else 3  # of many blocks every fourth tells the sums well enough, in a quarter of the time
-    ahead, square = 0.0, 0.0
-    for lane in range(S[2]):
-        s[S[23] + lane] = 0.0
-    for k in range(blocks):
+    for k in range(first, last):
         d = U(k * fields) * W
         load_bodies(body, lane_a, lane_b, U(k) * W, s)
         for lane in range(W):  # the impulses this sweep starts from, in scratch 16-22
@@ -213,13 +227,9 @@ def sweep_blocks(body, lane_a, lane_b, data, before, fields, blocks, beta, momen
                 s[S[12] + lane] += tb * (qy - py)
                 s[S[13] + lane] += tb * (qz - pz)
         store_bodies(body, lane_a, lane_b, U(k) * W, s)
-        if momentum and k & unsampled == 0:
+        if momentum and k & sampled == 0:
             o = U(k * kept) * W
-            add_step_sums(data, before, d, o, s)
+            step_sums(data, before, d, o, s)
             if rolling:
                 add_rolling_step_sums(data, before, d, o, s)
-    if momentum:
-        for lane in range(W):
-            ahead += s[S[23] + lane]
-            square += s[S[24] + lane]
-    return ahead, square
+            sums[2 * k], sums[2 * k + 1] = fold(s, S[23]), fold(s, S[24])

@@ -7,9 +7,26 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from .._jit import FloatArray, IntArray, device, kernel
+from .._jit import FloatArray, IntArray, LongArray, device, kernel
 from ..contact.model import Fraction, Record
-from .blocks import ARM, BODY, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, OX, PN, RX
+from ..parallel.barrier import share, wait
+from .blocks import (
+    ARM,
+    BODY,
+    COLOURS,
+    INV_MASS,
+    INV_RADIUS,
+    LANES,
+    LEFT_OVER,
+    MU,
+    MU_R,
+    NX,
+    OX,
+    PN,
+    RX,
+    lanes_of,
+    own_lanes,
+)  # fmt: skip
 from .rows import arms, into_cone, listed, relative_velocity, strike, turn_against
 
 
@@ -79,12 +96,14 @@ class StabilityGuard:
 
 @kernel
 def model_impulses(
+    thread: int, threads: int, barrier: LongArray,
     overlap: FloatArray, stiffness: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray, fields: int,
     serial_start: int, lever: FloatArray, full: IntArray, body: FloatArray, data: FloatArray, exponent: float, soft: float,
     h: float, impulse: FloatArray,
 ) -> None:  # fmt: skip
     """Impulses (C, 7) that the contact law gives: p_n = h k delta^(2 e_H - 1), p_t = -u_t / Sigma_t inside the cone, rolling alike."""
-    for c in range(len(place)):
+    low, high = share(len(place), thread, threads)
+    for c in range(low, high):
         d = place[c] // LANES * fields * LANES + place[c] % LANES
         pn = h * stiffness[c] * overlap[c] ** (2.0 * exponent - 1.0)
         impulse[c, 0] = pn
@@ -102,6 +121,7 @@ def model_impulses(
         if fields > RX:
             bound = data[d + MU_R * LANES] * pn
             impulse[c, 4], impulse[c, 5], impulse[c, 6] = into_cone(-wx / soft, -wy / soft, -wz / soft, bound)
+    wait(barrier, threads)
 
 
 @device
@@ -121,37 +141,48 @@ def add_to_sphere(body, o, sign, jx, jy, jz, tx, ty, tz, rx, ry, rz):
 
 @kernel
 def start_from(
-    impulse: FloatArray, part: float, normals_only: bool, slot_a: IntArray, slot_b: IntArray, place: IntArray, fields: int,
-    serial_start: int, lever: FloatArray, full: IntArray, inverse_inertia: FloatArray, update_velocity: bool, body: FloatArray,
-    data: FloatArray,
+    thread: int, threads: int, barrier: LongArray,
+    impulse: FloatArray, part: float, normals_only: bool, lane_a: IntArray, lane_b: IntArray, contact_at: IntArray, fields: int,
+    colour_block: IntArray, full_first: IntArray, lever: FloatArray, full: IntArray, inverse_inertia: FloatArray, update_velocity: bool,
+    body: FloatArray, data: FloatArray,
 ) -> None:  # fmt: skip
-    """Write a part of the impulses (C, 7) into the blocks as the start, and apply it to the velocities (WS (8))."""
+    """Write a part of the impulses (C, 7) into the blocks as the start, and apply it to the velocities (WS (8)), colour by colour."""
     rolling = fields > RX
-    for c in range(len(place)):
-        d = place[c] // LANES * fields * LANES + place[c] % LANES
-        rest = 0.0 if normals_only else part
-        pn = part * impulse[c, 0]
-        px, py, pz = rest * impulse[c, 1], rest * impulse[c, 2], rest * impulse[c, 3]
-        rx, ry, rz = rest * impulse[c, 4], rest * impulse[c, 5], rest * impulse[c, 6]
-        o = d + PN * LANES
-        data[o], data[o + LANES], data[o + 2 * LANES], data[o + 3 * LANES] = pn, px, py, pz
-        if rolling:
-            o = d + RX * LANES
-            data[o], data[o + LANES], data[o + 2 * LANES] = rx, ry, rz
-        if not update_velocity or pn == 0.0:
+    serial_start = np.int64(colour_block[COLOURS]) * LANES
+    for k in range(LEFT_OVER + 1):
+        first, last = lanes_of(colour_block, full_first, k)
+        if first == last:
             continue
-        a, b = np.int64(slot_a[c]), np.int64(slot_b[c])
-        nx, ny, nz = data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES]
-        q = listed(place[c], serial_start, full)
-        jx, jy, jz = pn * nx + px, pn * ny + py, pn * nz + pz
-        if q >= 0:
-            fa, fb = np.int64(full[q, 0]), np.int64(full[q, 1])
-            ax, ay, az, bx, by, bz = arms(body, a, b, nx, ny, nz, data[d + ARM * LANES], q, lever)
-            strike(body, a, b, fa, fb, inverse_inertia, ax, ay, az, bx, by, bz, jx, jy, jz)
+        low, high = own_lanes(first, last, k, thread, threads)
+        for p in range(low, high):
+            c = contact_at[p]
+            if c < 0:
+                continue
+            d = p // LANES * fields * LANES + p % LANES
+            rest = 0.0 if normals_only else part
+            pn = part * impulse[c, 0]
+            px, py, pz = rest * impulse[c, 1], rest * impulse[c, 2], rest * impulse[c, 3]
+            rx, ry, rz = rest * impulse[c, 4], rest * impulse[c, 5], rest * impulse[c, 6]
+            o = d + PN * LANES
+            data[o], data[o + LANES], data[o + 2 * LANES], data[o + 3 * LANES] = pn, px, py, pz
             if rolling:
-                turn_against(body, a, b, fa, fb, inverse_inertia, rx, ry, rz)
-            continue
-        f = -2.5 * data[d + ARM * LANES]
-        tx, ty, tz = f * (ny * pz - nz * py), f * (nz * px - nx * pz), f * (nx * py - ny * px)
-        add_to_sphere(body, a * BODY, -1.0, jx, jy, jz, tx, ty, tz, rx, ry, rz)
-        add_to_sphere(body, b * BODY, 1.0, jx, jy, jz, tx, ty, tz, rx, ry, rz)
+                o = d + RX * LANES
+                data[o], data[o + LANES], data[o + 2 * LANES] = rx, ry, rz
+            if not update_velocity or pn == 0.0:
+                continue
+            a, b = np.int64(lane_a[p]), np.int64(lane_b[p])
+            nx, ny, nz = data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES]
+            q = listed(p, serial_start, full)
+            jx, jy, jz = pn * nx + px, pn * ny + py, pn * nz + pz
+            if q >= 0:
+                fa, fb = np.int64(full[q, 0]), np.int64(full[q, 1])
+                ax, ay, az, bx, by, bz = arms(body, a, b, nx, ny, nz, data[d + ARM * LANES], q, lever)
+                strike(body, a, b, fa, fb, inverse_inertia, ax, ay, az, bx, by, bz, jx, jy, jz)
+                if rolling:
+                    turn_against(body, a, b, fa, fb, inverse_inertia, rx, ry, rz)
+                continue
+            f = -2.5 * data[d + ARM * LANES]
+            tx, ty, tz = f * (ny * pz - nz * py), f * (nz * px - nx * pz), f * (nx * py - ny * px)
+            add_to_sphere(body, a * BODY, -1.0, jx, jy, jz, tx, ty, tz, rx, ry, rz)
+            add_to_sphere(body, b * BODY, 1.0, jx, jy, jz, tx, ty, tz, rx, ry, rz)
+        wait(barrier, threads)

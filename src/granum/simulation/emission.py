@@ -9,6 +9,7 @@ import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
 from ..detection.walls import WallTable, find_wall_contacts
+from ..parallel import ONE
 from ..scene.emitter import Emitter
 from ..state.bodies import Bodies
 
@@ -80,8 +81,8 @@ def touched_walls(bodies: Bodies, walls: WallTable, place: FloatArray, radius: F
     first, count = bodies.wall_body_count, len(place)
     counted = np.zeros(count, np.int32)
     nowhere = np.empty(0, np.int32)
-    find_wall_contacts(
-        np.arange(count, dtype=np.int32), np.concatenate([bodies.position[:first], place]),
+    ONE.run(
+        find_wall_contacts, 0, np.arange(count, dtype=np.int32), np.concatenate([bodies.position[:first], place]),
         np.concatenate([bodies.orientation[:first], np.zeros((count, 4))]), radius, np.ones(first + count), first, walls, 0,
         nowhere, nowhere, nowhere, np.empty((0, 3)), np.empty(0), np.zeros(count, np.int32), counted,
     )  # fmt: skip

@@ -13,6 +13,7 @@ from .._jit import FloatArray
 from ..checks import InputError, finite_positive
 from ..detection.detector import Detector
 from ..nonsmooth import NonsmoothStepper
+from ..parallel import Team
 from ..scene.scene import Scene
 from ..smooth import Smooth, SmoothStepper
 from ..state.bodies import DYNAMIC, KINEMATIC, STATIC, Bodies
@@ -86,7 +87,7 @@ class Simulation:
         how = self.settings.stepper
         if isinstance(how, Smooth):
             return SmoothStepper(self.scene, self.bodies, how, self.time_step)
-        return NonsmoothStepper(self.scene, self.bodies, how)
+        return NonsmoothStepper(self.scene, self.bodies, how, Team(self.settings.threads))
 
     @property
     def time(self) -> float:

@@ -14,6 +14,7 @@ from ..contact import Material
 from ..contact.model import Record
 from ..detection.neighbours import NeighbourList, Skin
 from ..detection.walls import CYLINDER, WallTable, find_wall_contacts, surface_velocity
+from ..parallel import ONE
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
 from ..state.contacts import Contacts
@@ -355,7 +356,8 @@ class WallContacts:
             self.number = np.zeros(bodies.grain_count, np.int32)
         self.number[:] = 0
         while True:
-            count = find_wall_contacts(
+            count = ONE.run(
+                find_wall_contacts, 0,
                 grains, bodies.position, bodies.orientation, radius, bodies.inverse_mass, bodies.wall_body_count, walls, 0,
                 self._a, self._b, self._feature, self._normal, self._overlap, self.first, self.number,
             )  # fmt: skip

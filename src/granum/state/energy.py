@@ -4,48 +4,59 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, kernel
+from .._jit import FloatArray, LongArray, kernel
+from ..parallel import LIGHT, ONE, Team
+from ..parallel.barrier import share, wait
 from .bodies import Bodies
 from .rotation import matrix
+
+CHUNK = 1024  # grains that are summed up in one go
 
 
 @kernel
 def grain_energy(
+    thread: int, threads: int, barrier: LongArray,
     first: int, inverse_mass: FloatArray, radius: FloatArray, velocity: FloatArray, spin: FloatArray, position: FloatArray,
-    gx: float, gy: float, gz: float, box: FloatArray,
-) -> tuple[float, float, float]:  # fmt: skip
-    """Kinetic energy [J], energy in the field of gravity [J] (zero at the origin) and largest speed [m/s] of the grains.
-
-    ``box`` (2, 3) receives the lowest and highest coordinates of the centres [m].
+    gx: float, gy: float, gz: float, parts: FloatArray, box: FloatArray,
+) -> None:  # fmt: skip
+    """Of each chunk of grains, in ``parts`` (chunks, 3): kinetic energy [J], energy in the field of gravity [J] (zero at the origin) and
+    the square of the largest speed [m/s]; in ``box`` (chunks, 2, 3) the lowest and highest coordinates of the centres [m].
     """
-    box[0], box[1] = np.inf, -np.inf
-    kinetic, potential, fastest = 0.0, 0.0, 0.0
-    for i in range(len(radius)):
-        k = first + i
-        for f in range(3):
-            box[0, f], box[1, f] = min(box[0, f], position[k, f]), max(box[1, f], position[k, f])
-        if inverse_mass[k] > 0.0:
-            mass = 1.0 / inverse_mass[k]
-            square = velocity[k, 0] ** 2 + velocity[k, 1] ** 2 + velocity[k, 2] ** 2
-            spins = spin[k, 0] ** 2 + spin[k, 1] ** 2 + spin[k, 2] ** 2
-            kinetic += 0.5 * mass * (square + 0.4 * radius[i] * radius[i] * spins)
-            potential -= mass * (gx * position[k, 0] + gy * position[k, 1] + gz * position[k, 2])
-            fastest = max(fastest, square)
-    return kinetic, potential, np.sqrt(fastest)
+    low, high = share(len(parts), thread, threads)
+    for chunk in range(low, high):
+        kinetic, potential, fastest = 0.0, 0.0, 0.0
+        own = box[chunk]
+        own[0], own[1] = np.inf, -np.inf
+        for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, len(radius))):
+            k = first + i
+            for f in range(3):
+                own[0, f], own[1, f] = min(own[0, f], position[k, f]), max(own[1, f], position[k, f])
+            if inverse_mass[k] > 0.0:
+                mass = 1.0 / inverse_mass[k]
+                square = velocity[k, 0] ** 2 + velocity[k, 1] ** 2 + velocity[k, 2] ** 2
+                spins = spin[k, 0] ** 2 + spin[k, 1] ** 2 + spin[k, 2] ** 2
+                kinetic += 0.5 * mass * (square + 0.4 * radius[i] * radius[i] * spins)
+                potential -= mass * (gx * position[k, 0] + gy * position[k, 1] + gz * position[k, 2])
+                fastest = max(fastest, square)
+        parts[chunk, 0], parts[chunk, 1], parts[chunk, 2] = kinetic, potential, fastest
+    wait(barrier, threads)
 
 
-def energy(bodies: Bodies, gravity: FloatArray) -> tuple[float, float, float, FloatArray]:
+def energy(bodies: Bodies, gravity: FloatArray, team: Team = ONE) -> tuple[float, float, float, FloatArray]:
     """Kinetic [J], gravitational [J], largest grain speed [m/s] and the box (2, 3) [m] around all grain centres.
 
     Dynamic walls are included in the energies.
     """
-    box = np.empty((2, 3))
-    kinetic, potential, fastest = grain_energy(
-        bodies.wall_body_count, bodies.inverse_mass, bodies.radius, bodies.velocity, bodies.spin, bodies.position,
-        gravity[0], gravity[1], gravity[2], box,
+    chunks = (bodies.grain_count + CHUNK - 1) // CHUNK
+    parts, box = np.empty((chunks, 3)), np.empty((chunks, 2, 3))
+    team.run(
+        grain_energy, bodies.grain_count // LIGHT, bodies.wall_body_count, bodies.inverse_mass, bodies.radius, bodies.velocity, bodies.spin,
+        bodies.position, gravity[0], gravity[1], gravity[2], parts, box,
     )  # fmt: skip
     own, lifted = wall_energy(bodies, gravity)
-    return kinetic + own, potential + lifted, fastest, box
+    kinetic, potential = parts[:, :2].sum(axis=0)
+    extent = np.stack([box[:, 0].min(axis=0, initial=np.inf), box[:, 1].max(axis=0, initial=-np.inf)])
+    return float(kinetic) + own, float(potential) + lifted, float(np.sqrt(parts[:, 2].max(initial=0.0))), extent
 
 
 def wall_energy(bodies: Bodies, gravity: FloatArray) -> tuple[float, float]:

@@ -98,17 +98,26 @@ class Solution:
         self.settings, self.problem, self.keep_history = settings, problem, history
         self.box = settings.friction == "box"
         self.clock = perf_counter()
-        self.system = s = System.read(problem)
+        self.system = s = self._view()
         self.best = Progress(s.impulse)
+
+    def _view(self) -> System:
+        return System.read(self.problem)
+
+    def _eliminate(self) -> Elimination:
+        return Elimination(self.system)
+
+    def _sweep_seconds(self) -> float:
+        return _sweep_seconds(self.problem)
 
     def find(self) -> SolveReport:
         """Active-set steps from the start, then interior ones with an active-set try whenever they have come nearer."""
         s = self.system
-        if s.contact_count == 0 or s.body_count == 0:
+        if 0 in s.jacobian.shape:  # nothing touches, or nothing yields
             return SolveReport(iterations=0, residual=0.0, converged=True)
-        sweep = _sweep_seconds(self.problem) if self.keep_history else 1.0
+        sweep = self._sweep_seconds() if self.keep_history else 1.0
         self.clock = perf_counter()
-        self.reduce = Elimination(s)
+        self.reduce = self._eliminate()
         self._prepare()
         with np.errstate(all="ignore"):
             reason = self._search()
@@ -133,7 +142,7 @@ class Solution:
         else:
             self.balls = np.array([(1, 2), (3, 3)][: 1 if rows == 3 else 2], np.int32)
         self.coefficient = np.ascontiguousarray(np.stack([s.friction if i < 3 else s.rolling for i, _ in self.balls], axis=1))
-        weight = (self.reduce.blocks**2).sum(axis=(1, 3)) + s.softness.reshape(-1, rows)
+        weight = self.reduce.diagonal + s.softness.reshape(-1, rows)
         for part in (slice(1, 3), slice(3, 6)):
             if weight[:, part].size:
                 weight[:, part] = weight[:, part].max(axis=1, keepdims=True)
@@ -186,7 +195,7 @@ class Solution:
         """Impulses after sweeps of PGS, which cost little beside a factorisation."""
         self.system.write(self.problem, p)
         PGS(iterations=sweeps, friction=self.settings.friction).solve(self.problem, measure=False)
-        swept = System.read(self.problem).impulse
+        swept = self._view().impulse
         return swept if np.isfinite(swept).all() else p
 
     def _active_set(self, p: FloatArray) -> None:

@@ -107,6 +107,7 @@ class Elimination:
         self.transposed = self.scaled.T.tocsr()
         self.free = s.relative_velocity(s.free_velocity)
         self.pair, self.blocks = split_rows(self.scaled.data, self.scaled.indices, self.scaled.indptr, s.rows, s.contact_count)
+        self.diagonal = (self.blocks**2).sum(axis=(1, 3))  # (C, rows) of G M^-1 G^T
         both = self.pair[(self.pair >= 0).all(axis=1)]
         left, right = np.concatenate([both[:, 0], both[:, 1], np.arange(n)]), np.concatenate([both[:, 1], both[:, 0], np.arange(n)])
         weight = np.concatenate([np.full(2 * len(both), -1.0), np.full(n, 2.0 * len(both) + 1.0)])

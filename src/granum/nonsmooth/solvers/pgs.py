@@ -9,13 +9,14 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from ..._jit import FloatArray, IntArray, device, kernel
+from ..._jit import FloatArray, IntArray, LongArray, device, kernel
 from ...contact.model import NonNegative, Record
-from ..blocks import BODY, LANES
+from ...parallel.barrier import share, wait
+from ..blocks import BODY, COLOURS, LANES
 from ..problem import Problem
 from ..residual import mean_residual
 from ..rows import sweep_contact
-from ..sweep import SCRATCH, sweep_blocks
+from ..sweep import SCRATCH, sampling, sweep_blocks
 from .report import SolveReport
 
 
@@ -32,13 +33,15 @@ ORDER_NUMBER = {order.name.lower(): int(order) for order in Order}  # a plain nu
 LARGEST_MOMENTUM = 0.95  # without a cap the extrapolation diverges late in a solve
 GROWTH_RESTART = 1.5     # restart when the squared step grows by this
 WINDOW = 20              # sweeps: without headway from one window to the next, plain sweeps follow, longer each time
+FEW_BLOCKS = 4           # of a colour: fewer are done by one thread sooner than by several
+SWEPT = 4                # things that a contact counts for, since it is swept so often
 CHECK_EVERY = 5          # sweeps between two looks at the residual: a look costs about as much as a sweep
 
 
 @device
-def extrapolate(body, body_before, bodies, beta):
+def extrapolate(body, body_before, first, last, beta):
     """Velocities ahead of the last two iterates by beta; the newest is kept in ``body_before``."""
-    for i in range(bodies):
+    for i in range(first, last):
         o = np.uint64(i * BODY)
         q = np.uint64(i * 6)
         for f in range(np.uint64(6)):
@@ -47,29 +50,89 @@ def extrapolate(body, body_before, bodies, beta):
             body_before[q + f] = v
 
 
+@device
+def sweep_colours(
+    thread, threads, barrier, body, lane_a, lane_b, data, before, fields, colour_block, full_first, lever, full, inverse_inertia, beta,
+    momentum, soft_t, soft_r, scratch, sums,
+):  # fmt: skip
+    """One sweep, colour by colour: the contacts of a colour share no body, so that each thread takes some of them.
+
+    A colour with few of them is left to the first thread; between two such colours nobody waits.
+    """
+    blocks = colour_block[COLOURS]
+    serial_start = np.int64(blocks) * LANES
+    sampled = sampling(blocks)
+    for c in range(COLOURS):
+        first, last = np.int64(colour_block[c]), np.int64(colour_block[c + 1])
+        if first == blocks:
+            break
+        alone = last - first < FEW_BLOCKS
+        low, high = share(last - first, thread, threads)
+        if alone:
+            low, high = np.int64(0), last - first if thread == 0 else np.int64(0)
+        sweep_blocks(
+            body, lane_a, lane_b, data, before, fields, first + low, first + high, sampled, beta, momentum, soft_t, soft_r, scratch, sums
+        )
+        if not alone or colour_block[min(c + 2, COLOURS)] - last >= FEW_BLOCKS or last == blocks:
+            wait(barrier, threads)
+    for c in range(COLOURS + 1):
+        first, last = np.int64(full_first[c]), np.int64(full_first[c + 1])
+        if first == last:
+            continue
+        low, high = share(last - first, thread, threads)
+        if c == COLOURS:  # those without a colour
+            low, high = np.int64(0), last - first if thread == 0 else np.int64(0)
+        for k in range(first + low, first + high):
+            ahead, square = sweep_contact(
+                body, lane_a, lane_b, data, before, fields, serial_start + k, serial_start, lever, full, inverse_inertia, beta, momentum,
+                soft_t, soft_r, False,
+            )  # fmt: skip
+            sums[2 * (blocks + k)], sums[2 * (blocks + k) + 1] = ahead, square
+        wait(barrier, threads)
+
+
+@device
+def add_step_sums(sums, blocks, one_by_one):
+    """The two momentum sums of a sweep in colours, in an order that no number of threads changes."""
+    ahead, square = 0.0, 0.0
+    for k in range(0, blocks, sampling(blocks) + 1):
+        ahead += sums[2 * k]
+        square += sums[2 * k + 1]
+    for k in range(blocks, blocks + one_by_one):
+        ahead += sums[2 * k]
+        square += sums[2 * k + 1]
+    return ahead, square
+
+
 @kernel
 def iterate(
+    thread: int, threads: int, barrier: LongArray,
     # the problem
-    lane_a: IntArray, lane_b: IntArray, place: IntArray, fields: int, colour_blocks: int, serial: int, lever: FloatArray, full: IntArray,
-    inverse_inertia: FloatArray, radius_eff: FloatArray, soft_t: float, soft_r: float, yielding: int,
+    lane_a: IntArray, lane_b: IntArray, place: IntArray, contact_at: IntArray, fields: int, colour_block: IntArray, full_first: IntArray,
+    lever: FloatArray, full: IntArray, inverse_inertia: FloatArray, radius_eff: FloatArray, soft_t: float, soft_r: float, yielding: int,
     # the method
     iterations: int, tolerance: float, momentum: bool, order: int, box: bool, seed: int, measure: bool,
     # in and out
     body: FloatArray, data: FloatArray,
     # work and results
-    body_before: FloatArray, before: FloatArray, history: FloatArray, kinds: FloatArray,
+    body_before: FloatArray, before: FloatArray, sums: FloatArray, history: FloatArray, kinds: FloatArray,
 ) -> tuple[int, float]:  # fmt: skip
     """Sweep until ``iterations`` or the residual is below ``tolerance`` [m/s]; returns sweeps done and residual (-1: not measured).
 
-    ``history`` (iterations, 4), when it has rows, receives residual and row-kind residuals after every sweep.
+    ``history`` (iterations, 4), when it has rows, receives residual and row-kind residuals after every sweep. Every thread comes to the
+    same decisions from the same numbers; orders other than by colour are for one thread.
     """
-    serial_start = np.int64(colour_blocks * LANES)
+    blocks = np.int64(colour_block[COLOURS])
+    serial_start = blocks * LANES
     contacts = len(place)
-    visit = place.copy()
+    in_colours = order == Order.COLOUR and not box
+    visit = np.empty(0 if in_colours else contacts, np.int32)
+    for k in range(len(visit)):
+        visit[k] = place[k]
     if order == Order.RANDOM:
         np.random.seed(seed)  # noqa: NPY002  (the state of compiled code, not NumPy's)
-    scratch = np.empty(SCRATCH)
-    in_blocks = order == Order.COLOUR and not box
+    scratch, own_kinds = np.empty(SCRATCH), np.zeros(3)
+    low, high = share(np.int64(yielding), thread, threads)
     theta, last_square, residual, done = 1.0, np.inf, -1.0, 0
     rest, plain_until, window, last_window = WINDOW, 0, 0.0, np.inf
     for sweep in range(iterations):
@@ -80,21 +143,23 @@ def iterate(
             theta = new_theta
             if sweep < plain_until:
                 beta, theta = 0.0, 1.0
-            extrapolate(body, body_before, yielding, beta)
+            extrapolate(body, body_before, low, high, beta)
+            wait(barrier, threads)
         ahead, square = 0.0, 0.0
-        if in_blocks:
-            ahead, square = sweep_blocks(
-                body, lane_a, lane_b, data, before, fields, colour_blocks, beta, momentum, soft_t, soft_r, scratch
-            )
+        if in_colours:
+            sweep_colours(
+                thread, threads, barrier, body, lane_a, lane_b, data, before, fields, colour_block, full_first, lever, full,
+                inverse_inertia, beta, momentum, soft_t, soft_r, scratch, sums,
+            )  # fmt: skip
+            if momentum:
+                ahead, square = add_step_sums(sums, blocks, np.int64(full_first[COLOURS + 1]))
         elif order == Order.RANDOM:
             np.random.shuffle(visit)  # noqa: NPY002
-        for k in range(serial if in_blocks else contacts):
-            p = serial_start + k if in_blocks else np.int64(visit[k])
-            if order == Order.SYMMETRIC and sweep % 2 == 1:
-                p = np.int64(visit[contacts - 1 - k])
+        for k in range(len(visit)):
+            backwards = order == Order.SYMMETRIC and sweep % 2 == 1
             x, y = sweep_contact(
-                body, lane_a, lane_b, data, before, fields, p, serial_start, lever, full, inverse_inertia, beta, momentum,
-                soft_t, soft_r, box,
+                body, lane_a, lane_b, data, before, fields, np.int64(visit[contacts - 1 - k if backwards else k]), serial_start, lever,
+                full, inverse_inertia, beta, momentum, soft_t, soft_r, box,
             )  # fmt: skip
             ahead += x
             square += y
@@ -108,19 +173,18 @@ def iterate(
                 if window >= last_window and sweep >= plain_until:  # no headway: it circles around the solution
                     plain_until, rest = done + rest, 2 * rest
                 window, last_window = 0.0, window
-        if len(history) > 0 or (tolerance > 0.0 and done % CHECK_EVERY == 0):
+        if len(history) > 0 or (tolerance > 0.0 and done % CHECK_EVERY == 0) or (measure and done == iterations):
             residual = mean_residual(
-                body, lane_a, lane_b, data, fields, place, serial_start, lever, full, soft_t, soft_r, box, radius_eff, kinds
-            )
-            if len(history) > 0:
+                thread, threads, barrier, body, lane_a, lane_b, data, fields, place, serial_start, lever, full, soft_t, soft_r, box,
+                radius_eff, sums, own_kinds,
+            )  # fmt: skip
+            if len(history) > 0 and thread == 0:
                 history[sweep, 0] = residual
-                history[sweep, 1:] = kinds
+                history[sweep, 1:] = own_kinds
             if residual <= tolerance:
                 break
-    if measure and (residual < 0.0 or done % CHECK_EVERY > 0):
-        residual = mean_residual(
-            body, lane_a, lane_b, data, fields, place, serial_start, lever, full, soft_t, soft_r, box, radius_eff, kinds
-        )
+    if thread == 0:
+        kinds[:] = own_kinds
     return done, residual
 
 
@@ -148,12 +212,13 @@ class PGS(Record):
         rows = np.zeros((self.iterations if history else 0, 4))
         kinds = np.zeros(3)
         momentum = self.momentum and self.order != "symmetric"  # the two together diverge
-        done, residual = iterate(
-            *problem.for_sweeps(), self.iterations, self.tolerance, momentum, ORDER_NUMBER[self.order],
-            self.friction == "box", self.seed + step, measure, problem.body, problem.data, problem.body_before,
-            problem.before, rows, kinds,
+        box = self.friction == "box"
+        shared = SWEPT * problem.contact_count if self.order == "colour" and not box else 0
+        done, residual = problem.team.run(
+            iterate, shared, *problem.for_sweeps(), self.iterations, self.tolerance, momentum, ORDER_NUMBER[self.order], box,
+            self.seed + step, measure, problem.body, problem.data, problem.body_before, problem.before, problem.sums, rows, kinds,
         )  # fmt: skip
         return SolveReport(
             iterations=done, residual=residual, residual_by_kind=tuple(kinds), history=rows[:done],
-            converged=self.tolerance > 0 and 0 <= residual <= self.tolerance,
+            converged=self.tolerance > 0 and 0 <= residual <= self.tolerance, work=np.arange(1.0, len(rows[:done]) + 1),
         )  # fmt: skip

@@ -1,0 +1,130 @@
+"""A barrier between the threads of one compiled kernel: cheap enough (well below a microsecond) to stand between two colours of a sweep.
+
+A thread that arrives counts itself; the last one opens the gate by a new generation number, and the others look at that number until it
+changes. They spin, since the work between two barriers is short, but give their core away after a while: more threads than cores must not
+starve the ones that still work.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from .._jit import LongArray, device
+
+LINE = 16  # numbers between two that different threads write: two cache lines, so that neither disturbs the other
+ARRIVED, GATE, BROKEN, FIRST_BOARD = 0, LINE, 2 * LINE, 3 * LINE
+SPINS = 2000  # looks at the gate before the core is given away: about ten microseconds
+
+
+def new_barrier(threads: int) -> LongArray:
+    """State of a barrier: who has arrived, the generation of the gate, whether somebody will never come, and a board on which each
+    thread may write one number."""
+    return np.zeros(FIRST_BOARD + threads * LINE, np.int64)
+
+
+def _element(context, builder, signature, args):
+    """Address of an element of a one-dimensional array of int64."""
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    return builder.gep(array.data, [args[1]])
+
+
+# Intrinsics: what stands in ``emit`` is written into the compiled code.
+@intrinsic
+def atomic_add(typingctx, array, index, value):
+    """Add to an element at once for all threads; returns what it was before."""
+
+    def emit(context, builder, signature, args):
+        return builder.atomic_rmw("add", _element(context, builder, signature, args), args[2], "seq_cst")
+
+    return types.int64(array, types.int64, types.int64), emit
+
+
+@intrinsic
+def atomic_load(typingctx, array, index):
+    """An element as the other threads have left it; what they wrote before is seen after."""
+
+    def emit(context, builder, signature, args):
+        return builder.load_atomic(_element(context, builder, signature, args), "acquire", 8)
+
+    return types.int64(array, types.int64), emit
+
+
+@intrinsic
+def atomic_store(typingctx, array, index, value):
+    """Write an element so that other threads see it, and all that was written before."""
+
+    def emit(context, builder, signature, args):
+        builder.store_atomic(args[2], _element(context, builder, signature, args), "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.int64), emit
+
+
+@intrinsic
+def give_way(typingctx):
+    """Let another thread have this core."""
+
+    def emit(context, builder, signature, args):
+        name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.IntType(32), []), name)
+        builder.call(function, [])
+        return context.get_dummy_value()
+
+    return types.void(), emit
+
+
+@device
+def wait(barrier, threads):
+    """Until all threads have come here, or one has failed: then nobody cares for the result."""
+    if threads == 1:
+        return
+    generation = atomic_load(barrier, np.int64(GATE))  # type: ignore[call-arg, var-annotated]  # its first argument is the compiler's
+    if atomic_add(barrier, np.int64(ARRIVED), np.int64(1)) == threads - 1:
+        atomic_store(barrier, np.int64(ARRIVED), np.int64(0))
+        atomic_store(barrier, np.int64(GATE), generation + 1)
+        return
+    looks = 0
+    while atomic_load(barrier, np.int64(GATE)) == generation:
+        looks += 1
+        if looks > SPINS:
+            if atomic_load(barrier, np.int64(BROKEN)):
+                return
+            give_way()
+
+
+@device
+def share(count, thread, threads):
+    """First and one past the last of the ``count`` things that belong to a thread."""
+    return count * thread // threads, count * (thread + 1) // threads
+
+
+@device
+def add_up(barrier, thread, threads, count):
+    """Of things that every thread has ``count`` of: how many the threads before this one have, and how many there are in all."""
+    barrier[FIRST_BOARD + thread * LINE] = count
+    wait(barrier, threads)
+    before, total = np.int64(0), np.int64(0)
+    for t in range(threads):
+        if t == thread:
+            before = total
+        total += barrier[FIRST_BOARD + t * LINE]
+    wait(barrier, threads)  # nobody writes anew while another still reads
+    return before, total
+
+
+@device
+def largest_of(barrier, thread, threads, value):
+    """The largest of the numbers that the threads have."""
+    barrier[FIRST_BOARD + thread * LINE] = value
+    wait(barrier, threads)
+    largest = value
+    for t in range(threads):
+        largest = max(largest, barrier[FIRST_BOARD + t * LINE])
+    wait(barrier, threads)
+    return largest

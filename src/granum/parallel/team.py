@@ -1,0 +1,115 @@
+"""A team of threads that runs one compiled kernel after another together.
+
+The threads are Python's own; the kernels release the interpreter, so that all of them compute at once. They are made when they are
+first needed, kept as long as the process lives, and serve one team at a time. Waking one costs some ten microseconds while it still
+listens for the next kernel, and more once it sleeps, so that little work is better done by one thread.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from .._jit import LongArray, kernel
+from ..checks import InputError
+from .barrier import BROKEN, atomic_load, new_barrier
+
+LEAST = 4000      # things that a thread should have to do, of some 50 ns each: for fewer it is not woken
+LIGHT = 8         # things that are only copied: so many of them count as one
+MOST = 256        # threads
+LISTEN = 100_000  # looks at the bell before a thread goes to sleep: some hundred microseconds
+
+
+@kernel
+def listen(bell: LongArray, heard: int) -> None:
+    """Until the bell has been rung anew, or nothing was heard for a while."""
+    for _ in range(LISTEN):
+        if atomic_load(bell, np.int64(0)) != heard:  # type: ignore[call-arg]  # its first argument is the compiler's
+            return
+
+
+class _Worker:
+    """One more thread: it takes the next job when the bell rings, and lets go of it when it is done."""
+
+    def __init__(self, number: int) -> None:
+        self.jobs: deque[tuple[Any, ...]] = deque()
+        self.bell, self.sleep = np.zeros(1, np.int64), threading.Semaphore(0)
+        self.error: BaseException | None = None
+        threading.Thread(target=self._serve, name=f"granum-{number}", daemon=True).start()
+
+    def give(self, *job: Any) -> None:
+        """One more job: a kernel, its thread number, threads, barrier and arguments."""
+        self.jobs.append(job)
+        self.bell[0] += 1
+        self.sleep.release()
+
+    def _serve(self) -> None:
+        heard = 0
+        while True:
+            listen(self.bell, heard)
+            self.sleep.acquire()
+            heard += 1
+            self._do(*self.jobs.popleft())
+
+    def _do(self, kernel: Any, thread: int, threads: int, barrier: LongArray, *args: Any) -> None:
+        try:
+            kernel(thread, threads, barrier, *args)
+        except BaseException as error:  # it is raised where the work was given out, and nobody waits for this thread
+            self.error = error
+            barrier[BROKEN] = 1
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+_workers: list[_Worker] = []
+_at_work = threading.Lock()
+
+
+class Team:
+    """``threads`` threads; with one, a kernel is simply called.
+
+    A kernel of a team is called as ``kernel(thread, threads, barrier, *args)`` on every thread, computes its share of the whole, and
+    ends at the barrier: when one thread is through, all have done their part. What it computes must not depend on the number of
+    threads, so that results are the same bits for any team.
+    """
+
+    def __init__(self, threads: int = 1) -> None:
+        if not 1 <= threads <= MOST:
+            raise InputError(f"threads must be from 1 to {MOST} (got {threads}).")
+        self.threads = threads
+        self._barrier = new_barrier(threads)
+
+    def run(self, kernel: Any, things: int, /, *args: Any) -> Any:
+        """Share ``things`` out, and return what the kernel returns on the first thread; few things wake few threads."""
+        threads = min(self.threads, max(1, things // LEAST))
+        if threads == 1:
+            return kernel(0, 1, self._barrier, *args)
+        with _at_work:
+            while len(_workers) < threads - 1:
+                _workers.append(_Worker(len(_workers) + 1))
+            called = _workers[: threads - 1]
+            for thread, worker in enumerate(called, 1):
+                worker.give(kernel, thread, threads, self._barrier, *args)
+            try:
+                result = kernel(0, threads, self._barrier, *args)
+            except BaseException:
+                self._barrier[BROKEN] = 1  # the others must not wait for this thread
+                raise
+            finally:
+                if self._barrier[BROKEN]:
+                    self._barrier = new_barrier(self.threads)
+            for worker in called:
+                if worker.error:
+                    error, worker.error = worker.error, None
+                    raise error
+            return result
+
+
+ONE = Team(1)

@@ -153,4 +153,4 @@ def _root(matrix: sparse.csr_array) -> sparse.csr_array:
 
 def _factors(matrix: sparse.csc_array, order: str) -> SuperLU:
     """LU factors without pivoting: the matrix is positive definite, or nearly so."""
-    return splu(matrix, permc_spec=order, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    return splu(matrix, permc_spec=order, diag_pivot_thresh=0.0, relax=6, panel_size=12, options={"SymmetricMode": True})

@@ -1,14 +1,17 @@
 """Contact solvers: one file per method, one signature, ``solve(problem) -> SolveReport``."""
 
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from ...checks import known_name
+from .direct import Direct
 from .pgs import PGS
 from .report import SolveReport
 
-Solver = PGS
+Solver = Annotated[PGS | Direct, Field(discriminator="name")]
 """Any solver, by its name."""
-SOLVERS: dict[str, type[Solver]] = {"pgs": PGS}
+SOLVERS: dict[str, type[PGS | Direct]] = {"pgs": PGS, "direct": Direct}
 
 
 def make_solver(name: str, **settings: Any) -> Solver:
@@ -16,4 +19,4 @@ def make_solver(name: str, **settings: Any) -> Solver:
     return SOLVERS[known_name("solver", name, SOLVERS)](**settings)
 
 
-__all__ = ["PGS", "SOLVERS", "SolveReport", "Solver", "make_solver"]
+__all__ = ["PGS", "SOLVERS", "Direct", "SolveReport", "Solver", "make_solver"]

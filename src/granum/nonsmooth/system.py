@@ -1,0 +1,222 @@
+"""A contact problem as sparse matrices, for solvers that factorise, coarsen or export it.
+
+Rows stand contact by contact: the normal, two tangents, and with rolling resistance the turns about the two tangents and the normal.
+Columns are the freedoms of the bodies that yield, 6 each, scaled as they are packed: the velocity v [m/s], then the radius times the spin
+[m/s] (a dynamic wall: its spin [rad/s]). So the inverse mass of a sphere is 1/m for v and 5/(2 m) for the spin. With impulses p
+
+    v = v_free + M^-1 G^T p,    u = G v + drift,
+
+where u are the relative velocities of the contacts and ``drift`` is what bodies that do not yield (driven walls) add to them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from .._jit import FloatArray, IntArray, kernel
+from .blocks import ARM, BODY, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, PN, PX, RX, SOFTNESS, TARGET
+from .problem import Problem
+from .rows import arms, listed, relative_velocity, tangents
+
+
+@kernel
+def read_contacts(
+    body: FloatArray, data: FloatArray, place: IntArray, fields: int, basis: FloatArray, impulse: FloatArray, target: FloatArray,
+    softness: FloatArray, soft_t: float, soft_r: float, friction: FloatArray, rolling: FloatArray,
+) -> None:  # fmt: skip
+    """Basis (C, 3, 3), and impulse, target and softness of every row, and the two friction coefficients out of the blocks."""
+    rows = 6 if fields > RX else 3
+    for c in range(len(place)):
+        d = np.int64(place[c]) // LANES * fields * LANES + np.int64(place[c]) % LANES
+        o = c * rows
+        e = basis[c]
+        e[0, 0], e[0, 1], e[0, 2] = data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES]
+        e[1, 0], e[1, 1], e[1, 2], e[2, 0], e[2, 1], e[2, 2] = tangents(e[0, 0], e[0, 1], e[0, 2])
+        impulse[o], target[o], softness[o] = data[d + PN * LANES], data[d + TARGET * LANES], data[d + SOFTNESS * LANES]
+        friction[c] = data[d + MU * LANES]
+        for k in range(1, 3):
+            softness[o + k] = soft_t
+            for f in range(3):
+                impulse[o + k] += e[k, f] * data[d + (PX + f) * LANES]
+        if rows > 3:
+            rolling[c] = data[d + MU_R * LANES]
+            for k in range(3):
+                softness[o + 3 + k] = soft_r
+                for f in range(3):
+                    impulse[o + 3 + k] += e[(k + 1) % 3, f] * data[d + (RX + f) * LANES]
+
+
+@kernel
+def write_contacts(basis: FloatArray, impulse: FloatArray, place: IntArray, fields: int, data: FloatArray) -> None:
+    """Impulses of all rows back into the blocks."""
+    rows = 6 if fields > RX else 3
+    for c in range(len(place)):
+        d = np.int64(place[c]) // LANES * fields * LANES + np.int64(place[c]) % LANES
+        o = c * rows
+        e = basis[c]
+        data[d + PN * LANES] = impulse[o]
+        for f in range(3):
+            data[d + (PX + f) * LANES] = impulse[o + 1] * e[1, f] + impulse[o + 2] * e[2, f]
+            if rows > 3:
+                data[d + (RX + f) * LANES] = impulse[o + 3] * e[1, f] + impulse[o + 4] * e[2, f] + impulse[o + 5] * e[0, f]
+
+
+@kernel
+def jacobian_rows(
+    body: FloatArray, data: FloatArray, place: IntArray, lane_a: IntArray, lane_b: IntArray, fields: int, serial_start: int,
+    lever: FloatArray, full: IntArray, basis: FloatArray, column: IntArray, still: FloatArray,
+) -> tuple[FloatArray, IntArray, IntArray, FloatArray]:  # fmt: skip
+    """G by rows (values, columns, start of each row), and the drift of every row.
+
+    ``column`` (slots,) is the number of a body that yields, else -1; ``still`` are the packed bodies with those that yield at rest.
+    """
+    rows = 6 if fields > RX else 3
+    values = np.empty(len(place) * (36 + 12 * (rows > 3)))
+    columns = np.empty(len(values), np.int32)
+    start = np.zeros(len(place) * rows + 1, np.int32)
+    drift = np.zeros(len(place) * rows)
+    k = 0
+    for c in range(len(place)):
+        p = np.int64(place[c])
+        d = p // LANES * fields * LANES + p % LANES
+        a, b = np.int64(lane_a[p]), np.int64(lane_b[p])
+        e = basis[c]
+        q = listed(p, serial_start, full)
+        ax, ay, az, bx, by, bz = arms(body, a, b, e[0, 0], e[0, 1], e[0, 2], data[d + ARM * LANES], q, lever)
+        ux, uy, uz, wx, wy, wz = relative_velocity(still, a, b, ax, ay, az, bx, by, bz)
+        for row in range(rows):
+            t = e[row] if row < 3 else e[(row - 2) % 3]
+            drift[c * rows + row] = t[0] * ux + t[1] * uy + t[2] * uz if row < 3 else t[0] * wx + t[1] * wy + t[2] * wz
+            for side in range(2):
+                slot = a if side == 0 else b
+                sign = -1.0 if side == 0 else 1.0
+                first = np.int64(column[slot]) * 6
+                if first < 0:
+                    continue
+                turn = sign * body[slot * BODY + INV_RADIUS]  # from packed spin to spin
+                if row < 3:
+                    for f in range(3):
+                        values[k], columns[k] = sign * t[f], first + f
+                        k += 1
+                    if row == 0 and q < 0:  # the normal of spheres has no lever arm
+                        continue
+                    x, y, z = (ax, ay, az) if side == 0 else (bx, by, bz)
+                    values[k], columns[k] = turn * (y * t[2] - z * t[1]), first + 3
+                    values[k + 1], columns[k + 1] = turn * (z * t[0] - x * t[2]), first + 4
+                    values[k + 2], columns[k + 2] = turn * (x * t[1] - y * t[0]), first + 5
+                    k += 3
+                else:
+                    for f in range(3):
+                        values[k], columns[k] = turn * t[f], first + 3 + f
+                        k += 1
+            start[c * rows + row + 1] = k
+    return values[:k], columns[:k], start, drift
+
+
+@dataclass(frozen=True)
+class System:
+    """The sparse view of a `Problem` with C contacts, R rows in all and B bodies that yield."""
+
+    rows: int
+    """Per contact: 3, or 6 with rolling resistance."""
+    slot: IntArray
+    """(B,) packed slots of the bodies that yield, in the order of the columns."""
+    basis: FloatArray
+    """(C, 3, 3) n, t1 and t2 of every contact, in world axes."""
+    jacobian: sparse.csr_array
+    """(R, 6 B) G."""
+    inverse_mass: sparse.csr_array
+    """(6 B, 6 B) M^-1, one block for each body."""
+    velocity: FloatArray
+    """(6 B,) of the bodies at present."""
+    drift: FloatArray
+    """(R,) part of the relative velocities that belongs to bodies that do not yield [m/s; rad/s for rolling rows]."""
+    target: FloatArray
+    """(R,) b, the separation speed asked for; 0 in all rows but the normals [m/s]."""
+    softness: FloatArray
+    """(R,) diagonal of Sigma: C_n, soft_t, soft_t, and soft_r three times [1/kg; 1/(kg m^2)]."""
+    friction: FloatArray
+    """(C,) mu."""
+    rolling: FloatArray
+    """(C,) mu_r R* [m]; zeros without rolling resistance."""
+    impulse: FloatArray
+    """(R,) on b at present [N s; N m s]."""
+
+    @classmethod
+    def read(cls, problem: Problem) -> System:
+        """Of a problem, with its present velocities and impulses."""
+        p, count, rows = problem, problem.contact_count, problem.rows
+        packed = p.body[: p.yielding * BODY].reshape(-1, BODY)
+        slot = np.flatnonzero(packed[:, INV_MASS] > 0).astype(np.int32)
+        column = np.full(len(p.body) // BODY, -1, np.int32)
+        column[slot] = np.arange(len(slot), dtype=np.int32)
+        still = p.body.copy()
+        still[: p.yielding * BODY].reshape(-1, BODY)[slot, :6] = 0.0
+        basis, impulse, target, softness = np.empty((count, 3, 3)), *(np.zeros(count * rows) for _ in range(3))
+        friction, rolling = np.zeros(count), np.zeros(count)
+        place = p.place[:count]
+        read_contacts(
+            p.body, p.data, place, p.fields, basis, impulse, target, softness, p.soft_t, p.soft_t, friction, rolling
+        )
+        values, columns, start, drift = jacobian_rows(
+            p.body, p.data, place, p.lane_a, p.lane_b, p.fields, p.colour_blocks * LANES, p.lever, p.full, basis, column, still
+        )
+        jacobian = sparse.csr_array((values, columns, start), shape=(count * rows, 6 * len(slot)))
+        return cls(
+            rows=rows, slot=slot, basis=basis, jacobian=jacobian, inverse_mass=_inverse_mass(p, slot, packed[slot, INV_MASS]),
+            velocity=packed[slot, :6].ravel(), drift=drift, target=target, softness=softness, friction=friction, rolling=rolling,
+            impulse=impulse,
+        )  # fmt: skip
+
+    @property
+    def contact_count(self) -> int:
+        return len(self.friction)
+
+    @property
+    def body_count(self) -> int:
+        return len(self.slot)
+
+    @cached_property
+    def free_velocity(self) -> FloatArray:
+        """(6 B,) without the present impulses: v - M^-1 G^T p."""
+        return self.velocity - self.inverse_mass @ (self.jacobian.T @ self.impulse)
+
+    def velocity_of(self, impulse: FloatArray) -> FloatArray:
+        """(6 B,) that impulses (R,) lead to."""
+        return self.free_velocity + self.inverse_mass @ (self.jacobian.T @ impulse)
+
+    def relative_velocity(self, velocity: FloatArray) -> FloatArray:
+        """(R,) u of every row: b against a at the contact point [m/s], and its spin for rolling rows [rad/s]."""
+        return self.jacobian @ velocity + self.drift
+
+    def delassus(self) -> sparse.csr_array:
+        """(R, R) W = G M^-1 G^T + Sigma: relative velocities (and softness) by impulses."""
+        return sparse.csr_array(self.jacobian @ self.inverse_mass @ self.jacobian.T + sparse.diags_array(self.softness))
+
+    def offset(self) -> FloatArray:
+        """(R,) q of the local form W p + q: relative velocities without impulses, less the targets."""
+        return self.relative_velocity(self.free_velocity) - self.target
+
+    def write(self, problem: Problem, impulse: FloatArray) -> None:
+        """Impulses (R,) and the velocities that they lead to into the problem that was read."""
+        p = problem
+        write_contacts(self.basis, impulse, p.place[: self.contact_count], p.fields, p.data)
+        packed = p.body[: p.yielding * BODY].reshape(-1, BODY)
+        packed[self.slot, :6] = self.velocity_of(impulse).reshape(-1, 6)
+
+
+def _inverse_mass(problem: Problem, slot: IntArray, inverse_mass: FloatArray) -> sparse.csr_array:
+    """Block by block; spheres have a diagonal one in packed columns."""
+    blocks = np.zeros((len(slot), 6, 6))
+    blocks[:, range(3), range(3)] = inverse_mass[:, None]
+    blocks[:, range(3, 6), range(3, 6)] = 2.5 * inverse_mass[:, None]
+    full = np.flatnonzero(slot >= problem.first_full)
+    blocks[full, 3:, 3:] = problem.inverse_inertia[slot[full] - problem.first_full]
+    n = len(slot)
+    out = sparse.bsr_array((blocks, np.arange(n), np.arange(n + 1)), shape=(6 * n, 6 * n)).tocsr()
+    out.eliminate_zeros()
+    return out

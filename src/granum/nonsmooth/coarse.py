@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from .._jit import device, kernel, FloatArray, IntArray
+from .._jit import FloatArray, IntArray, device, kernel
 from ..parallel.barrier import share, wait
 from .blocks import (
     ARM,
@@ -44,7 +44,7 @@ from .blocks import (
     SOFTNESS,
     TARGET,
 )  # fmt: skip
-from .sweep import B, S, U, W, load_bodies
+from .sweep import S, U, W, load_bodies
 
 SHARE = 26     # numbers that a body gathers: 3 nodes x 6 of impulses, 3 of r, 3 + 2 of the softness in K
 R0, D0, O0 = 18, 21, 24
@@ -55,13 +55,14 @@ RIDGE = 1e-12  # of the mean diagonal of K, added to it
 @kernel
 def layers_along_load(
     slot_a: IntArray, slot_b: IntArray, place: IntArray, fields: int, serial_start: int, yielding: int, body: FloatArray, data: FloatArray,
-    wanted: int, width: float, height: FloatArray, base: IntArray, layer: IntArray, part: FloatArray,
-) -> int:  # fmt: skip
-    """Lay layers across the load: the first layer of each body, and layer and place in it (0 to 1) of each contact lane; returns their number.
+    wanted: int, height: FloatArray, base: IntArray, layer: IntArray, part: FloatArray,
+) -> tuple[int, bool]:  # fmt: skip
+    """Lay layers across the load; returns their number, and whether all impulses are zero.
 
+    Found are the first layer that contacts of a body can be in, and the layer and place in it (0 to 1) of each contact lane.
     The load is the momentum that the bodies would have without contacts. Heights along it follow from contact to contact, each group of
-    touching bodies starting at zero. ``wanted`` layers, or as many as are ``width`` [m] thick (0: three diameters of the largest grain);
-    none is thinner than that grain. Lanes without a contact of spheres get layer -1.
+    touching bodies starting at zero. ``wanted`` layers (0: one for every three diameters of the largest
+    grain); none is thinner than that grain. Lanes without a contact of spheres get layer -1.
     """
     load = np.zeros(3)
     for i in range(yielding):
@@ -72,6 +73,8 @@ def layers_along_load(
     contacts = len(slot_a)
     head = np.full(yielding, -1, np.int32)
     link = np.empty(2 * contacts, np.int32)
+    cold = True  # no impulses to begin with
+    seen = np.ones(yielding, np.bool_)  # nobody need look at bodies without contacts
     for c in range(contacts):
         p = np.int64(place[c])
         a, b = slot_a[c], slot_b[c]
@@ -80,6 +83,10 @@ def layers_along_load(
             sign = 1.0 if b >= yielding or body[b * BODY + INV_MASS] == 0.0 else -1.0
             for f in range(3):
                 load[f] += sign * (data[d + PN * LANES] * data[d + (NX + f) * LANES] + data[d + (PX + f) * LANES])
+        cold = cold and data[d + PN * LANES] == 0.0
+        seen[a] = False
+        if b < yielding:
+            seen[b] = False
         if p < serial_start and b < yielding:
             link[2 * c], head[a] = head[a], 2 * c
             link[2 * c + 1], head[b] = head[b], 2 * c + 1
@@ -87,7 +94,6 @@ def layers_along_load(
     ex, ey, ez = (load[0] / length, load[1] / length, load[2] / length) if length > 0.0 else (0.0, 0.0, 1.0)
 
     queue = np.empty(yielding, np.int32)
-    seen = np.zeros(yielding, np.bool_)
     largest, top = 0.0, 0.0
     for start in range(yielding):
         if seen[start]:
@@ -98,9 +104,7 @@ def layers_along_load(
             i = np.int64(queue[first])
             first += 1
             r = 1.0 / body[i * BODY + INV_RADIUS]
-            if head[i] >= 0:
-                largest = max(largest, r)
-            lowest, highest = min(lowest, height[i] - r), max(highest, height[i] + r)
+            largest, lowest, highest = max(largest, r), min(lowest, height[i] - r), max(highest, height[i] + r)
             k = head[i]
             while k >= 0:
                 c = k // 2
@@ -117,13 +121,10 @@ def layers_along_load(
             height[queue[q]] -= lowest
         top = max(top, highest - lowest)
 
-    if largest == 0.0:
-        largest = 0.5 * top
     thinnest = 2.0001 * largest
-    if width <= 0.0:
-        width = 6.0 * largest
-    count = wanted if wanted > 0 else int(math.ceil(top / width))
-    count = max(1, min(count, int(top / thinnest)))
+    count = 1
+    if top > 0.0:
+        count = max(1, min(wanted if wanted > 0 else math.ceil(top / (6.0 * largest)), int(top / thinnest)))
     width = max(top / count, thinnest)
     for i in range(yielding):
         r = 1.0 / body[i * BODY + INV_RADIUS]
@@ -140,7 +141,7 @@ def layers_along_load(
         k = max(0, min(int(s), count - 1))
         if 0 <= k - base[a] <= 1 and (b >= yielding or 0 <= k - base[b] <= 1):
             layer[p], part[p] = k, min(max(s - k, 0.0), 1.0)
-    return count
+    return count, cold
 
 
 @device

@@ -92,10 +92,23 @@ def test_frames_do_not_drift(granum):
         assert list(recording.steps) == [0, 3, 7, 10, 13, 17, 20, 23, 27, 30, 33]
 
 
-def test_more_threads_than_one_are_told(granum):
-    result = granum(*small("--threads", 2, "--json"))
-    assert json.loads(result.stdout)["threads"] == 1
-    assert "solves on one thread" in result.stderr
+def test_threads_are_told_and_do_not_change_the_result(granum):
+    one, many = (granum(*small("--threads", threads, "--json")) for threads in (1, 64))
+    assert json.loads(many.stdout)["threads"] == 64
+    assert "64 threads on" in many.stderr
+    assert "threads on" not in one.stderr
+    assert json.loads(many.stdout)["state_hash"] == json.loads(one.stdout)["state_hash"]
+
+
+@pytest.mark.parametrize("threads", [0, -2])
+def test_too_few_threads_are_refused(granum, threads):
+    result = granum(*small("--threads", threads))
+    assert result.exit_code == 2
+    assert "threads" in result.stderr
+
+
+def test_smooth_runs_say_that_they_use_one_thread(granum):
+    assert "one thread" in granum(*small("--threads", 2, "--stepper", "smooth")).stderr
 
 
 def test_scenes_lists_parameters(granum):

@@ -90,7 +90,7 @@ class SeriesComparison:
     @property
     def mean_difference(self) -> float:
         """|<a> - <b>| / |<a>| (PP Table 5.2)."""
-        return _relative(self.mean_a, self.mean_b)
+        return relative(self.mean_a, self.mean_b)
 
     @property
     def drift(self) -> float:
@@ -114,7 +114,7 @@ class HistogramComparison:
     @property
     def mean_difference(self) -> float:
         """|<a> - <b>| / |<a>|."""
-        return _relative(*self.mean)
+        return relative(*self.mean)
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def compare(
     series = tuple(
         SeriesComparison(name, unit, time_a, series_a[name], time_b, series_b[name]) for name, (unit, _) in MEASURES.items()
     )
-    return Comparison((str(runs[0].path), str(runs[1].path)), start, end, series, _histogram(sums_a, sums_b, bins))
+    return Comparison((str(runs[0].path), str(runs[1].path)), start, end, series, compare_sums(sums_a, sums_b, bins))
 
 
 def _measure(run: Recording, since: float, until: float) -> tuple[FloatArray, dict[str, FloatArray], FloatArray]:
@@ -180,7 +180,8 @@ def _measure(run: Recording, since: float, until: float) -> tuple[FloatArray, di
     return run.times[chosen], dict(zip(MEASURES, np.array(rows).T, strict=True)), np.concatenate(sums)
 
 
-def _histogram(a: FloatArray, b: FloatArray, bins: int) -> HistogramComparison:
+def compare_sums(a: FloatArray, b: FloatArray, bins: int = 40) -> HistogramComparison:
+    """Overlap sums of two runs in common bins."""
     top = max(float(a.max(initial=0.0)), float(b.max(initial=0.0)))
     edges = np.linspace(0.0, top if top > 0 else 1.0, bins + 1)
     density = [np.histogram(x, edges)[0] / (max(len(x), 1) * np.diff(edges)) for x in (a, b)]
@@ -190,5 +191,6 @@ def _histogram(a: FloatArray, b: FloatArray, bins: int) -> HistogramComparison:
     )
 
 
-def _relative(a: float, b: float) -> float:
+def relative(a: float, b: float) -> float:
+    """|a - b| / |a|."""
     return abs(a - b) / abs(a) if a != 0 else 0.0 if b == 0 else math.inf

@@ -1,16 +1,20 @@
-"""Benchmarks on a settled box of grains: solve, step, search, convergence and the smooth step. Behind ``granum bench``."""
+"""Benchmarks on a settled box of grains: solve, step, search, convergence, the smooth step, and threads. Behind ``granum bench``."""
 
 from collections.abc import Callable
 from typing import Any
 
 from .convergence import measure_convergence
-from .settled import settled_box
+from .parallel import measure_parallel
+from .settled import settled_box, turning_drum
 from .smooth import measure_smooth
 from .timing import measure_detect, measure_pgs, measure_step
 
 BENCHMARKS: dict[str, Callable[..., dict[str, Any]]] = {
     "pgs": measure_pgs, "step": measure_step, "detect": measure_detect, "convergence": measure_convergence,
-    "smooth": measure_smooth,
+    "smooth": measure_smooth, "parallel": measure_parallel,
 }  # fmt: skip
 
-__all__ = ["BENCHMARKS", "measure_convergence", "measure_detect", "measure_pgs", "measure_smooth", "measure_step", "settled_box"]
+__all__ = [
+    "BENCHMARKS", "measure_convergence", "measure_detect", "measure_parallel", "measure_pgs", "measure_smooth", "measure_step",
+    "settled_box", "turning_drum",
+]  # fmt: skip

@@ -1,20 +1,33 @@
-"""A settled box of grains, made once and kept in the user's cache."""
+"""Systems to measure on, made once and kept in the user's cache: a settled box of grains, and a drum that turns."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from .._jit import CACHE_FOLDER
 from ..checks import InputError
 from ..io import read_checkpoint, write_checkpoint
 from ..scene.library import make_scene
-from ..simulation import Simulation, make_settings
+from ..scene.scene import Scene
+from ..simulation import Settings, Simulation, make_settings
 
 SETTLE_STEPS = 300
 SETTLE_ITERATIONS = 50
+# A tall lattice lands fast: its overlaps of the moment do not matter here.
+GUARDS_OFF = {"on_overlap": "off", "on_energy": "off", "on_lost": "off"}
+
+DRUM_STEPS, DRUM_BRAKED = 150, 120
+"""Steps of the drum, and those of them after which the grains are slowed down: so they sink and do not fall."""
+BRAKE = 0.7
+DRUM_ITERATIONS = 20
+DRUM_WIDTH, DRUM_LENGTH, DRUM_COUNT = 80.0, 35.0, 100_000  # [d] of a drum that is half full; others are as this one
+DRUM_RIM = 4.0    # [d] of the width are teeth and half grains
+LINE_EVERY = 5.0  # [s] between two lines of progress
+FIRST_STEPS = 5   # may compile: they tell nothing of the time that is left
 
 
 def settled_box(particles: int, rows: int, talk: Callable[[str], None], tilt: float = 0.0, **grains: float) -> Simulation:
@@ -28,28 +41,54 @@ def settled_box(particles: int, rows: int, talk: Callable[[str], None], tilt: fl
         raise InputError(f"rows must be 3 or 6 (got {rows}).")
     given: dict[str, Any] = {"count": particles, "rolling_friction": 0.32 if rows == 6 else 0.0, "time_step": 0.005, **grains}
     scene = make_scene("box", given)
-    # A tall lattice lands fast: its overlaps of the moment do not matter here.
-    guards = {"on_overlap": "off", "on_energy": "off"}
-    settings = make_settings(scene.run, {"stepper": {"solver": {"iterations": SETTLE_ITERATIONS}}, "guards": guards})
-    path = _kept(scene.model_dump_json() + settings.model_dump_json())
-    try:
-        saved = read_checkpoint(path)
-    except InputError:  # not there, or not whole: it is only a cache
-        talk(f"settling {particles} grains, once (kept in {path.parent})")
-        sim = Simulation(scene, settings)
-        for step in range(SETTLE_STEPS):
-            sim.step()
-            if step % 50 == 49:
-                talk(f"  {step + 1} of {SETTLE_STEPS} steps, {sim.report.contacts} contacts, {sim.report.kinetic_energy:.2e} J")
-        saved = sim.checkpoint()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_checkpoint(path, saved)
+    settings = make_settings(scene.run, {"stepper": {"solver": {"iterations": SETTLE_ITERATIONS}}, "guards": GUARDS_OFF})
+    saved = _made_once("box", scene, settings, SETTLE_STEPS, 0, talk)
     if tilt:
         scene = make_scene("box", {**given, "tilt": tilt})
     return Simulation.restore(scene, settings, saved)
 
 
-def _kept(description: str) -> Path:
-    """Where the box of this description is kept; another version of the kernels makes its own."""
-    name = hashlib.sha256(f"{description} {CACHE_FOLDER.name} {SETTLE_STEPS}".encode()).hexdigest()[:16]
-    return CACHE_FOLDER.parent / "bench" / f"box-{name}.h5"
+def turning_drum(particles: int, talk: Callable[[str], None]) -> Simulation:
+    """``particles`` beads, 3 rows per contact, that half fill PP's sawtooth drum, which has begun to turn (PP Fig. 2.8)."""
+    if particles < 1:
+        raise InputError(f"particles of the drum must be 1 or more (got {particles}).")
+    part = (particles / DRUM_COUNT) ** (1 / 3)
+    width, length = (rim + part * (whole - rim) for whole, rim in ((DRUM_WIDTH, DRUM_RIM), (DRUM_LENGTH, 1.1)))
+    scene = make_scene(
+        "drum", {"kind": "sawtooth", "count": particles, "width": width, "length": length, "ramp": 0.0, "time_step": 0.005}
+    )
+    # Whatever is soft and slow is good enough: contacts are to be as dense as in a drum.
+    stepper = {"solver": {"iterations": DRUM_ITERATIONS}, "impact_velocity": 10.0}
+    settings = make_settings(scene.run, {"stepper": stepper, "guards": GUARDS_OFF})
+    return Simulation.restore(scene, settings, _made_once("drum", scene, settings, DRUM_STEPS, DRUM_BRAKED, talk))
+
+
+def _made_once(name: str, scene: Scene, settings: Settings, steps: int, braked: int, talk: Callable[[str], None]) -> dict[str, Any]:
+    """The checkpoint after that many steps, from the cache if it is there; another version of the kernels makes its own."""
+    text = f"{scene.model_dump_json()} {settings.model_dump_json()} {CACHE_FOLDER.name} {steps} {braked} {BRAKE}"
+    path = CACHE_FOLDER.parent / "bench" / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.h5"
+    try:
+        return read_checkpoint(path)
+    except InputError:  # not there, or not whole: it is only a cache
+        pass
+    sim = Simulation(scene, settings)
+    talk(f"making a {name} of {sim.grain_count} grains, once (kept in {path.parent})")
+    began = said = monotonic()
+    for step in range(1, steps + 1):
+        sim.step()
+        if step <= braked:
+            sim.velocity[:] *= BRAKE
+        if step == FIRST_STEPS:
+            began = said = monotonic()
+        elif step > FIRST_STEPS and monotonic() - said > LINE_EVERY:
+            said = monotonic()
+            left = (said - began) * (steps - step) / (step - FIRST_STEPS)
+            talk(f"  {step} of {steps} steps, {sim.report.contacts} contacts, about {left:.0f} s left")
+    saved = sim.checkpoint()
+    _write(path, saved)
+    return saved
+
+
+def _write(path: Path, saved: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_checkpoint(path, saved)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import typer
 
 COMMANDS = (
-    "run", "restart", "info", "analyse", "plot", "compare", "scenes", "plan", "bench", "doctor", "reproduce",
+    "run", "restart", "info", "analyse", "plot", "compare", "solve", "scenes", "plan", "bench", "doctor", "reproduce",
 )  # in the order of the help page
 
 

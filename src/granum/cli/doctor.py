@@ -11,7 +11,7 @@ import typer
 
 from .console import in_words, print_json, talk
 
-PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "h5py", "pydantic", "typer", "rich", "matplotlib", "trimesh", "tbb")
+PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "h5py", "pydantic", "typer", "rich", "matplotlib", "trimesh")
 
 
 def register(app: typer.Typer) -> None:
@@ -24,6 +24,7 @@ def doctor(
 ) -> None:
     """Print versions, threads, threading layer and cache state, and run a short self-test."""
     from .._jit import CACHE_FOLDER, cache_is_warm
+    from ..parallel import cores
 
     if clear_cache:
         shutil.rmtree(CACHE_FOLDER.parent / "bench", ignore_errors=True)
@@ -34,7 +35,8 @@ def doctor(
     warm = cache_is_warm()
     if not warm:
         talk("compiling kernels, once")
-    report = {"python": platform.python_version(), "machine": platform.machine(), **_versions(), **_threads()}
+    report: dict[str, Any] = {"python": platform.python_version(), "machine": platform.machine(), **_versions()}
+    report |= {"cores": cores(), "threads": f"up to {cores()}", "threading_layer": "own (no tbb or omp needed)"}
     report |= {"cache": str(CACHE_FOLDER), "cache_state": "warm" if warm else "cold, compiled now", "tests": self_test()}
     report["passed"] = all(test["passed"] for test in report["tests"].values())
     if as_json:
@@ -57,38 +59,25 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _threads() -> dict[str, Any]:
-    """Cores, and the layer that parallel kernels would use; kernels of this version run on one thread."""
-    import importlib
-    import os
-
-    layers = []
-    for layer, module in (("tbb", "numba.np.ufunc.tbbpool"), ("omp", "numba.np.ufunc.omppool")):
-        try:
-            importlib.import_module(module)
-        except ImportError:
-            continue
-        layers.append(layer)
-    return {"cores": os.cpu_count(), "threads": 1, "threading_layer": layers[0] if layers else "none"}
-
-
 def self_test() -> dict[str, dict[str, Any]]:
-    """A column carries its weight, and the same input gives the same bits."""
+    """A column carries its weight, and the same input gives the same bits, on two threads as on one."""
     import numpy as np
 
     from ..analysis import state_hash
     from ..nonsmooth import PGS
-    from ..scene.library import column
+    from ..scene.library import box, column
     from ..simulation import simulate
 
     runs = [simulate(column(count=10), duration=1.5, solver=PGS(iterations=200)) for _ in range(2)]
     force = np.sort(runs[0].contacts.normal_force)
     weight = runs[0].bodies.mass[0] * 9.81 * np.arange(1, 11)
     error = float(np.max(np.abs(force / weight - 1))) if len(force) == 10 else float("inf")
+    runs += [simulate(box(count=2500), duration=0.1, threads=threads) for threads in (1, 2)]
     hashes = [state_hash(r.position, r.orientation, r.velocity, r.spin) for r in runs]
     return {
         "column carries its weight": {"passed": error < 1e-6, "detail": f"largest relative error {error:.1e}"},
         "same input, same bits": {"passed": hashes[0] == hashes[1], "detail": hashes[0][:16]},
+        "same bits on two threads": {"passed": hashes[2] == hashes[3], "detail": hashes[2][:16]},
     }
 
 

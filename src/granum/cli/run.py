@@ -58,12 +58,17 @@ def run(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Recording; default: SCENE.h5.", rich_help_panel=FILES)] = None,
     every: Annotated[float | None, typer.Option(help="Simulated time between frames [s].", rich_help_panel=FILES)] = None,
     checkpoint_every: Annotated[float | None, typer.Option(help="Wall time between checkpoints [s].", rich_help_panel=FILES)] = None,
+    dump_problem: Annotated[
+        list[float] | None,
+        typer.Option(metavar="T", help="Keep the problem of the step that reaches T [s], for `granum solve`.", rich_help_panel=FILES),
+    ] = None,
     no_picture: Annotated[bool, typer.Option("--no-picture", help="Do not draw the last state.", rich_help_panel=FILES)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Summary as one JSON object.", rich_help_panel=FILES)] = False,
 ) -> None:
     """Simulate a scene and record it.
 
-    Examples: granum run column; granum run box --set count=2000 --iterations 100; granum run box --stepper smooth --duration 0.2
+    Examples: granum run column; granum run box --set count=2000 --iterations 100; granum run box --stepper smooth --duration 0.2;
+    granum run box --duration 1 --dump-problem 0.5 --dump-problem 1
     """
     method = {
         "name": solver, "iterations": iterations, "tolerance": tolerance, "momentum": momentum, "friction": friction, "order": order,
@@ -77,14 +82,15 @@ def run(
         "time_step": time_step, "duration": duration, "every": every, "checkpoint_every": checkpoint_every,
         "relax": relax or None, "threads": threads,
     })  # fmt: skip
-    _start(scene, _pairs(values or []), seed, flags, output, picture=not no_picture, as_json=as_json)
+    _start(scene, _pairs(values or []), seed, flags, output, dump_problem or [], picture=not no_picture, as_json=as_json)
 
 
 def _start(
-    spec: str, values: dict[str, str], seed: int | None, flags: dict[str, Any], output: Path | None, *, picture: bool, as_json: bool
-) -> None:
+    spec: str, values: dict[str, str], seed: int | None, flags: dict[str, Any], output: Path | None, dumps: list[float], *, picture: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
     from .._jit import cache_is_warm
-    from ..observe import Compiling
+    from ..observe import Compiling, ProblemDump
     from ..scene.file import load_scene
     from ..simulation import Simulation
     from .console import stderr
@@ -95,6 +101,7 @@ def _start(
     settings = _settings(scene, flags)
     output = output if output is not None else default_output(scene.name)
     check_output(output, picture)
+    dump = ProblemDump(_dump_paths(dumps, output, settings), talk)
     compiling = Compiling(stderr())
     if not cache_is_warm():
         compiling.show()
@@ -105,10 +112,10 @@ def _start(
             "chosen": _chosen(scene, flags),
         }  # fmt: skip
         last_step = max(1, round(settings.duration / sim.time_step))
-        summary = execute(Job(sim, last_step, output, about, observers=[compiling]))
+        summary = execute(Job(sim, last_step, output, about, observers=[compiling, dump] if dumps else [compiling]))
     finally:
         compiling.hide()
-    show(summary, as_json)
+    show(summary | {"problems": [str(path) for path in dump.written]} if dumps else summary, as_json)
 
 
 def _settings(scene: Scene, flags: dict[str, Any]) -> Settings:
@@ -130,21 +137,38 @@ def _settings(scene: Scene, flags: dict[str, Any]) -> Settings:
     settings = make_settings(scene.run, flags)
     if name == "smooth":
         _tell_of_restitution(scene, settings)
-    _tell_of_threads(settings)
+    threads = _useful_threads(settings)
     time_step = settings.step_for(scene)
     every = settings.every if settings.every is not None else max(settings.duration / 100, time_step)
-    return settings.model_copy(update={"time_step": time_step, "every": every})
+    return settings.model_copy(update={"time_step": time_step, "every": every, "threads": threads})
 
 
-def _tell_of_threads(settings: Settings) -> None:
-    """Threads that this machine, or this stepper, has no use for: the result is the same, only later."""
-    import os
+def _useful_threads(settings: Settings) -> int:
+    """As asked; tells of threads that this machine, or this stepper, has no use for: the result is the same, only later."""
+    from ..parallel import cores
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if settings.threads > cores:
-        talk(f"warning: {settings.threads} threads on {cores} cores wait for each other: --threads {cores} would be faster")
+    if settings.threads > cores():
+        talk(f"warning: {settings.threads} threads on {cores()} cores wait for each other: --threads {cores()} would be faster")
     if settings.threads > 1 and settings.stepper.name == "smooth":
-        talk("the smooth stepper runs on one thread: the others are idle")
+        talk("the smooth stepper runs on one thread: using 1")
+        return 1
+    return settings.threads
+
+
+def _dump_paths(times: list[float], output: Path, settings: Settings) -> dict[Path, float]:
+    """Where the problems of these times [s] go; refused before anything is simulated if they cannot."""
+    from ..io.problem import is_problem, problem_path
+
+    if times and settings.stepper.name != "nonsmooth":
+        raise InputError("--dump-problem needs the nonsmooth stepper: the smooth one has no contact problem to solve.")
+    for time in times:
+        if not 0 <= time <= settings.duration:
+            raise InputError(f"--dump-problem must lie between 0 and the duration, {settings.duration:g} s (got {time:g}).")
+    paths = {problem_path(output, time): time for time in times}
+    for path in paths:
+        if path.exists() and not is_problem(path):
+            raise InputError(f"{path} exists and is not a problem of granum. Move it away or choose another name with -o.")
+    return paths
 
 
 def _tell_of_restitution(scene: Scene, settings: Settings) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import sn_column, sn_drum, sn_hertz, sn_law, sn_order, sn_silo, sn_table1, ws_column, ws_drum, ws_pile
+from . import pp_serial_parallel, sn_column, sn_drum, sn_hertz, sn_law, sn_order, sn_silo, sn_table1, ws_column, ws_drum, ws_pile
 from .experiment import Experiment, Outcome, Row, Size
 from .pool import Job, run_jobs
 from .store import RunStore
@@ -19,6 +19,9 @@ def _experiment(module: Any, title: str) -> Experiment:
 
 
 EXPERIMENTS: dict[str, Experiment] = {
+    "pp-serial-parallel": _experiment(
+        pp_serial_parallel, "the order of a serial and of a parallel sweep: column, silo, drums (PP 5.2, Tables 5.1-5.3)"
+    ),
     "sn-column": _experiment(sn_column, "iterations for the mean overlap of a column (SN 5.1, Fig. 5)"),
     "sn-drum": _experiment(sn_drum, "flow, forces and iterations in a sawtooth drum (SN 5.2, Fig. 7-10)"),
     "sn-hertz": _experiment(sn_hertz, "overlaps of a column against Hertz's law, E = 1e5 to 1e13 Pa (SN 5.4)"),

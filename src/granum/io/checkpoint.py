@@ -5,11 +5,8 @@ The content is a nested dict of arrays and plain values; it comes back with the 
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import io
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,9 +14,9 @@ from typing import Any
 import h5py
 import numpy as np
 
-from ..checks import OutputError
 from . import layout
 from .read import DAMAGE, DamagedFileError, open_checked
+from .whole import digest, replace_file
 
 _ARRAY = "@array"  # {"@array": path} stands in the tree for an array
 _WAY_OUT = "Restart from another checkpoint, or run again from the start."
@@ -46,26 +43,8 @@ def write_checkpoint(path: str | Path, content: Mapping[str, Any]) -> None:
             file[name] = array
         file["tree"] = tree
         file.attrs.update(format=layout.CHECKPOINT_FORMAT, version=layout.CHECKPOINT_VERSION, created_by=layout.CREATED_BY)
-        file.attrs["sha256"] = _digest(tree, arrays)
-    target = path.resolve()
-    draft = target.with_name(target.name + ".new")
-    try:
-        try:
-            with open(draft, "wb") as out:
-                out.write(image.getbuffer())
-                out.flush()
-                os.fsync(out.fileno())
-            os.replace(draft, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                draft.unlink(missing_ok=True)
-            raise
-        _sync_folder(target.parent)
-    except OSError as error:
-        kept = "The last checkpoint is still there. " if path.exists() else ""
-        raise OutputError(
-            f"checkpoint {path} cannot be written ({error.strerror or error}). {kept}Make room or choose a writable folder."
-        ) from error
+        file.attrs["sha256"] = digest(tree, arrays)
+    replace_file(path, image.getbuffer(), "checkpoint")
 
 
 def read_checkpoint(path: str | Path) -> dict[str, Any]:
@@ -76,7 +55,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
             text = file["tree"].asstr()[()]
             arrays: dict[str, np.ndarray] = {}
             content = _with_arrays(json.loads(text), file, arrays)
-            intact = file.attrs["sha256"] == _digest(text, arrays)
+            intact = file.attrs["sha256"] == digest(text, arrays)
         except DAMAGE as error:
             raise DamagedFileError(path, "checkpoint", error, _WAY_OUT) from error
     if not intact:
@@ -118,22 +97,3 @@ def _with_arrays(value: Any, file: h5py.File, arrays: dict[str, np.ndarray]) -> 
     if isinstance(value, list):
         return [_with_arrays(part, file, arrays) for part in value]
     return value
-
-
-def _digest(tree: str, arrays: Mapping[str, np.ndarray]) -> str:
-    total = hashlib.sha256(tree.encode())
-    for name in sorted(arrays):
-        array = arrays[name]
-        total.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        total.update(array.reshape(-1).view(np.uint8).data)
-    return total.hexdigest()
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename last through a power cut; not every system can."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

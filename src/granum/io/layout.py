@@ -23,6 +23,17 @@ dataset under several names.
 
 A checkpoint is one HDF5 file: ``tree`` (the nested content as JSON text, arrays replaced by their path), the arrays under
 ``arrays``, and a digest of both.
+
+A problem is one HDF5 file: the contact problem of one step as its solver met it, body by body and contact by contact::
+
+    /                            attrs: format, version, created_by, sha256
+        description              where it comes from and what it has (scene, step, time, counts, softness), JSON text
+        bodies/*                 (S,) body slots: grains, bodies with full inertia, then one for each contact with another wall
+        inertia/inverse          (F, 3, 3) of the bodies with full inertia
+        contacts/*               (C,) in the order in which the solver colours them
+        levers/*                 (L,) lever arms of the contacts of bodies with full inertia
+
+A FCLIB file is another project's format (see ``fclib.py``).
 """
 
 from __future__ import annotations
@@ -38,6 +49,8 @@ RECORDING_FORMAT = "granum-recording"
 RECORDING_VERSION = 2
 CHECKPOINT_FORMAT = "granum-checkpoint"
 CHECKPOINT_VERSION = 1
+PROBLEM_FORMAT = "granum-problem"
+PROBLEM_VERSION = 1
 CREATED_BY = f"granum {__version__}"
 
 VTK = "VTKHDF"
@@ -83,6 +96,35 @@ WALLS = (
     Column("orientation", np.float64, (4,), "1", "unit quaternion, w first, from the body's frame to the world"),
     Column("velocity", np.float64, (3,), "m/s", "in the step that led to the frame"),
     Column("spin", np.float64, (3,), "rad/s", "angular velocity in world axes, in the step that led to the frame"),
+)
+PROBLEM_BODIES = (
+    Column("velocity", np.float64, (3,), "m/s"),
+    Column("surface_spin", np.float64, (3,), "m/s", "radius times angular velocity; all but grains have the radius 1 m"),
+    Column("inverse_mass", np.float64, (), "1/kg", "0: does not yield"),
+    Column("inverse_radius", np.float64, (), "1/m"),
+    Column("position", np.float64, (3,), "m", "centre; of a wall: where it is touched"),
+)
+PROBLEM_INERTIA = (Column("inverse", np.float64, (3, 3), "1/(kg m^2)", "in world axes"),)
+PROBLEM_CONTACTS = (
+    Column("a", np.int32, (), "1", "body slot"),
+    Column("b", np.int32, (), "1", "body slot"),
+    Column("normal", np.float64, (3,), "1", "unit vector from a towards b"),
+    Column("arm", np.float64, (), "1", "lever arms over radii"),
+    Column("target", np.float64, (), "m/s", "separation speed asked for"),
+    Column("softness", np.float64, (), "1/kg", "of the normal row"),
+    Column("inverse_diagonal", np.float64, (3,), "kg, kg, kg m^2", "of the normal, friction and rolling rows"),
+    Column("friction", np.float64, (), "1"),
+    Column("rolling_radius", np.float64, (), "m", "rolling friction coefficient times effective radius"),
+    Column("impulse", np.float64, (7,), "N s, N m s", "on b, where the solve starts: normal, tangential, rolling"),
+    Column("stiffness", np.float64, (), "N/m^(2 e - 1)", "of the contact law with exponent e"),
+    Column("radius_eff", np.float64, (), "m"),
+    Column("weight", np.float64, (), "1/kg", "diagonal of the normal row without softness"),
+    Column("gap_rate", np.float64, (), "m/s", "separation speed before the step"),
+)
+PROBLEM_LEVERS = (
+    Column("lever_contact", np.int32, (), "1", "number of the contact"),
+    Column("lever_body", np.int32, (2,), "1", "bodies with full inertia that are a and b; -1: a grain"),
+    Column("lever", np.float64, (6,), "m", "from the centres of a and b to the contact"),
 )
 TIME = Column("time", np.float64, (), "s")
 STEP = Column("step", np.int64, (), "1", "number of time steps done")

@@ -154,9 +154,9 @@ class Problem:
             contacts.a, contacts.b, rank, walls.body, full_slot, self.first_wall_slot, self.pair_count,
             self.slot_a, self.slot_b,
         )  # fmt: skip
-        self._colour(slots - 1)
+        self.colour(slots - 1)
 
-    def _colour(self, nobody: int) -> None:
+    def colour(self, nobody: int) -> None:
         """Contacts into coloured blocks; ``nobody`` is the slot of empty lanes."""
         self.colour_blocks, blocks, self.colours = colour_contacts(
             self.slot_a, self.slot_b, self.body, self.first_full, self.first_wall_slot, self.place, self.colour_block, self.full_first

@@ -73,6 +73,7 @@ class NonsmoothStepper:
         self.fastest = 0.0  # grain speed after the last step [m/s]
         self.extent = np.zeros((2, 3))  # box around all grain centres after the last step [m]
         self.history = False
+        self.before_solve: Callable[[Problem], None] | None = None  # looks at the problem of every step
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
 
     @property
@@ -96,6 +97,8 @@ class NonsmoothStepper:
         contacts = self.detector.detect(self.bodies, h)
         tick()
         impacts = self.prepare(h, gravity, tick)
+        if self.before_solve is not None:
+            self.before_solve(self.problem)
         self.solve_report = self.settings.solver.solve(self.problem, step=number, history=self.history)
         self.left_over = self.solve_report.residual
         tick()

@@ -8,12 +8,13 @@ from .checkpointer import Checkpointer
 from .compiling import Compiling
 from .energy import Energy
 from .interrupt import Interrupt, Interrupted
+from .problem_dump import ProblemDump
 from .progress import Progress
 from .recorder import Recorder
 from .stop import StopWhen
 from .trigger import Trigger, seconds, steps
 
 __all__ = [
-    "Checkpointer", "Compiling", "Energy", "Interrupt", "Interrupted", "Progress", "Recorder", "StopWhen", "Trigger",
-    "seconds", "steps",
+    "Checkpointer", "Compiling", "Energy", "Interrupt", "Interrupted", "ProblemDump", "Progress", "Recorder", "StopWhen",
+    "Trigger", "seconds", "steps",
 ]  # fmt: skip

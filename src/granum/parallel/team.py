@@ -7,6 +7,7 @@ listens for the next kernel, and more once it sleeps, so that little work is bet
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from typing import Any
@@ -60,6 +61,11 @@ class _Worker:
         except BaseException as error:  # it is raised where the work was given out, and nobody waits for this thread
             self.error = error
             barrier[BROKEN] = 1
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 _workers: list[_Worker] = []

@@ -345,6 +345,7 @@ class Elimination:
         self.transposed = self.scaled.T.tocsr()
         self.free = s.relative_velocity(s.free_velocity)
         self.pair, self.blocks = split_rows(self.scaled.data, self.scaled.indices, self.scaled.indptr, s.rows, s.contact_count)
+        self.diagonal = (self.blocks**2).sum(axis=(1, 3))  # (C, rows) of G M^-1 G^T
         both = self.pair[(self.pair >= 0).all(axis=1)]
         left, right = np.concatenate([both[:, 0], both[:, 1], np.arange(n)]), np.concatenate([both[:, 1], both[:, 0], np.arange(n)])
         weight = np.concatenate([np.full(2 * len(both), -1.0), np.full(n, 2.0 * len(both) + 1.0)])
@@ -435,17 +436,26 @@ class Solution:
         self.settings, self.problem, self.keep_history = settings, problem, history
         self.box = settings.friction == "box"
         self.clock = perf_counter()
-        self.system = s = System.read(problem)
+        self.system = s = self._view()
         self.best = Progress(s.impulse)
+
+    def _view(self) -> System:
+        return System.read(self.problem)
+
+    def _eliminate(self) -> Elimination:
+        return Elimination(self.system)
+
+    def _sweep_seconds(self) -> float:
+        return _sweep_seconds(self.problem)
 
     def find(self) -> SolveReport:
         """Active-set steps from the start, then interior ones with an active-set try whenever they have come nearer."""
         s = self.system
         if s.contact_count == 0:
             return SolveReport(iterations=0, residual=0.0, converged=True)
-        sweep = _sweep_seconds(self.problem) if self.keep_history else 1.0
+        sweep = self._sweep_seconds() if self.keep_history else 1.0
         self.clock = perf_counter()
-        self.reduce = Elimination(s)
+        self.reduce = self._eliminate()
         self._take_apart()
         with np.errstate(all="ignore"):
             self._look(s.impulse)
@@ -471,7 +481,7 @@ class Solution:
         else:
             self.balls = np.array([(1, 2), (3, 3)][: 1 if rows == 3 else 2], np.int32)
         self.coefficient = np.ascontiguousarray(np.stack([s.friction if i < 3 else s.rolling for i, _ in self.balls], axis=1))
-        weight = (self.reduce.blocks**2).sum(axis=(1, 3)) + s.softness.reshape(-1, rows)
+        weight = self.reduce.diagonal + s.softness.reshape(-1, rows)
         for part in (slice(1, 3), slice(3, 6)):
             if weight[:, part].size:
                 weight[:, part] = weight[:, part].max(axis=1, keepdims=True)

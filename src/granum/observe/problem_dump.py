@@ -1,0 +1,65 @@
+"""Contact problems of chosen steps into files, as their solver meets them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._jit import FloatArray
+from ..io.problem import SavedProblem, write_problem
+from ..nonsmooth.problem import Problem
+from ..nonsmooth.rebuild import take_apart
+from .watched import Watched
+
+
+class ProblemDump:
+    """Writes the problem of the first step that ends at or after each time [s] of ``paths``, just before it is solved.
+
+    ``written`` are the files so far; ``talk`` is told of each.
+    """
+
+    def __init__(self, paths: Mapping[Path, float], talk: Callable[[str], Any] = lambda line: None) -> None:
+        self.paths, self.talk = dict(paths), talk
+        self.written: list[Path] = []
+
+    def start(self, sim: Watched) -> None:
+        # 1e-9: a time that should be a whole number of steps comes out a little above it
+        step = {path: max(1, math.ceil(time / sim.time_step - 1e-9)) for path, time in self.paths.items()}
+
+        def look(problem: Problem) -> None:
+            for path, due in step.items():
+                if due == sim.step_count + 1:
+                    self._write(path, sim, problem)
+
+        sim.stepper.before_solve = look
+
+    def observe(self, sim: Watched) -> None:
+        """Too late: the problem has been solved."""
+
+    def finish(self, sim: Watched) -> None:
+        sim.stepper.before_solve = None
+        for path in self.paths.keys() - set(self.written):
+            self.talk(f"no problem {path}: the run ended at t = {sim.time:g} s")
+
+    def _write(self, path: Path, sim: Watched, problem: Problem) -> None:
+        number = sim.step_count + 1
+        saved = SavedProblem(
+            parts=take_apart(problem), position=slot_positions(sim, problem), scene=sim.scene.name, step=number,
+            time=number * sim.time_step, time_step=sim.time_step, solver=sim.settings.stepper.solver.model_dump(mode="json"),
+        )  # fmt: skip
+        write_problem(path, saved)
+        self.written.append(path)
+        self.talk(f"problem of step {number}, t = {saved.time:g} s, {saved.contact_count} contacts: {path}")
+
+
+def slot_positions(sim: Watched, problem: Problem) -> FloatArray:
+    """(S, 3) [m] of the body slots: centres, and of walls where they are touched."""
+    order, bodies, c = sim.stepper.detector.neighbours.order, sim.bodies, sim.stepper.contacts
+    grains = np.where(order[:, None] >= 0, sim.position[order], 0.0)  # an empty rank is nowhere
+    wall = slice(problem.pair_count, problem.contact_count)
+    touched = sim.position[c.a[wall]] + sim.radius[c.a[wall], None] * c.normal[wall]
+    return np.concatenate([grains, bodies.position[bodies.dynamic], touched])

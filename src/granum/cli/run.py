@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
 def run(
     scene: Annotated[str, typer.Argument(metavar="SCENE", help="Library scene (see `granum scenes`), .toml file or .py file.")],
     stepper: Annotated[str | None, typer.Option(help="nonsmooth, or smooth (springs, small steps).", rich_help_panel=SOLVE)] = None,
-    solver: Annotated[str | None, typer.Option(help="Contact solver: pgs.", rich_help_panel=SOLVE)] = None,
+    solver: Annotated[str | None, typer.Option(help="Contact solver: pgs, direct or multigrid.", rich_help_panel=SOLVE)] = None,
     iterations: Annotated[int | None, typer.Option(help="Sweeps per step.", rich_help_panel=SOLVE)] = None,
     tolerance: Annotated[float | None, typer.Option(help="Stop below this residual [m/s]; 0: never.", rich_help_panel=SOLVE)] = None,
     warm_start: Annotated[str | None, typer.Option(help="none, history or model.", rich_help_panel=SOLVE)] = None,
@@ -72,7 +72,7 @@ def run(
     """
     method = {
         "name": solver, "iterations": iterations, "tolerance": tolerance, "momentum": momentum, "friction": friction, "order": order,
-        "seed": seed if stepper != "smooth" else None,
+        "seed": seed if stepper != "smooth" and solver in (None, "pgs") else None,
     }  # fmt: skip
     start = {
         "name": warm_start, "beta": beta, "normals_only": normals_only or None, "update_velocity": False if no_velocity_update else None

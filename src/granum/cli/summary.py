@@ -45,7 +45,8 @@ def method(settings: dict[str, Any]) -> dict[str, Any]:
     return {
         "time_step": settings["time_step"], "stepper": stepper["name"], "solver": solver["name"], "iterations": solver["iterations"],
         "tolerance": solver["tolerance"], "warm_start": start["name"], "beta": start.get("beta"),
-        "momentum": solver["momentum"] and solver["order"] != "symmetric", "friction": solver["friction"], "order": solver["order"],
+        "momentum": solver.get("momentum", False) and solver.get("order") != "symmetric", "friction": solver["friction"],
+        "order": solver.get("order"),
         "threads": settings["threads"],
     }  # fmt: skip
 
@@ -137,7 +138,7 @@ def _how(s: dict[str, Any], given: Callable[[str], str]) -> list[tuple[str, str]
     start = s["warm_start"] + (f", beta {s['beta']:g}" if s.get("beta") is not None else "")
     return [
         ("solver", f"{s['solver']}, {s['iterations']} iterations{given('iterations')}, momentum {'on' if s['momentum'] else 'off'}"
-                   f"{given('momentum')}, {s['friction']} friction, {s['order']} order"),
+                   f"{given('momentum')}, {s['friction']} friction" + (f", {s['order']} order" if s["order"] else "")),
         ("warm start", start + given("warm_start")),
         ("residual", f"{s['residual']:.6g} m/s" if s.get("residual") is not None else "unknown"),
     ]  # fmt: skip

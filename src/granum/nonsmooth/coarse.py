@@ -48,7 +48,8 @@ from .sweep import S, U, W, load_bodies
 
 SHARE = 26     # numbers that a body gathers: 3 nodes x 6 of impulses, 3 of r, 3 + 2 of the softness in K
 R0, D0, O0 = 18, 21, 24
-SMALLEST, LARGEST = 0.1, 100.0  # factor of one correction
+SMALLEST, LARGEST = 0.1, 1e9  # factor of one correction; from the seed on it may have to grow a lot
+SEED = 1e-6    # of the load on a contact: what its normal impulse begins with at least
 RIDGE = 1e-12  # of the mean diagonal of K, added to it
 
 
@@ -57,12 +58,13 @@ def layers_along_load(
     slot_a: IntArray, slot_b: IntArray, place: IntArray, fields: int, serial_start: int, yielding: int, body: FloatArray, data: FloatArray,
     wanted: int, height: FloatArray, base: IntArray, layer: IntArray, part: FloatArray,
 ) -> tuple[int, bool]:  # fmt: skip
-    """Lay layers across the load; returns their number, and whether all impulses are zero.
+    """Lay layers across the load; returns their number, and whether the solve begins without impulses.
 
     Found are the first layer that contacts of a body can be in, and the layer and place in it (0 to 1) of each contact lane.
     The load is the momentum that the bodies would have without contacts. Heights along it follow from contact to contact, each group of
     touching bodies starting at zero. ``wanted`` layers (0: one for every three diameters of the largest
-    grain); none is thinner than that grain. Lanes without a contact of spheres get layer -1.
+    grain); none is thinner than that grain. Lanes without a contact of spheres get layer -1, all
+    others a small normal impulse at least, so that there is something to scale.
     """
     load = np.zeros(3)
     for i in range(yielding):
@@ -73,7 +75,6 @@ def layers_along_load(
     contacts = len(slot_a)
     head = np.full(yielding, -1, np.int32)
     link = np.empty(2 * contacts, np.int32)
-    cold = True  # no impulses to begin with
     seen = np.ones(yielding, np.bool_)  # nobody need look at bodies without contacts
     for c in range(contacts):
         p = np.int64(place[c])
@@ -83,7 +84,6 @@ def layers_along_load(
             sign = 1.0 if b >= yielding or body[b * BODY + INV_MASS] == 0.0 else -1.0
             for f in range(3):
                 load[f] += sign * (data[d + PN * LANES] * data[d + (NX + f) * LANES] + data[d + (PX + f) * LANES])
-        cold = cold and data[d + PN * LANES] == 0.0
         seen[a] = False
         if b < yielding:
             seen[b] = False
@@ -130,6 +130,7 @@ def layers_along_load(
         r = 1.0 / body[i * BODY + INV_RADIUS]
         base[i] = max(0, min(int((height[i] - 1.00001 * r) / width), count - 1))
     layer[:] = -1
+    cold, seed = True, SEED * length / max(1, contacts)
     for c in range(contacts):
         p = np.int64(place[c])
         if p >= serial_start:
@@ -141,6 +142,15 @@ def layers_along_load(
         k = max(0, min(int(s), count - 1))
         if 0 <= k - base[a] <= 1 and (b >= yielding or 0 <= k - base[b] <= 1):
             layer[p], part[p] = k, min(max(s - k, 0.0), 1.0)
+            lack = seed - data[d + PN * LANES]
+            if lack > 0.0:
+                data[d + PN * LANES] = seed
+                for f in range(3):
+                    change = lack * data[d + (NX + f) * LANES]
+                    body[a * BODY + f] -= body[a * BODY + INV_MASS] * change
+                    body[b * BODY + f] += body[b * BODY + INV_MASS] * change
+            else:
+                cold = False
     return count, cold
 
 

@@ -34,7 +34,7 @@ def cycle(
     lever: FloatArray, full: IntArray, inverse_inertia: FloatArray, radius_eff: FloatArray, soft_t: float, soft_r: float, yielding: int,
     # the method
     iterations: int, tolerance: float, momentum: bool, box: bool, measure: bool,
-    first_correction: int, last_correction: int,
+    last_correction: int,
     # the layers
     base: IntArray, layer: IntArray, part: FloatArray,
     # in and out
@@ -53,7 +53,7 @@ def cycle(
     low, high = share(np.int64(yielding), thread, threads)
     theta, last_square, residual, done = 1.0, np.inf, -1.0, 0
     rest, plain_until, window, last_window = WINDOW, 0, 0.0, np.inf
-    next_correction, corrections = first_correction, 0
+    next_correction, corrections = 0, 0
     for sweep in range(iterations):
         if sweep == next_correction and sweep <= last_correction:
             correct(
@@ -117,7 +117,7 @@ class Multigrid(Record):
     name: Literal["multigrid"] = "multigrid"
     iterations: int = Field(default=20, ge=1)
     """Sweeps per step. In the first half of them (from a cold start: three quarters) coarse corrections come in between: before the first
-    sweep (cold: after it), then after every second one, later after every eighth."""
+    sweep, then after every second one, later after every eighth."""
     tolerance: NonNegative = 0.0
     """Stop before that when the residual is below this [m/s]; 0: never."""
     partitions: int | None = Field(default=None, ge=1)
@@ -145,14 +145,14 @@ class Multigrid(Record):
             self.partitions or 0, height, base, layer, part,
         )  # fmt: skip
         # The last sweeps smooth what a correction leaves between the grains; without them a warm start feeds it back, step after step.
-        span = (1, 3 * self.iterations // 4) if cold else (0, self.iterations // 2)
+        last_correction = 3 * self.iterations // 4 if cold else self.iterations // 2
         rows = np.zeros((self.iterations if history else 0, 5))
         kinds, verdict = np.zeros(3), np.zeros(1, np.int64)
         box = self.friction == "box"
         band, factor = np.zeros((layers + 1, 3)), np.zeros((layers + 1, 3))
         done, corrections, residual = problem.team.run(
             cycle, 0 if box else SWEPT * problem.contact_count, *problem.for_sweeps(), self.iterations, self.tolerance, self.momentum, box,
-            measure, *span, base, layer, part, problem.body, problem.data, problem.body_before, problem.before, problem.sums,
+            measure, last_correction, base, layer, part, problem.body, problem.data, problem.body_before, problem.before, problem.sums,
             np.empty(problem.yielding * SHARE), band, np.zeros(layers + 1), factor, np.zeros(layers + 1), rows, kinds, verdict,
         )  # fmt: skip
         message = ""

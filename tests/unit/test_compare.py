@@ -93,7 +93,9 @@ def test_command(runs):
     assert result.exit_code == 0, result.stderr
     found = json.loads(result.stdout)
     assert [row["measure"] for row in found["rows"]] == ["overlap", "kinetic_energy", "contacts", "surface_height"]
-    assert set(found["overlap_sum"]) == {"mean", "median", "std", "mean_difference"}
+    sums = found["overlap_sum"]
+    assert set(sums) == {"mean", "median", "std", "mean_difference", "edges", "density_a", "density_b"}
+    assert_allclose([np.diff(sums["edges"]) @ sums[density] for density in ("density_a", "density_b")], 1)
     table = granum("compare", runs / "hard.h5", runs / "soft.h5")
     assert table.exit_code == 0
     assert "surface height" in table.stdout
@@ -101,10 +103,19 @@ def test_command(runs):
     assert json.loads(by_checkpoint.stdout) == found
 
 
+def test_picture_of_both(runs, tmp_path):
+    picture = tmp_path / "both.png"
+    assert granum("compare", runs / "hard.h5", runs / "soft.h5", "-o", picture).exit_code == 0
+    assert picture.stat().st_size > 10_000
+    refused = granum("compare", runs / "hard.h5", runs / "soft.h5", "-o", tmp_path / "nowhere" / "both.png")
+    assert refused.exit_code == 2
+    assert "cannot be written" in refused.stderr
+
+
 def test_the_table_fits_into_80_columns_whole(runs):
     wide, narrow = (granum("compare", runs / "hard.h5", runs / "soft.h5", width=width).stdout for width in (400, 80))
     numbers = [row for row in wide.splitlines() if "%" in row]
-    assert len(numbers) == 5
+    assert len(numbers) == 7
     assert [row.split() for row in narrow.splitlines() if "%" in row] == [row.split() for row in numbers]
     assert "…" not in narrow
     assert max(map(len, narrow.splitlines())) <= 80

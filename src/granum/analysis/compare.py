@@ -90,7 +90,7 @@ class SeriesComparison:
     @property
     def mean_difference(self) -> float:
         """|<a> - <b>| / |<a>| (PP Table 5.2)."""
-        return _relative(self.mean_a, self.mean_b)
+        return relative(self.mean_a, self.mean_b)
 
     @property
     def drift(self) -> float:
@@ -114,7 +114,7 @@ class HistogramComparison:
     @property
     def mean_difference(self) -> float:
         """|<a> - <b>| / |<a>|."""
-        return _relative(*self.mean)
+        return relative(*self.mean)
 
 
 @dataclass(frozen=True)
@@ -191,5 +191,6 @@ def compare_sums(a: FloatArray, b: FloatArray, bins: int = 40) -> HistogramCompa
     )
 
 
-def _relative(a: float, b: float) -> float:
+def relative(a: float, b: float) -> float:
+    """|a - b| / |a|."""
     return abs(a - b) / abs(a) if a != 0 else 0.0 if b == 0 else math.inf

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 import warnings
 from pathlib import Path
 from time import perf_counter
@@ -14,12 +13,12 @@ import numpy as np
 from .._jit import FloatArray, LongArray, kernel
 from ..analysis.parallel_model import FORMULA, LEFT_OUT, THREADS, ColourGraph, SweepCost, ZoneGraph
 from ..analysis.results import state_hash
-from ..checks import known_name
+from ..checks import InputError, known_name
 from ..nonsmooth import PGS
-from ..nonsmooth.blocks import COLOURS
+from ..nonsmooth.blocks import COLOURS, LANES
 from ..nonsmooth.problem import Problem
 from ..nonsmooth.solvers.pgs import FEW_BLOCKS, add_step_sums, extrapolate
-from ..parallel import Team
+from ..parallel import Team, cores
 from ..parallel.barrier import wait
 from ..parallel.team import LEAST
 from ..simulation import Simulation, make_settings
@@ -29,8 +28,10 @@ from .timing import REPEATS, Talk, about
 
 PAPER = "about 6 at 8 threads without cached rows, then no more (PP Fig. 2.9, drum of 100 000)"
 STEPS = 10              # of one measurement of whole steps
-MEETINGS = (200, 2200)  # of two measurements, which differ in nothing else
+MEETINGS = (100, 1100)  # of two measurements, which differ in nothing else
 TRIES = 100             # each lasts less than the time after which another process gets a core
+ENOUGH = 2.0            # [s] of tries on a machine that is busy with something else
+DRUM_SWEEPS = 3         # of one measurement: short, so that it is sometimes undisturbed
 CELLS = (4, 8, 16, 24)  # widths of PP's cells [d]
 JACOBIANS = ("recomputed", "cached", "both")
 
@@ -46,8 +47,10 @@ def measure_parallel(
     """
     known_name("jacobian", jacobian, JACOBIANS)
     team = Team(threads)
-    if threads > (cores := os.cpu_count() or 1):
-        warnings.warn(f"{threads} threads on {cores} cores wait for each other: the measured speed-up means little.", stacklevel=2)
+    if threads > cores():
+        warnings.warn(f"{threads} threads on {cores()} cores wait for each other: the measured speed-up means little.", stacklevel=2)
+    if drum < 0:
+        raise InputError(f"drum must be 0 (no drum) or a number of grains (got {drum}).")
     box = settled_box(particles, rows, talk)
     turning = turning_drum(drum, talk) if drum else None
     talk("measuring")
@@ -70,8 +73,8 @@ def measure_parallel(
     if turning is not None:
         turning.stepper.detector.detect(turning.bodies, turning.time_step)
         turning.stepper.prepare(turning.time_step, turning.scene.gravity.at(turning.time))
-        its = solve_seconds(turning.stepper.problem, max(1, iterations // 5), Team(1), jacobian)
-        result["predicted"]["drum"] = {"grains": turning.grain_count, **predict(turning, its, barrier)}
+        sweeps = solve_seconds(turning.stepper.problem, DRUM_SWEEPS, Team(1), jacobian)
+        result["predicted"]["drum"] = {"grains": turning.grain_count, **predict(turning, sweeps, barrier)}
     result |= {"formula": FORMULA, "left_out": LEFT_OUT, "paper": PAPER}
     if output is not None:
         from ..plot.speed_up import draw_speed_up
@@ -106,15 +109,23 @@ def predict(sim: Simulation, solves: dict[str, tuple[float, float]], barrier: fl
             "speed_up": {str(p): zone.speed_up(costs["momentum"], p) for p in THREADS},
         }  # fmt: skip
     cost, met = costs["momentum"], graph.barriers + 1
+    moved = moved_bytes(problem)
     alone = (graph.left_over * cost.contact + cost.sums) * 1e6
     return {
         "contacts": problem.contact_count, "colours": len(graph.blocks), "work_blocks": graph.work, "span_blocks": graph.span,
         "barriers_per_sweep": met, "block_nanoseconds": 1e9 * cost.block, "bodies_microseconds": 1e6 * bodies,
-        "alone_microseconds": alone, "work_over_span": graph.limit(cost),
+        "alone_microseconds": alone, "work_over_span": graph.limit(cost), "megabytes_per_sweep": 1e-6 * moved,
+        "gigabytes_per_second_at_8": 1e-9 * moved / graph.seconds(cost, 8),
         "formula": f"T_p = sum over {len(graph.blocks)} colours of ceil(B_c / p) {1e9 * cost.block:.0f} ns + {1e6 * bodies:.1f} us / p "
         f"+ {met} barriers of {1e9 * barrier:.0f} ns p / 2 + {alone:.1f} us; B_c = {', '.join(map(str, graph.blocks))}",
         "speed_up": speed_up, "zones": zones,
     }  # fmt: skip
+
+
+def moved_bytes(problem: Problem) -> int:
+    """That a sweep with momentum reads and writes in order: contacts, their impulses now and before, body slots; bodies come on top."""
+    kept = problem.rows + 1
+    return problem.colour_blocks * LANES * (8 * (problem.fields + 3 * kept) + 8)
 
 
 def solve_seconds(problem: Problem, iterations: int, team: Team, jacobian: str) -> dict[str, tuple[float, float]]:
@@ -170,13 +181,16 @@ def meet(thread: int, threads: int, barrier: LongArray, times: int) -> None:
 
 def barrier_seconds(threads: int) -> float:
     """Of one barrier: more and fewer meetings of a team that is called alike, the best of many tries."""
-    team, best = Team(threads), [np.inf, np.inf]
+    team, best, first = Team(threads), [np.inf, np.inf], perf_counter()
     for _ in range(TRIES):
+        if perf_counter() - first > ENOUGH and best[1] < np.inf:
+            break
         for k, times in enumerate(MEETINGS):
             began = perf_counter()
             team.run(meet, threads * LEAST, times)
             best[k] = min(best[k], perf_counter() - began)
-    return max(0.0, best[1] - best[0]) / (MEETINGS[1] - MEETINGS[0])
+    few, many = best
+    return (many - few) / (MEETINGS[1] - MEETINGS[0]) if many > few else many / MEETINGS[1]
 
 
 @kernel

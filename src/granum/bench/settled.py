@@ -25,6 +25,7 @@ DRUM_STEPS, DRUM_BRAKED = 150, 120
 BRAKE = 0.7
 DRUM_ITERATIONS = 20
 DRUM_WIDTH, DRUM_LENGTH, DRUM_COUNT = 80.0, 35.0, 100_000  # [d] of a drum that is half full; others are as this one
+DRUM_RIM = 4.0    # [d] of the width are teeth and half grains
 LINE_EVERY = 5.0  # [s] between two lines of progress
 FIRST_STEPS = 5   # may compile: they tell nothing of the time that is left
 
@@ -51,9 +52,11 @@ def turning_drum(particles: int, talk: Callable[[str], None]) -> Simulation:
     """``particles`` beads, 3 rows per contact, that half fill PP's sawtooth drum, which has begun to turn (PP Fig. 2.8)."""
     if particles < 1:
         raise InputError(f"particles of the drum must be 1 or more (got {particles}).")
-    larger = (particles / DRUM_COUNT) ** (1 / 3)
-    given = {"width": max(4.0, DRUM_WIDTH * larger), "length": max(1.1, DRUM_LENGTH * larger), "ramp": 0.0, "time_step": 0.005}
-    scene = make_scene("drum", {"kind": "sawtooth", "count": particles, **given})
+    part = (particles / DRUM_COUNT) ** (1 / 3)
+    width, length = (rim + part * (whole - rim) for whole, rim in ((DRUM_WIDTH, DRUM_RIM), (DRUM_LENGTH, 1.1)))
+    scene = make_scene(
+        "drum", {"kind": "sawtooth", "count": particles, "width": width, "length": length, "ramp": 0.0, "time_step": 0.005}
+    )
     # Whatever is soft and slow is good enough: contacts are to be as dense as in a drum.
     stepper = {"solver": {"iterations": DRUM_ITERATIONS}, "impact_velocity": 10.0}
     settings = make_settings(scene.run, {"stepper": stepper, "guards": GUARDS_OFF})

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .console import in_words, print_json, talk
+from .console import check_picture, in_words, print_json, talk
 
 
 def register(app: typer.Typer) -> None:
@@ -43,6 +43,8 @@ def bench(
         "particles": particles, "rows": rows, "iterations": iterations, "threads": threads, "drum": drum, "jacobian": jacobian,
         "output": output,
     }  # fmt: skip
+    if output is not None:
+        check_picture(output)
     chosen = {name: value for name, value in given.items() if value is not None}
     for name in chosen:
         if name not in inspect.signature(measure).parameters:
@@ -108,6 +110,8 @@ def _show_parallel(result: dict[str, Any]) -> None:
     typer.echo(result["formula"])
     for name, system in result["predicted"].items():
         typer.echo(f"  {name}: {system['formula']}")
+        moved, rate = system["megabytes_per_sweep"], system["gigabytes_per_second_at_8"]
+        typer.echo(f"  {name}: a sweep moves {moved:.0f} MB, which takes {rate:.0f} GB/s of caches and memory at 8 threads")
     typer.echo(f"left out: {result['left_out']}")
     typer.echo(f"PP: {result['paper']}")
     if "figure" in result:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .console import in_words, print_json
+from .console import check_picture, in_words, print_json
 from .restart import recording_of
 
 if TYPE_CHECKING:
@@ -23,19 +23,30 @@ def compare(
     b: Annotated[Path, typer.Argument(metavar="B", help="Recording to compare it with.")],
     since: Annotated[float | None, typer.Option(help="[s] From here on. Default: half of the time that both cover.")] = None,
     until: Annotated[float | None, typer.Option(help="[s] Up to here. Default: the end of the shorter one.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="PNG", help="Draw both runs over each other.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """Compare overlap, energy, contacts and surface of two runs in their steady state (PP 5.1)."""
+    """Compare overlap, energy, contacts and surface of two runs in their steady state, and histograms of overlaps (PP 5.1).
+
+    Example: granum compare serial.h5 parallel.h5 --since 5 -o both.png
+    """
     from ..analysis.compare import compare as compare_runs
 
+    if output is not None:
+        check_picture(output)
     found = compare_runs(recording_of(a), recording_of(b), since=since, until=until)
+    if output is not None:
+        from ..plot.comparison import draw_comparison
+
+        draw_comparison(found, output)
     if not as_json:
         _show(found)
         return
     sums = found.overlap_sums
     print_json({
         "a": found.names[0], "b": found.names[1], "since": found.since, "until": found.until, "rows": found.table(),
-        "overlap_sum": {"mean": sums.mean, "median": sums.median, "std": sums.std, "mean_difference": sums.mean_difference},
+        "overlap_sum": {"mean": sums.mean, "median": sums.median, "std": sums.std, "mean_difference": sums.mean_difference,
+                        "edges": sums.edges.tolist(), "density_a": sums.density_a.tolist(), "density_b": sums.density_b.tolist()},
     })  # fmt: skip
 
 
@@ -43,6 +54,8 @@ def _show(found: Comparison) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
+
+    from ..analysis.compare import relative
 
     table = Table(
         title=f"t = {found.since:g} to {found.until:g} s", title_justify="left", box=SIMPLE_HEAD, caption_justify="left",
@@ -54,5 +67,7 @@ def _show(found: Comparison) -> None:
         numbers = (f"{k.mean_a:.5g}", f"{k.mean_b:.5g}", f"{k.error:.2%}", f"{k.mean_difference:.2%}", f"{k.drift:.1%}")
         table.add_row(k.name.replace("_", " "), k.unit, *numbers)
     sums = found.overlap_sums
-    table.add_row("overlap sum", sums.unit, f"{sums.mean[0]:.5g}", f"{sums.mean[1]:.5g}", "", f"{sums.mean_difference:.2%}", "")
+    for name, (of_a, of_b) in (("overlap sum", sums.mean), ("  median", sums.median), ("  spread", sums.std)):
+        differ = f"{relative(of_a, of_b):.2%}"
+        table.add_row(name, sums.unit, f"{of_a:.5g}", f"{of_b:.5g}", "", differ, "")
     Console(highlight=False).print(table)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 import json
 import math
+import os
 import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import typer
@@ -44,6 +46,16 @@ def finite(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def check_picture(path: Path) -> None:
+    """Refuse, before anything is computed, a place where no picture can be written."""
+    if path.suffix.lower() != ".png":
+        raise InputError(f"output {path} must end in .png.")
+    if not path.parent.is_dir():
+        raise InputError(f"output {path} cannot be written: the folder {path.parent} does not exist.")
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise InputError(f"output {path} cannot be written. Choose another place with -o.")
 
 
 def in_words(command: Command) -> Command:

@@ -155,25 +155,22 @@ def _show(subject: Subject, found: dict[str, Any]) -> None:
     from rich.table import Table
 
     table = Table(
-        title=subject.description, title_justify="left", box=SIMPLE_HEAD, caption_justify="left",
+        title=subject.description, title_justify="left", box=SIMPLE_HEAD, caption_justify="left", pad_edge=False, padding=(0, 1, 0, 0),
         caption=f"residuals in m/s; work in sweeps of plain PGS; dv, dp: difference of velocities and normal impulses from {found['best']}"
-                + ("" if found["problem"]["rows"] == 6 else "; natural map: error as FCLIB measures it"),
+                + ("" if found["problem"]["rows"] == 6 else "; natural: the natural-map error of FCLIB"),
     )  # fmt: skip
     rolls = found["problem"]["rows"] == 6  # FCLIB's error is known without rolling rows alone
-    last = "rolling" if rolls else "natural map"
-    for name in ("solver", "sweeps", "work", "time", "residual", "normal", "friction", last, "dv", "dp", "converged"):
-        table.add_column(name, justify="left" if name in ("solver", "converged") else "right", no_wrap=True)
+    for name in ("solver", "sweeps", "work", "time", "residual", *(() if rolls else ("natural",)), "dv", "dp", "ok"):
+        table.add_column(name, justify="left" if name in ("solver", "ok") else "right", no_wrap=True)
     blank = {"sweeps": None, "work": None, "seconds": None, "converged": None}
     rows = [{"name": "(start)", **blank, **found["start"]}]
     if "given" in found:
         rows.append({"name": "(in file)", **blank, **found["given"]})
     for row in rows + found["solvers"]:
-        kinds = row["residual_by_kind"]
-        numbers = (row["residual"], kinds["normal"], kinds["friction"], kinds["rolling"] if rolls else row["natural_map_error"])
+        errors = (row["residual"],) if rolls else (row["residual"], row["natural_map_error"])
         table.add_row(
             row["name"], *("" if x is None else f"{x:.0f}" for x in (row["sweeps"], row["work"])), _time(row["seconds"]),
-            *(f"{x:.2e}" for x in numbers),
-            *(f"{x:.1e}" for x in (row["velocity_distance"], row["impulse_distance"])),
+            *(f"{x:.1e}" for x in (*errors, row["velocity_distance"], row["impulse_distance"])),
             "" if row["converged"] is None else "yes" if row["converged"] else "no",
         )  # fmt: skip
     Console(highlight=False).print(table)

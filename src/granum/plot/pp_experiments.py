@@ -42,12 +42,15 @@ def _draw_panel(axes: Any, system: dict[str, Any], measured: str) -> None:
             late.append(values[run["time"] >= system["since"]])
     axes.axvspan(0, system["since"], color="0.94", zorder=0)
     axes.set_xlim(0, run["time"][-1])
+    low, high = min(float(part.min()) for part in late), max(float(part.max()) for part in late)
     if measured in LOGARITHMIC:
         axes.set_yscale("log")
-        axes.set_ylim(bottom=0.5 * LEAST_ENERGY)
+        axes.set_ylim(bottom=0.3 * low)
+    elif measured == "surface_height":  # its zero is arbitrary
+        margin = max(high - low, 0.02)
+        axes.set_ylim(low - margin, high + margin)
     else:
-        top = max(float(part.max()) for part in late)
-        axes.set_ylim(0, 1.35 * top)
+        axes.set_ylim(0, 1.35 * high)
 
 
 def draw_histograms(curves: dict[str, Any], path: Path) -> Path:
@@ -64,7 +67,10 @@ def draw_histograms(curves: dict[str, Any], path: Path) -> Path:
                 f"{what} {found[of][0]:.3g} | {found[of][1]:.3g}"
                 for what, of in ((r"$\mu$", "mean"), ("median", "median"), (r"$\sigma$", "std"))
             )
-            axes.text(0.97, 0.72, numbers, transform=axes.transAxes, ha="right", va="top", fontsize=8, color="0.25")
+            axes.text(
+                0.97, 0.72, numbers, transform=axes.transAxes, ha="right", va="top", fontsize=8, color="0.25",
+                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 2},
+            )  # fmt: skip
             axes.set(xlabel=r"sum of a grain's overlaps [d]", ylabel="probability density", ylim=(0, None))
             axes.set_xlim(0, _shown(found))
             axes.legend(fontsize=8, frameon=False, loc="upper right")

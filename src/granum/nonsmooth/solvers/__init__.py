@@ -6,12 +6,13 @@ from pydantic import Field
 
 from ...checks import known_name
 from .direct import Direct
+from .multigrid import Multigrid
 from .pgs import PGS
 from .report import SolveReport
 
-Solver = Annotated[PGS | Direct, Field(discriminator="name")]
+Solver = Annotated[PGS | Direct | Multigrid, Field(discriminator="name")]
 """Any solver, by its name."""
-SOLVERS: dict[str, type[PGS | Direct]] = {"pgs": PGS, "direct": Direct}
+SOLVERS: dict[str, type[PGS | Direct | Multigrid]] = {"pgs": PGS, "direct": Direct, "multigrid": Multigrid}
 
 
 def make_solver(name: str, **settings: Any) -> Solver:
@@ -19,4 +20,4 @@ def make_solver(name: str, **settings: Any) -> Solver:
     return SOLVERS[known_name("solver", name, SOLVERS)](**settings)
 
 
-__all__ = ["PGS", "SOLVERS", "Direct", "SolveReport", "Solver", "make_solver"]
+__all__ = ["PGS", "SOLVERS", "Direct", "Multigrid", "SolveReport", "Solver", "make_solver"]

@@ -1,0 +1,397 @@
+"""The coarse problem of multigrid: by how much to scale the impulses, layer by layer along the load.
+
+After a few sweeps the impulses of a neighbourhood have about the right pattern (who carries, in which direction, how much friction), but
+not the right size: what the grains far above weigh is not known yet. The coarse unknowns are the amplitudes alpha at the nodes of a row of
+layers across the load, linear in between, and p_c -> p_c (1 + sum_k N_k(s_c) alpha_k). A factor above zero keeps normal impulses
+positive and friction inside its cone. The amplitudes minimise 1/2 p A p - p c with A = G M^-1 G^T + Sigma among all such impulses:
+
+    K alpha = r,    K_kl = sum over bodies of m dv_k.dv_l + sum over contacts of N_k N_l p Sigma p,    r_k = sum over contacts of N_k p.res,
+
+where dv_k is the velocity change of a body if the impulses N_k p are added, and res the projected residual, so that nothing is corrected at
+the solution. A body touches three nodes at most, so K has five diagonals.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._jit import FloatArray, IntArray, device, kernel
+from ..parallel.barrier import share, wait
+from .blocks import (
+    ARM,
+    BODY,
+    COLOURS,
+    INV_DN,
+    INV_DR,
+    INV_DT,
+    INV_MASS,
+    INV_RADIUS,
+    LANES,
+    MU,
+    MU_R,
+    NX,
+    NY,
+    NZ,
+    PN,
+    PX,
+    PY,
+    PZ,
+    RX,
+    RY,
+    RZ,
+    SOFTNESS,
+    TARGET,
+)  # fmt: skip
+from .sweep import S, U, W, load_bodies
+
+SHARE = 26     # numbers that a body gathers: 3 nodes x 6 of impulses, 3 of r, 3 + 2 of the softness in K
+R0, D0, O0 = 18, 21, 24
+SMALLEST, LARGEST = 0.1, 1e9  # factor of one correction; from the seed on it may have to grow a lot
+SEED = 1e-6    # of the load on a contact: what its normal impulse begins with at least
+RIDGE = 1e-12  # of the mean diagonal of K, added to it
+
+
+@kernel
+def layers_along_load(
+    slot_a: IntArray, slot_b: IntArray, place: IntArray, fields: int, serial_start: int, yielding: int, body: FloatArray, data: FloatArray,
+    wanted: int, height: FloatArray, base: IntArray, layer: IntArray, part: FloatArray,
+) -> tuple[int, bool]:  # fmt: skip
+    """Lay layers across the load; returns their number, and whether the solve begins without impulses.
+
+    Found are the first layer that contacts of a body can be in, and the layer and place in it (0 to 1) of each contact lane.
+    The load is the momentum that the bodies would have without contacts. Heights along it follow from contact to contact, each group of
+    touching bodies starting at zero. ``wanted`` layers (0: one for every three diameters of the largest
+    grain); none is thinner than that grain. Lanes without a contact of spheres get layer -1, all
+    others a small normal impulse at least, so that there is something to scale.
+    """
+    load = np.zeros(3)
+    for i in range(yielding):
+        o = i * BODY
+        if body[o + INV_MASS] > 0.0:
+            for f in range(3):
+                load[f] += body[o + f] / body[o + INV_MASS]
+    contacts = len(slot_a)
+    head = np.full(yielding, -1, np.int32)
+    link = np.empty(2 * contacts, np.int32)
+    seen = np.ones(yielding, np.bool_)  # nobody need look at bodies without contacts
+    for c in range(contacts):
+        p = np.int64(place[c])
+        a, b = slot_a[c], slot_b[c]
+        d = p // LANES * fields * LANES + p % LANES
+        if b >= yielding or body[b * BODY + INV_MASS] == 0.0 or body[a * BODY + INV_MASS] == 0.0:
+            sign = 1.0 if b >= yielding or body[b * BODY + INV_MASS] == 0.0 else -1.0
+            for f in range(3):
+                load[f] += sign * (data[d + PN * LANES] * data[d + (NX + f) * LANES] + data[d + (PX + f) * LANES])
+        seen[a] = False
+        if b < yielding:
+            seen[b] = False
+        if p < serial_start and b < yielding:
+            link[2 * c], head[a] = head[a], 2 * c
+            link[2 * c + 1], head[b] = head[b], 2 * c + 1
+    length = math.sqrt(load[0] ** 2 + load[1] ** 2 + load[2] ** 2)
+    ex, ey, ez = (load[0] / length, load[1] / length, load[2] / length) if length > 0.0 else (0.0, 0.0, 1.0)
+
+    queue = np.empty(yielding, np.int32)
+    largest, top = 0.0, 0.0
+    for start in range(yielding):
+        if seen[start]:
+            continue
+        seen[start], queue[0], height[start] = True, start, 0.0
+        first, last, lowest, highest = 0, 1, np.inf, -np.inf
+        while first < last:
+            i = np.int64(queue[first])
+            first += 1
+            r = 1.0 / body[i * BODY + INV_RADIUS]
+            largest, lowest, highest = max(largest, r), min(lowest, height[i] - r), max(highest, height[i] + r)
+            k = head[i]
+            while k >= 0:
+                c = k // 2
+                j = np.int64(slot_b[c] if k % 2 == 0 else slot_a[c])
+                if not seen[j]:
+                    p = np.int64(place[c])
+                    d = p // LANES * fields * LANES + p % LANES
+                    along = ex * data[d + NX * LANES] + ey * data[d + NY * LANES] + ez * data[d + NZ * LANES]
+                    step = along * data[d + ARM * LANES] * (r + 1.0 / body[j * BODY + INV_RADIUS])
+                    seen[j], queue[last], height[j] = True, j, height[i] + (step if k % 2 == 0 else -step)
+                    last += 1
+                k = link[k]
+        for q in range(last):
+            height[queue[q]] -= lowest
+        top = max(top, highest - lowest)
+
+    thinnest = 2.0001 * largest
+    count = 1
+    if top > 0.0:
+        count = max(1, min(wanted if wanted > 0 else math.ceil(top / (6.0 * largest)), int(top / thinnest)))
+    width = max(top / count, thinnest)
+    for i in range(yielding):
+        r = 1.0 / body[i * BODY + INV_RADIUS]
+        base[i] = max(0, min(int((height[i] - 1.00001 * r) / width), count - 1))
+    layer[:] = -1
+    cold, seed = True, SEED * length / max(1, contacts)
+    for c in range(contacts):
+        p = np.int64(place[c])
+        if p >= serial_start:
+            continue
+        a, b = np.int64(slot_a[c]), np.int64(slot_b[c])
+        d = p // LANES * fields * LANES + p % LANES
+        along = ex * data[d + NX * LANES] + ey * data[d + NY * LANES] + ez * data[d + NZ * LANES]
+        s = (height[a] + along * data[d + ARM * LANES] / body[a * BODY + INV_RADIUS]) / width
+        k = max(0, min(int(s), count - 1))
+        if 0 <= k - base[a] <= 1 and (b >= yielding or 0 <= k - base[b] <= 1):
+            layer[p], part[p] = k, min(max(s - k, 0.0), 1.0)
+            lack = seed - data[d + PN * LANES]
+            if lack > 0.0:
+                data[d + PN * LANES] = seed
+                for f in range(3):
+                    change = lack * data[d + (NX + f) * LANES]
+                    body[a * BODY + f] -= body[a * BODY + INV_MASS] * change
+                    body[b * BODY + f] += body[b * BODY + INV_MASS] * change
+            else:
+                cold = False
+    return count, cold
+
+
+@device
+def gather_blocks(body, lane_a, lane_b, data, fields, first, last, yielding, soft_t, soft_r, box, base, layer, part, share_of, s):
+    """Add the impulses of blocks of one colour, split between the two nodes of their layer, to their bodies; and the parts of r and K."""
+    rolling = fields > RX
+    for k in range(first, last):
+        d = U(k * fields) * W
+        load_bodies(body, lane_a, lane_b, U(k) * W, s)
+        for lane in range(W):
+            nx, ny, nz = data[d + U(NX) * W + lane], data[d + U(NY) * W + lane], data[d + U(NZ) * W + lane]
+            arm = data[d + U(ARM) * W + lane]
+            pn, px, py, pz = (
+                data[d + U(PN) * W + lane], data[d + U(PX) * W + lane], data[d + U(PY) * W + lane], data[d + U(PZ) * W + lane]
+            )  # fmt: skip
+            ux, uy, uz = s[S[8] + lane] - s[lane], s[S[9] + lane] - s[S[1] + lane], s[S[10] + lane] - s[S[2] + lane]
+            un = ux * nx + uy * ny + uz * nz
+            soft, inverse = data[d + U(SOFTNESS) * W + lane], data[d + U(INV_DN) * W + lane]
+            new = pn + (data[d + U(TARGET) * W + lane] - soft * pn - un) * inverse
+            new = new if new > 0.0 else 0.0
+            gain = pn * (new - pn) / (inverse + 1e-300)
+            stored = soft * pn * pn + soft_t * (px * px + py * py + pz * pz)
+            ax, ay, az = (
+                arm * (s[S[3] + lane] + s[S[11] + lane]), arm * (s[S[4] + lane] + s[S[12] + lane]),
+                arm * (s[S[5] + lane] + s[S[13] + lane]),
+            )  # fmt: skip
+            tx, ty, tz = ux - un * nx - (ay * nz - az * ny), uy - un * ny - (az * nx - ax * nz), uz - un * nz - (ax * ny - ay * nx)
+            it = data[d + U(INV_DT) * W + lane]
+            qx, qy, qz = px - (tx + soft_t * px) * it, py - (ty + soft_t * py) * it, pz - (tz + soft_t * pz) * it
+            bound = data[d + U(MU) * W + lane] * pn
+            ratio = bound * bound / (qx * qx + qy * qy + qz * qz + 1e-300)
+            ratio = math.sqrt(ratio if ratio < 1.0 else 1.0)
+            along = (px * (qx * ratio - px) + py * (qy * ratio - py) + pz * (qz * ratio - pz)) / (it + 1e-300)
+            s[S[16] + lane] = gain + (0.0 if box else along)
+            s[S[17] + lane] = stored
+            s[S[18] + lane], s[S[19] + lane], s[S[20] + lane] = pn * nx + px, pn * ny + py, pn * nz + pz
+            s[S[21] + lane] = -2.5 * arm * (ny * pz - nz * py)
+            s[S[22] + lane] = -2.5 * arm * (nz * px - nx * pz)
+            s[S[23] + lane] = -2.5 * arm * (nx * py - ny * px)
+        for lane in range(W):
+            at = U(k) * W + lane
+            if layer[at] < 0:
+                continue
+            upper = part[at]
+            lower = 1.0 - upper
+            gain, stored = s[S[16] + lane], s[S[17] + lane]
+            rx, ry, rz = 0.0, 0.0, 0.0
+            ira, irb = s[S[7] + lane], s[S[15] + lane]
+            if rolling:
+                rx, ry, rz = data[d + U(RX) * W + lane], data[d + U(RY) * W + lane], data[d + U(RZ) * W + lane]
+                stored += soft_r * (rx * rx + ry * ry + rz * rz)
+                ir = data[d + U(INV_DR) * W + lane]
+                qx = rx - (s[S[11] + lane] * irb - s[S[3] + lane] * ira + soft_r * rx) * ir
+                qy = ry - (s[S[12] + lane] * irb - s[S[4] + lane] * ira + soft_r * ry) * ir
+                qz = rz - (s[S[13] + lane] * irb - s[S[5] + lane] * ira + soft_r * rz) * ir
+                bound = data[d + U(MU_R) * W + lane] * data[d + U(PN) * W + lane]
+                ratio = bound * bound / (qx * qx + qy * qy + qz * qz + 1e-300)
+                ratio = math.sqrt(ratio if ratio < 1.0 else 1.0)
+                if not box:
+                    gain += (rx * (qx * ratio - rx) + ry * (qy * ratio - ry) + rz * (qz * ratio - rz)) / (ir + 1e-300)
+            a, b = np.int64(lane_a[at]), np.int64(lane_b[at])
+            owner, first_node = a, layer[at] - base[a]
+            if s[S[6] + lane] > 0.0:
+                o = a * SHARE + 6 * first_node
+                for f in range(3):
+                    j = s[S[18] + U(f) * W + lane]
+                    share_of[o + f] -= lower * j
+                    share_of[o + 6 + f] -= upper * j
+                tx, ty, tz = s[S[21] + lane] - 2.5 * ira * rx, s[S[22] + lane] - 2.5 * ira * ry, s[S[23] + lane] - 2.5 * ira * rz
+                share_of[o + 3] += lower * tx
+                share_of[o + 4] += lower * ty
+                share_of[o + 5] += lower * tz
+                share_of[o + 9] += upper * tx
+                share_of[o + 10] += upper * ty
+                share_of[o + 11] += upper * tz
+            if b < yielding and s[S[14] + lane] > 0.0:
+                if s[S[6] + lane] == 0.0:
+                    owner, first_node = b, layer[at] - base[b]
+                o = b * SHARE + 6 * (layer[at] - base[b])
+                for f in range(3):
+                    j = s[S[18] + U(f) * W + lane]
+                    share_of[o + f] += lower * j
+                    share_of[o + 6 + f] += upper * j
+                tx, ty, tz = s[S[21] + lane] + 2.5 * irb * rx, s[S[22] + lane] + 2.5 * irb * ry, s[S[23] + lane] + 2.5 * irb * rz
+                share_of[o + 3] += lower * tx
+                share_of[o + 4] += lower * ty
+                share_of[o + 5] += lower * tz
+                share_of[o + 9] += upper * tx
+                share_of[o + 10] += upper * ty
+                share_of[o + 11] += upper * tz
+            o = owner * SHARE + first_node
+            share_of[o + R0] += lower * gain
+            share_of[o + R0 + 1] += upper * gain
+            share_of[o + D0] += lower * lower * stored
+            share_of[o + D0 + 1] += upper * upper * stored
+            share_of[o + O0] += lower * upper * stored
+
+
+@device
+def add_body(body, base, share_of, i, band, r):
+    """One body's part of the band of K (nodes, 3: diagonal and two above it) and of r."""
+    o = i * SHARE
+    k = np.int64(base[i])
+    m = body[i * BODY + INV_MASS]
+    for p in range(3):
+        if k + p >= len(r):
+            break
+        r[k + p] += share_of[o + R0 + p]
+        band[k + p, 0] += share_of[o + D0 + p]
+        if p < 2:
+            band[k + p, 1] += share_of[o + O0 + p]
+        for q in range(p, 3):
+            x, y = o + 6 * p, o + 6 * q
+            linear = share_of[x] * share_of[y] + share_of[x + 1] * share_of[y + 1] + share_of[x + 2] * share_of[y + 2]
+            turn = share_of[x + 3] * share_of[y + 3] + share_of[x + 4] * share_of[y + 4] + share_of[x + 5] * share_of[y + 5]
+            band[k + p, q - p] += m * (linear + 0.4 * turn)
+
+
+@device
+def solve_band(band, r, factor, alpha):
+    """Solve K alpha = r for the symmetric band K; False if it is singular. ``factor`` is work of K's shape."""
+    nodes = len(r)
+    mean = 0.0
+    for k in range(nodes):
+        mean += band[k, 0] / nodes
+    if not (mean > 0.0 and mean < np.inf):
+        return False
+    for k in range(nodes):  # LDL^T, D in factor[:, 0]
+        first = factor[k - 1, 1] if k > 0 else 0.0
+        second = factor[k - 2, 2] if k > 1 else 0.0
+        pivot = band[k, 0] + RIDGE * mean
+        if k > 0:
+            pivot -= first * first * factor[k - 1, 0]
+        if k > 1:
+            pivot -= second * second * factor[k - 2, 0]
+        if not pivot > 0.0:
+            return False
+        factor[k, 0] = pivot
+        factor[k, 1] = (band[k, 1] - (first * factor[k - 1, 0] * factor[k - 1, 2] if k > 0 else 0.0)) / pivot
+        factor[k, 2] = band[k, 2] / pivot
+        alpha[k] = r[k] - (first * alpha[k - 1] if k > 0 else 0.0) - (second * alpha[k - 2] if k > 1 else 0.0)
+    for k in range(nodes - 1, -1, -1):
+        alpha[k] /= factor[k, 0]
+        if k + 1 < nodes:
+            alpha[k] -= factor[k, 1] * alpha[k + 1]
+        if k + 2 < nodes:
+            alpha[k] -= factor[k, 2] * alpha[k + 2]
+    return True
+
+
+@device
+def bound_amplitudes(band, r, alpha):
+    """Keep every factor 1 + alpha in its range, then go as far along alpha as the energy falls."""
+    nodes = len(r)
+    for k in range(nodes):
+        alpha[k] = min(max(alpha[k], SMALLEST - 1.0), LARGEST - 1.0)
+    work, energy = 0.0, 0.0
+    for k in range(nodes):
+        work += r[k] * alpha[k]
+        energy += band[k, 0] * alpha[k] * alpha[k]
+        for q in range(1, 3):
+            if k + q < nodes:
+                energy += 2.0 * band[k, q] * alpha[k] * alpha[k + q]
+    part = min(max(work / energy, 0.0), 1.0) if energy > 0.0 else 0.0
+    for k in range(nodes):
+        alpha[k] *= part
+
+
+@device
+def scale_bodies(body, body_before, base, share_of, alpha, first, last):
+    """Velocity change of the scaled impulses; the iterate before is moved along, so that the momentum stays."""
+    for i in range(first, last):
+        m = body[i * BODY + INV_MASS]
+        if m == 0.0:
+            continue
+        o, k = i * SHARE, np.int64(base[i])
+        for f in range(6):
+            change = 0.0
+            for p in range(3):
+                if k + p < len(alpha):
+                    change += alpha[k + p] * share_of[o + 6 * p + f]
+            body[i * BODY + f] += m * change
+            body_before[i * 6 + f] += m * change
+
+
+@device
+def scale_blocks(data, before, fields, layer, part, alpha, first, last):
+    """Scale the impulses of blocks, and move those before along."""
+    kept = 7 if fields > RX else 4
+    for k in range(first, last):
+        for lane in range(W):
+            at = U(k) * W + lane
+            if layer[at] < 0:
+                continue
+            f = (1.0 - part[at]) * alpha[layer[at]] + part[at] * alpha[layer[at] + 1]
+            d, o = U(k * fields) * W + lane, U(k * kept) * W + lane
+            for q in range(U(4)):
+                change = f * data[d + (U(PN) + q) * W]
+                data[d + (U(PN) + q) * W] += change
+                before[o + q * W] += change
+            if kept == 7:
+                for q in range(U(3)):
+                    change = f * data[d + (U(RX) + q) * W]
+                    data[d + (U(RX) + q) * W] += change
+                    before[o + (U(4) + q) * W] += change
+
+
+@device
+def correct(
+    thread, threads, barrier, body, lane_a, lane_b, data, fields, colour_block, yielding, soft_t, soft_r, box, base, layer, part,
+    body_before, before, share_of, band, r, factor, alpha, scratch, verdict,
+):  # fmt: skip
+    """One coarse correction by all threads; ``verdict[0]`` counts those that a singular coarse problem prevented."""
+    low, high = share(np.int64(yielding), thread, threads)
+    for q in range(low * SHARE, high * SHARE):
+        share_of[q] = 0.0
+    wait(barrier, threads)
+    for c in range(COLOURS):
+        first, last = np.int64(colour_block[c]), np.int64(colour_block[c + 1])
+        if first == last:
+            continue
+        begin, end = share(last - first, thread, threads)
+        gather_blocks(
+            body, lane_a, lane_b, data, fields, first + begin, first + end, yielding, soft_t, soft_r, box, base, layer, part, share_of,
+            scratch,
+        )  # fmt: skip
+        wait(barrier, threads)
+    if thread == 0:
+        band[:] = 0.0
+        r[:] = 0.0
+        for i in range(yielding):
+            if body[i * BODY + INV_MASS] > 0.0:
+                add_body(body, base, share_of, i, band, r)
+        if solve_band(band, r, factor, alpha):
+            bound_amplitudes(band, r, alpha)
+        else:
+            alpha[:] = 0.0
+            verdict[0] += 1
+    wait(barrier, threads)
+    scale_bodies(body, body_before, base, share_of, alpha, low, high)
+    begin, end = share(np.int64(colour_block[COLOURS]), thread, threads)
+    scale_blocks(data, before, fields, layer, part, alpha, begin, end)
+    wait(barrier, threads)

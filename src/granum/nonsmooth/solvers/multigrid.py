@@ -1,0 +1,167 @@
+"""Multigrid: projected Gauss-Seidel with momentum; between the sweeps a coarse problem (``coarse.py``) tells the size of the impulses."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from ..._jit import FloatArray, IntArray, LongArray, kernel
+from ...checks import InputError
+from ...contact.model import NonNegative, Record
+from ...parallel.barrier import share, wait
+from ..blocks import BODY, COLOURS, INV_MASS, LANES
+from ..coarse import SHARE, correct, layers_along_load
+from ..problem import Problem
+from ..residual import mean_residual
+from ..rows import sweep_contact
+from ..sweep import SCRATCH
+from .momentum import GROWTH_RESTART, LARGEST_MOMENTUM, WINDOW
+from .pgs import CHECK_EVERY, SWEPT, add_step_sums, extrapolate, sweep_colours
+from .report import SolveReport
+
+SETUP_WORK = 0.7       # of laying the layers, by the time it takes, in sweeps
+CORRECTION_WORK = 1.7  # of a coarse correction, likewise
+FIRST_GAP, LAST_GAP = 2, 8  # sweeps from one correction to the next, early and late in a solve
+
+
+@kernel
+def cycle(
+    thread: int, threads: int, barrier: LongArray,
+    # the problem
+    lane_a: IntArray, lane_b: IntArray, place: IntArray, contact_at: IntArray, fields: int, colour_block: IntArray, full_first: IntArray,
+    lever: FloatArray, full: IntArray, inverse_inertia: FloatArray, radius_eff: FloatArray, soft_t: float, soft_r: float, yielding: int,
+    # the method
+    iterations: int, tolerance: float, momentum: bool, box: bool, measure: bool,
+    last_correction: int,
+    # the layers
+    base: IntArray, layer: IntArray, part: FloatArray,
+    # in and out
+    body: FloatArray, data: FloatArray,
+    # work and results
+    body_before: FloatArray, before: FloatArray, sums: FloatArray, share_of: FloatArray, band: FloatArray, r: FloatArray,
+    factor: FloatArray, alpha: FloatArray, history: FloatArray, kinds: FloatArray, verdict: LongArray,
+) -> tuple[int, int, float]:  # fmt: skip
+    """Sweep and correct until ``iterations`` sweeps or the tolerance [m/s]; returns sweeps, corrections and residual (-1: not measured).
+
+    ``history`` (iterations, 5), when it has rows, receives residual, row-kind residuals and corrections so far after every sweep.
+    """
+    blocks = np.int64(colour_block[COLOURS])
+    serial_start = blocks * LANES
+    scratch, own_kinds = np.empty(SCRATCH), np.zeros(3)
+    low, high = share(np.int64(yielding), thread, threads)
+    theta, last_square, residual, done = 1.0, np.inf, -1.0, 0
+    rest, plain_until, window, last_window = WINDOW, 0, 0.0, np.inf
+    next_correction, corrections = 0, 0
+    for sweep in range(iterations):
+        if sweep == next_correction and sweep <= last_correction:
+            correct(
+                thread, threads, barrier, body, lane_a, lane_b, data, fields, colour_block, yielding, soft_t, soft_r, box, base, layer,
+                part, body_before, before, share_of, band, r, factor, alpha, scratch, verdict,
+            )  # fmt: skip
+            corrections += 1
+            next_correction = sweep + min(LAST_GAP, FIRST_GAP + sweep // 4)
+        new_theta = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * theta * theta))
+        beta = min((theta - 1.0) / new_theta, LARGEST_MOMENTUM)
+        theta = new_theta
+        if sweep < plain_until or not momentum:
+            beta, theta = 0.0, 1.0
+        extrapolate(body, body_before, low, high, beta)
+        wait(barrier, threads)
+        ahead, square = 0.0, 0.0
+        if box:
+            for k in range(len(place)):
+                x, y = sweep_contact(
+                    body, lane_a, lane_b, data, before, fields, np.int64(place[k]), serial_start, lever, full, inverse_inertia, beta, True,
+                    soft_t, soft_r, True,
+                )  # fmt: skip
+                ahead += x
+                square += y
+        else:
+            sweep_colours(
+                thread, threads, barrier, body, lane_a, lane_b, data, before, fields, colour_block, full_first, lever, full,
+                inverse_inertia, beta, True, soft_t, soft_r, scratch, sums,
+            )  # fmt: skip
+            ahead, square = add_step_sums(sums, blocks, np.int64(full_first[COLOURS + 1]))
+        done = sweep + 1
+        if ahead < 0.0 or square > GROWTH_RESTART * last_square:
+            theta = 1.0
+        last_square = square
+        window += square
+        if done % WINDOW == 0:
+            if window >= last_window and sweep >= plain_until:  # no headway: it circles around the solution
+                plain_until, rest = done + rest, 2 * rest
+            window, last_window = 0.0, window
+        if len(history) > 0 or (tolerance > 0.0 and done % CHECK_EVERY == 0) or (measure and done == iterations):
+            residual = mean_residual(
+                thread, threads, barrier, body, lane_a, lane_b, data, fields, place, serial_start, lever, full, soft_t, soft_r, box,
+                radius_eff, sums, own_kinds,
+            )  # fmt: skip
+            if len(history) > 0 and thread == 0:
+                history[sweep, 0] = residual
+                history[sweep, 1:4] = own_kinds
+                history[sweep, 4] = corrections
+            if residual <= tolerance:
+                break
+        else:
+            wait(barrier, threads)  # the sums are read by all before they are written anew
+    if thread == 0:
+        kinds[:] = own_kinds
+    return done, corrections, residual
+
+
+class Multigrid(Record):
+    """Projected Gauss-Seidel with momentum and coarse corrections: the iterations hardly grow with the height of a column or silo."""
+
+    name: Literal["multigrid"] = "multigrid"
+    iterations: int = Field(default=20, ge=1)
+    """Sweeps per step. In the first half of them (from a cold start: three quarters) coarse corrections come in between: before the first
+    sweep, then after every second one, later after every eighth."""
+    tolerance: NonNegative = 0.0
+    """Stop before that when the residual is below this [m/s]; 0: never."""
+    partitions: int | None = Field(default=None, ge=1)
+    """Layers across the load in which impulses are scaled; none: one for every three grain diameters. None is thinner than a grain."""
+    momentum: bool = True
+    """Extrapolate each sweep by the last change."""
+    friction: Literal["cone", "box"] = "cone"
+    """``cone`` scales the tangential impulse back to its bound; ``box`` clamps each component (SN 2.3.2)."""
+
+    def solve(
+        self, problem: Problem, *, step: int = 0, measure: bool = True, history: bool = False
+    ) -> SolveReport:
+        """Solve in place: impulses and velocities of ``problem`` are the start and become the result."""
+        grains = int(np.count_nonzero(problem.body[INV_MASS : problem.first_full * BODY : BODY]))
+        if self.partitions is not None and self.partitions > max(1, grains):
+            raise InputError(
+                f"partitions of solver 'multigrid' must be at most the number of grains (got {self.partitions} for {grains} grains); "
+                "leave it out to have one layer for every three grain diameters."
+            )
+        lanes = problem.colour_blocks * LANES
+        base, layer = np.zeros(problem.yielding, np.int32), np.empty(max(lanes, 1), np.int32)
+        height, part = np.zeros(problem.yielding), np.zeros(max(lanes, 1))
+        layers, cold = layers_along_load(
+            problem.slot_a, problem.slot_b, problem.place, problem.fields, lanes, problem.yielding, problem.body, problem.data,
+            self.partitions or 0, height, base, layer, part,
+        )  # fmt: skip
+        # The last sweeps smooth what a correction leaves between the grains; without them a warm start feeds it back, step after step.
+        last_correction = 3 * self.iterations // 4 if cold else self.iterations // 2
+        rows = np.zeros((self.iterations if history else 0, 5))
+        kinds, verdict = np.zeros(3), np.zeros(1, np.int64)
+        box = self.friction == "box"
+        band, factor = np.zeros((layers + 1, 3)), np.zeros((layers + 1, 3))
+        done, corrections, residual = problem.team.run(
+            cycle, 0 if box else SWEPT * problem.contact_count, *problem.for_sweeps(), self.iterations, self.tolerance, self.momentum, box,
+            measure, last_correction, base, layer, part, problem.body, problem.data, problem.body_before, problem.before, problem.sums,
+            np.empty(problem.yielding * SHARE), band, np.zeros(layers + 1), factor, np.zeros(layers + 1), rows, kinds, verdict,
+        )  # fmt: skip
+        message = ""
+        if verdict[0]:
+            message = f"{verdict[0]} of {corrections} coarse corrections were left out: their problem is singular (no contact carries yet)."
+        rows = rows[:done]
+        return SolveReport(
+            iterations=done, residual=residual, residual_by_kind=tuple(kinds), history=rows[:, :4],
+            converged=self.tolerance > 0 and 0 <= residual <= self.tolerance,
+            work=SETUP_WORK + np.arange(1.0, len(rows) + 1) + CORRECTION_WORK * rows[:, 4], message=message,
+        )  # fmt: skip

@@ -112,6 +112,8 @@ SCENES = {
     "box friction": (settled, {"solver": {"iterations": 10, "friction": "box"}}),
     "model start": (settled, {"stepper": {"warm_start": {"name": "model"}}}),
     "cold start": (settled, {"stepper": {"warm_start": {"name": "none"}}}),
+    "multigrid": (settled, {"solver": {"name": "multigrid", "iterations": 10}}),
+    "multigrid on fixed grains": (fixed_grains, {"solver": {"name": "multigrid", "iterations": 10}}),
     "fixed grains": (fixed_grains, {}),
     "more contacts than colours": (giant, {}),
     "platen": (platen, {}),

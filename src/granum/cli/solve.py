@@ -155,13 +155,13 @@ def _show(subject: Subject, found: dict[str, Any]) -> None:
     from rich.table import Table
 
     table = Table(
-        title=subject.description, title_justify="left", box=SIMPLE_HEAD, caption_justify="left", padding=(0, 1, 0, 0),
+        title=subject.description, title_justify="left", box=SIMPLE_HEAD, caption_justify="left", pad_edge=False, padding=(0, 1, 0, 0),
         caption=f"residuals in m/s; work in sweeps of plain PGS; dv, dp: difference of velocities and normal impulses from {found['best']}"
                 + ("" if found["problem"]["rows"] == 6 else "; natural: the natural-map error of FCLIB"),
     )  # fmt: skip
     rolls = found["problem"]["rows"] == 6  # FCLIB's error is known without rolling rows alone
-    for name in ("solver", "sweeps", "work", "time", "residual", *(() if rolls else ("natural",)), "dv", "dp", "converged"):
-        table.add_column(name, justify="left" if name in ("solver", "converged") else "right", no_wrap=True)
+    for name in ("solver", "sweeps", "work", "time", "residual", *(() if rolls else ("natural",)), "dv", "dp", "ok"):
+        table.add_column(name, justify="left" if name in ("solver", "ok") else "right", no_wrap=True)
     blank = {"sweeps": None, "work": None, "seconds": None, "converged": None}
     rows = [{"name": "(start)", **blank, **found["start"]}]
     if "given" in found:

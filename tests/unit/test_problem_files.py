@@ -36,7 +36,7 @@ def small():
     return saved(ready(after("column", 20, count=3)), scene="column", step=21, time=0.105, time_step=0.005)
 
 
-@pytest.mark.parametrize("name", ["column", "box", "box with rolling", "drum", "platen"])
+@pytest.mark.parametrize("name", ["column", "box", "stirred box", "drum", "platen"])
 def test_a_problem_put_together_again_is_solved_with_the_same_bits(name, tmp_path):
     """Whatever its bodies are: grains, driven walls, a plate with full inertia."""
     problem = PROBLEMS[name]()

@@ -162,7 +162,7 @@ def test_column_run_stands(granum, tmp_path):
     assert summary["residual"] <= 1e-12
     shown = granum("info", file)
     assert shown.exit_code == 0
-    assert "direct, 150 iterations" in shown.stdout
+    assert "direct, 300 iterations" in shown.stdout
 
 
 @pytest.mark.parametrize("option", [["--momentum"], ["--no-momentum"], ["--order", "given"]])

@@ -10,11 +10,11 @@ and rolling alike with g = mu_r R* p_n; with box friction every component has a 
   right it ends to rounding in a step or two: at once in columns, from a good start in flows. Where a load can be carried in many ways
   it cycles.
 - *Interior point*: p_n û_n = tau and (g, p_t) o (s, û_t) = (tau, 0) with tau -> 0, in the product o of second-order cones; the bound g
-  moves with p_n. It gets near the solution from far, in some tens of steps whatever the size.
+  moves with p_n. It gets near the solution from far, in some tens of steps whatever the size. As g moves the problem is not convex, and
+  these steps may end nowhere (large friction coefficients, fast grains); then the bounds are held while the convex problem that
+  remains is solved, and set anew until they no longer change.
 
-Some sweeps of PGS, cheap beside a factorisation, smooth the start and what the interior steps leave in single contacts. The problem is
-not convex, as the friction bound follows the normal impulse: with large friction coefficients (above 1) and fast grains it may fail,
-and says so.
+Some sweeps of PGS, cheap beside a factorisation, smooth the start and what the interior steps leave in single contacts.
 """
 
 from __future__ import annotations
@@ -44,9 +44,12 @@ NEAR_BOUND = 0.98    # of the way to the bounds that an interior step may go
 CENTRED = 1e-3       # of the mean product: the least one that an interior step may leave
 INNER = 0.9          # of the bound: friction at the start of interior steps
 SPEED = 0.1          # of the velocities that single impulses give: the least slip speed at the start of interior steps
-STUCK = 6            # interior steps in a row that hardly move
+SHORT = 0.02         # part of an interior step that hardly moves
+STUCK = 6            # such steps in a row
 SMOOTHING = 30       # sweeps after an interior step
-PLAN = ((0, 0.0), (300, 1.0), (3000, 10.0), (10000, 100.0))  # sweeps, then the active set, then interior steps from a start of this size
+FIRST_SWEEPS, MORE_SWEEPS = 300, 3000  # before interior steps with moving and with held bounds
+HELD = 50            # most times that bounds are held
+HELD_GAP = 1e-4      # of its start: the mean product at which bounds are set anew, less when they hardly change
 ROUNDING = 8 * np.finfo(float).eps  # of the velocities that single impulses give: no residual can be asked to be smaller
 
 
@@ -54,7 +57,7 @@ class Direct(Record):
     """Newton's method with sparse factorisations: the solution to rounding, where sweeps only come near it."""
 
     name: Literal["direct"] = "direct"
-    iterations: int = Field(default=150, ge=1)
+    iterations: int = Field(default=300, ge=1)
     """Most factorisations in a step."""
     tolerance: NonNegative = 1e-12
     """Residual [m/s] to stop at; never asked to be smaller than rounding allows."""
@@ -176,19 +179,23 @@ class Solution:
     def _spent(self) -> bool:
         return self.reduce.factorisations >= self.settings.iterations
 
+    def _ended(self) -> bool:
+        return self._done() or self._spent()
+
     def _search(self) -> str:
         """Until done; otherwise returns why it ends."""
         p = self.system.impulse
-        for sweeps, size in PLAN:
-            if sweeps:
+        self._active_set(p)
+        for sweeps, go_inside in ((FIRST_SWEEPS, self._inside), (MORE_SWEEPS, self._inside_held_bounds)):
+            if not self._ended():
                 p = self._sweep(p, sweeps)
-            self._active_set(p)
-            if size and not self._done():
-                self._inside(p, size)
-            if self._done():
-                return ""
-            if self._spent():
-                return "that is all it may make; raise iterations, or take pgs with a tolerance"
+                self._active_set(p)
+            if not self._ended():
+                go_inside(p)
+        if self._done():
+            return ""
+        if self._spent():
+            return "that is all it may make; raise iterations, or take pgs with a tolerance"
         return "it no longer comes nearer; take a smaller time_step, or pgs with a tolerance"
 
     def _sweep(self, p: FloatArray, sweeps: int) -> FloatArray:
@@ -204,7 +211,7 @@ class Solution:
         law, e = np.empty((self.system.contact_count, rows, rows)), np.empty(len(p))
         lowest, waited = self._look(p), 0
         wild = WILD * lowest
-        while not (self._done() or self._spent()) and waited <= PATIENCE:
+        while not self._ended() and waited <= PATIENCE:
             active_set(p, self.reduce.relative_velocity(p), *self.fixed, law, e)
             try:
                 self.reduce.factorise(law)
@@ -217,37 +224,63 @@ class Solution:
             waited = 0 if residual < HEADWAY * lowest else waited + 1
             lowest = min(lowest, residual)
 
-    def _inside(self, start: FloatArray, size: float) -> None:
-        """Interior steps from a start pushed inside its bounds until done, spent or stuck."""
-        state = self._push_inside(start, size)
+    def _inside(self, start: FloatArray) -> None:
+        """Interior steps, bounds moving, until done, spent or stuck."""
+        moving = (self.coefficient, np.zeros_like(self.coefficient))
+        state = self._push_inside(start, moving)
         retry, still = RETRY * self._look(state.p), 0
-        while not (self._done() or self._spent()) and still < STUCK:
+        while not self._ended() and still < STUCK:
             try:
-                state, length = self._step_inside(state)
+                state, length = self._step_inside(state, moving)
             except RuntimeError:
                 return
-            still = still + 1 if length < 0.02 else 0
+            still = still + 1 if length < SHORT else 0
             smooth = self._sweep(state.p, SMOOTHING)
             residual = self._look(smooth)
             if residual < retry:
                 self._active_set(smooth)
                 retry = RETRY * residual
 
-    def _push_inside(self, start: FloatArray, size: float) -> Interior:
-        """A point in the middle of its products, of the size of the impulses."""
+    def _inside_held_bounds(self, p: FloatArray) -> None:
+        """Interior steps with bounds that are held, and set anew from their end."""
+        rows, change = self.system.rows, 1.0
+        for _ in range(HELD):
+            normal = np.maximum(p[::rows], 0.0)
+            held = (np.zeros_like(self.coefficient), self.coefficient * normal[:, None])
+            state = self._push_inside(p, held)
+            start = self._mean_product(state, held)
+            enough = min(HELD_GAP, max(1e-2 * change**2, 1e-14)) * start
+            length = 1.0
+            while not self._ended() and length >= SHORT and self._mean_product(state, held) > enough:
+                try:
+                    state, length = self._step_inside(state, held)
+                except RuntimeError:
+                    return
+            p = self._sweep(state.p, SMOOTHING)
+            self._active_set(p)
+            change = float(np.abs(p[::rows] - normal).max() / max(float(normal.max()), np.finfo(float).tiny))
+            if self._ended():
+                return
+
+    def _mean_product(self, at: Interior, bounds: tuple[FloatArray, FloatArray]) -> float:
+        mean: float = products(at.p, at.z, at.top, at.slips, self.balls, *bounds)[0]
+        return mean
+
+    def _push_inside(self, start: FloatArray, bounds: tuple[FloatArray, FloatArray]) -> Interior:
+        """A point in the middle of its products, of the size of the impulses; bounds are the second part plus the first times p_n."""
         s, rows = self.system, self.system.rows
         p = start.copy().reshape(-1, rows)
         slack = (self.reduce.relative_velocity(start) + s.softness * start - s.target)[::rows]
         tiny = np.finfo(float).tiny
         push, weight = np.maximum(p[:, 0], 0.0), self.weight[::rows]
-        speed = size * max(float(np.sqrt(np.mean(slack**2))), SPEED * float(np.mean(push * weight)), tiny)
-        impulse = size * max(float(np.mean(push)), float(np.mean(np.abs(slack) / weight)), tiny)
+        speed = max(float(np.sqrt(np.mean(slack**2))), SPEED * float(np.mean(push * weight)), tiny)
+        impulse = max(float(np.mean(push)), float(np.mean(np.abs(slack) / weight)), tiny)
         tau = speed * impulse
         p[:, 0] = np.maximum(p[:, 0], impulse)
         z, top = np.zeros_like(p), np.zeros_like(self.coefficient)
         z[:, 0] = tau / p[:, 0]
         for k, (first, count) in enumerate(self.balls):
-            part, g = p[:, first : first + count], self.coefficient[:, k] * p[:, 0]
+            part, g = p[:, first : first + count], bounds[1][:, k] + bounds[0][:, k] * p[:, 0]
             length = np.sqrt((part**2).sum(axis=1))
             part *= np.minimum(1.0, INNER * g / np.maximum(length, tiny))[:, None]
             left = tau / np.maximum(g * g - (part**2).sum(axis=1), tiny)
@@ -255,7 +288,7 @@ class Solution:
             z[:, first : first + count] = -left[:, None] * part
         return Interior(p.ravel(), z.ravel(), top, np.zeros(top.shape, np.bool_))
 
-    def _step_inside(self, at: Interior) -> tuple[Interior, float]:
+    def _step_inside(self, at: Interior, bounds: tuple[FloatArray, FloatArray]) -> tuple[Interior, float]:
         """Predictor and corrector with one factorisation; returns the new point and the part of the step that was taken."""
         s, rows = self.system, self.system.rows
         state = (at.p, at.z, at.top)
@@ -263,31 +296,31 @@ class Solution:
         law, e = np.empty((s.contact_count, rows, rows)), np.empty(len(at.p))
         kept = np.empty((*at.top.shape, 5))
         nothing = [np.zeros_like(x) for x in state]
-        bounds = (at.slips, self.balls, self.coefficient)
+        marks = (at.slips, self.balls, *bounds)
 
         def direction(towards: float, ahead: list[FloatArray], correct: bool) -> tuple[float, list[FloatArray]]:
-            central_path(*state, at.slips, u, *self.fixed, towards, correct, *ahead, law, e, kept)
+            central_path(*state, at.slips, u, *self.fixed[:-1], *bounds, towards, correct, *ahead, law, e, kept)
             if towards == 0.0 and not correct:
                 self.reduce.factorise(law)
             dp, du = self.reduce.solve(e)
             change = [dp, np.empty_like(dp), np.empty_like(at.top)]
             length = follow_path(
-                *state, at.slips, u, s.target, s.softness, self.balls, self.coefficient, kept, dp, du, *change[1:]
+                *state, at.slips, u, s.target, s.softness, self.balls, *bounds, kept, dp, du, *change[1:]
             )
             return length, change
 
         def after(length: float, change: list[FloatArray]) -> list[FloatArray]:
             return [x + length * dx for x, dx in zip(state, change, strict=True)]
 
-        mean, least = products(*state, *bounds)
+        mean, least = products(*state, *marks)
         length, predictor = direction(0.0, nothing, False)
-        centring = min(1.0, max(products(*after(min(1.0, length), predictor), *bounds)[0] / mean, 0.0) ** 3)
+        centring = min(1.0, max(products(*after(min(1.0, length), predictor), *marks)[0] / mean, 0.0) ** 3)
         taken, chosen = 0.0, nothing
         for part, correct in ((centring, True), (max(centring, 0.3), False), (1.0, False)):
             length, change = direction(part * mean, predictor if correct else nothing, correct)
             length = min(1.0, NEAR_BOUND * length)
             for _ in range(6):
-                product, lowest = products(*after(length, change), *bounds)
+                product, lowest = products(*after(length, change), *marks)
                 if lowest >= min(CENTRED * product, 0.5 * least):
                     break
                 length *= 0.6
@@ -297,10 +330,11 @@ class Solution:
                 break
         p, z, top = after(taken, chosen)
         new = Interior(p, z, top, at.slips.copy())
-        mean = products(new.p, new.z, new.top, *bounds)[0]
-        choose_slips(
-            self.reduce.relative_velocity(new.p), s.softness, self.rho, self.balls, self.coefficient, mean, new.p, new.z, new.top, new.slips
-        )
+        if bounds[0] is self.coefficient:
+            choose_slips(
+                self.reduce.relative_velocity(p), s.softness, self.rho, self.balls, self.coefficient, self._mean_product(new, bounds), p, z,
+                top, new.slips,
+            )  # fmt: skip
         return new, taken
 
 

@@ -1,7 +1,8 @@
 """The contact law linearised, contact by contact: dp = e - D du, on the active set or along the central path.
 
 Rows are those of `System`. ``balls`` (n, 2) are first row and size of every bounded part of a contact: the two tangents and the three
-rolling rows with cone friction, each row alone with box friction. Its bound is g = ``coefficient`` (C, n) times the normal impulse.
+rolling rows with cone friction, each row alone with box friction. Its bound is g = ``coefficient`` (C, n) times the normal impulse; on the
+central path a part ``base`` (C, n) [N s; N m s] may be held.
 """
 
 from __future__ import annotations
@@ -108,6 +109,7 @@ def central_path(
     p: FloatArray, z: FloatArray, top: FloatArray, slips: BoolArray,
     # the problem
     u: FloatArray, target: FloatArray, soft: FloatArray, firm: FloatArray, rho: FloatArray, balls: IntArray, coefficient: FloatArray,
+    base: FloatArray,
     # the point of the path, and the predictor whose products are to be corrected
     tau: float, correct: bool, dp: FloatArray, dz: FloatArray, dtop: FloatArray,
     # out
@@ -130,14 +132,14 @@ def central_path(
         for k in range(len(balls)):
             first, size = balls[k]
             m = coefficient[c, k]
-            if m == 0.0:
+            if base[c, k] + m * p[o] <= 0.0:
                 for i in range(o + first, o + first + size):
                     e[i] = -p[i]
                 continue
             if slips[c, k]:
                 let_slip(p, u, soft, firm, rho, c, rows, first, size, m, law, e)
                 continue
-            x[0], y[0] = m * p[o], top[c, k]
+            x[0], y[0] = base[c, k] + m * p[o], top[c, k]
             for i in range(size):
                 x[i + 1], y[i + 1] = p[o + first + i], z[o + first + i]
             eta = scaling(x, y, size, w)
@@ -214,7 +216,8 @@ def reach(x: FloatArray, dx: FloatArray, size: int) -> float:
 @kernel
 def follow_path(
     p: FloatArray, z: FloatArray, top: FloatArray, slips: BoolArray, u: FloatArray, target: FloatArray, soft: FloatArray,
-    balls: IntArray, coefficient: FloatArray, kept: FloatArray, dp: FloatArray, du: FloatArray, dz: FloatArray, dtop: FloatArray,
+    balls: IntArray, coefficient: FloatArray, base: FloatArray, kept: FloatArray, dp: FloatArray, du: FloatArray, dz: FloatArray,
+    dtop: FloatArray,
 ) -> float:  # fmt: skip
     """The changes of z and top that go with dp, and how much of the step leads to a bound."""
     contacts, rows = len(coefficient), len(p) // len(coefficient)
@@ -232,10 +235,10 @@ def follow_path(
             first, size = balls[k]
             m = coefficient[c, k]
             dtop[c, k] = 0.0
-            if m == 0.0 or slips[c, k]:
+            if base[c, k] + m * p[o] <= 0.0 or slips[c, k]:
                 continue
             dtop[c, k] = (kept[c, k, 0] - m * dp[o]) / kept[c, k, 1]
-            x[0], d[0] = m * p[o], m * dp[o]
+            x[0], d[0] = base[c, k] + m * p[o], m * dp[o]
             for i in range(size):
                 dtop[c, k] -= kept[c, k, 2 + i] * dz[o + first + i]
                 x[i + 1], d[i + 1] = p[o + first + i], dp[o + first + i]
@@ -249,7 +252,7 @@ def follow_path(
 
 @kernel
 def products(
-    p: FloatArray, z: FloatArray, top: FloatArray, slips: BoolArray, balls: IntArray, coefficient: FloatArray
+    p: FloatArray, z: FloatArray, top: FloatArray, slips: BoolArray, balls: IntArray, coefficient: FloatArray, base: FloatArray
 ) -> tuple[float, float]:
     """Mean and least eigenvalue of the products that shall become tau."""
     contacts, rows = len(coefficient), len(p) // len(coefficient)
@@ -259,10 +262,9 @@ def products(
         total, count, least = total + p[o] * z[o], count + 1, min(least, p[o] * z[o])
         for k in range(len(balls)):
             first, size = balls[k]
-            m = coefficient[c, k]
-            if m == 0.0 or slips[c, k]:
+            g = base[c, k] + coefficient[c, k] * p[o]
+            if g <= 0.0 or slips[c, k]:
                 continue
-            g = m * p[o]
             product, px, zx = g * top[c, k], 0.0, 0.0
             for i in range(o + first, o + first + size):
                 product += p[i] * z[i]

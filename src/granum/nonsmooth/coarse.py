@@ -105,7 +105,7 @@ def layers_along_load(
             first += 1
             r = 1.0 / body[i * BODY + INV_RADIUS]
             largest, lowest, highest = max(largest, r), min(lowest, height[i] - r), max(highest, height[i] + r)
-            k = head[i]
+            k = np.int64(head[i])
             while k >= 0:
                 c = k // 2
                 j = np.int64(slot_b[c] if k % 2 == 0 else slot_a[c])
@@ -116,7 +116,7 @@ def layers_along_load(
                     step = along * data[d + ARM * LANES] * (r + 1.0 / body[j * BODY + INV_RADIUS])
                     seen[j], queue[last], height[j] = True, j, height[i] + (step if k % 2 == 0 else -step)
                     last += 1
-                k = link[k]
+                k = np.int64(link[k])
         touched += last
         for q in range(last):
             height[queue[q]] -= lowest

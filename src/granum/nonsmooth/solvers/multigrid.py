@@ -153,7 +153,8 @@ class Multigrid(Record):
         done, corrections, residual = problem.team.run(
             cycle, 0 if box else SWEPT * problem.contact_count, *problem.for_sweeps(), self.iterations, self.tolerance, self.momentum, box,
             measure, 0 if carries else 1, 2 if warm else 1, last_correction, base, layer, part, problem.body, problem.data,
-            problem.body_before, problem.before, problem.sums, np.empty(problem.yielding * SHARE), band, np.zeros(layers + 1), factor, np.zeros(layers + 1), rows, kinds, verdict,
+            problem.body_before, problem.before, problem.sums, np.empty(problem.yielding * SHARE), band, np.zeros(layers + 1), factor,
+            np.zeros(layers + 1), rows, kinds, verdict,
         )  # fmt: skip
         message = ""
         if verdict[0]:

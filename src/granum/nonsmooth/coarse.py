@@ -101,22 +101,22 @@ def layers_along_load(
         seen[start], queue[0], height[start] = True, start, 0.0
         first, last, lowest, highest = 0, 1, np.inf, -np.inf
         while first < last:
-            i = np.int64(queue[first])
+            here = np.int64(queue[first])
             first += 1
-            r = 1.0 / body[i * BODY + INV_RADIUS]
-            largest, lowest, highest = max(largest, r), min(lowest, height[i] - r), max(highest, height[i] + r)
-            k = np.int64(head[i])
-            while k >= 0:
-                c = k // 2
-                j = np.int64(slot_b[c] if k % 2 == 0 else slot_a[c])
-                if not seen[j]:
-                    p = np.int64(place[c])
+            r = 1.0 / body[here * BODY + INV_RADIUS]
+            largest, lowest, highest = max(largest, r), min(lowest, height[here] - r), max(highest, height[here] + r)
+            end = np.int64(head[here])
+            while end >= 0:
+                contact = end // 2
+                other = np.int64(slot_b[contact] if end % 2 == 0 else slot_a[contact])
+                if not seen[other]:
+                    p = np.int64(place[contact])
                     d = p // LANES * fields * LANES + p % LANES
                     along = ex * data[d + NX * LANES] + ey * data[d + NY * LANES] + ez * data[d + NZ * LANES]
-                    step = along * data[d + ARM * LANES] * (r + 1.0 / body[j * BODY + INV_RADIUS])
-                    seen[j], queue[last], height[j] = True, j, height[i] + (step if k % 2 == 0 else -step)
+                    step = along * data[d + ARM * LANES] * (r + 1.0 / body[other * BODY + INV_RADIUS])
+                    seen[other], queue[last], height[other] = True, other, height[here] + (step if end % 2 == 0 else -step)
                     last += 1
-                k = np.int64(link[k])
+                end = np.int64(link[end])
         touched += last
         for q in range(last):
             height[queue[q]] -= lowest

@@ -8,7 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import pp_serial_parallel, sn_column, sn_drum, sn_hertz, sn_law, sn_order, sn_silo, sn_table1, ws_column, ws_drum, ws_pile
+from . import (
+    pp_multigrid,
+    pp_serial_parallel,
+    sn_column,
+    sn_drum,
+    sn_hertz,
+    sn_law,
+    sn_order,
+    sn_silo,
+    sn_table1,
+    ws_column,
+    ws_drum,
+    ws_pile,
+)
 from .experiment import Experiment, Outcome, Row, Size
 from .pool import Job, run_jobs
 from .store import RunStore
@@ -19,6 +32,7 @@ def _experiment(module: Any, title: str) -> Experiment:
 
 
 EXPERIMENTS: dict[str, Experiment] = {
+    "pp-multigrid": _experiment(pp_multigrid, "columns and a silo with direct, iterative and multigrid solves (PP 5.3, Table 5.4)"),
     "pp-serial-parallel": _experiment(
         pp_serial_parallel, "the order of a serial and of a parallel sweep: column, silo, drums (PP 5.2, Tables 5.1-5.3)"
     ),

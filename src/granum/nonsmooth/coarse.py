@@ -49,7 +49,8 @@ from .sweep import S, U, W, load_bodies
 SHARE = 26     # numbers that a body gathers: 3 nodes x 6 of impulses, 3 of r, 3 + 2 of the softness in K
 R0, D0, O0 = 18, 21, 24
 SMALLEST, LARGEST = 0.1, 1e9  # factor of one correction; from the seed on it may have to grow a lot
-SEED = 1e-6    # of the load on a contact: what its normal impulse begins with at least
+SEED = 1e-6    # of the load on a contact: what its normal impulse begins with at least, in chains
+CHAIN = 1.5    # contacts per body: with fewer it is chains of grains, in which equal impulses are in balance and each contact is needed
 RIDGE = 1e-12  # of the mean diagonal of K, added to it
 
 
@@ -57,14 +58,13 @@ RIDGE = 1e-12  # of the mean diagonal of K, added to it
 def layers_along_load(
     slot_a: IntArray, slot_b: IntArray, place: IntArray, fields: int, serial_start: int, yielding: int, body: FloatArray, data: FloatArray,
     wanted: int, height: FloatArray, base: IntArray, layer: IntArray, part: FloatArray,
-) -> tuple[int, bool]:  # fmt: skip
-    """Lay layers across the load; returns their number, and whether the solve begins without impulses.
+) -> tuple[int, bool, bool]:  # fmt: skip
+    """Lay layers across the load; returns their number, whether there were impulses before, and whether there are now.
 
     Found are the first layer that contacts of a body can be in, and the layer and place in it (0 to 1) of each contact lane.
-    The load is the momentum that the bodies would have without contacts. Heights along it follow from contact to contact, each group of
-    touching bodies starting at zero. ``wanted`` layers (0: one for every three diameters of the largest
-    grain); none is thinner than that grain. Lanes without a contact of spheres get layer -1, all
-    others a small normal impulse at least, so that there is something to scale.
+    Lanes without a contact of spheres get layer -1. The load is the momentum that the bodies would have without contacts. Heights along
+    it follow from contact to contact, each group of touching bodies starting at zero. ``wanted`` layers (0: one for every three diameters
+    of the largest grain); none is thinner than that grain. In chains every contact gets a small impulse at least: something to scale.
     """
     load = np.zeros(3)
     for i in range(yielding):
@@ -94,29 +94,30 @@ def layers_along_load(
     ex, ey, ez = (load[0] / length, load[1] / length, load[2] / length) if length > 0.0 else (0.0, 0.0, 1.0)
 
     queue = np.empty(yielding, np.int32)
-    largest, top = 0.0, 0.0
+    largest, top, touched = 0.0, 0.0, 0
     for start in range(yielding):
         if seen[start]:
             continue
         seen[start], queue[0], height[start] = True, start, 0.0
         first, last, lowest, highest = 0, 1, np.inf, -np.inf
         while first < last:
-            i = np.int64(queue[first])
+            here = np.int64(queue[first])
             first += 1
-            r = 1.0 / body[i * BODY + INV_RADIUS]
-            largest, lowest, highest = max(largest, r), min(lowest, height[i] - r), max(highest, height[i] + r)
-            k = head[i]
-            while k >= 0:
-                c = k // 2
-                j = np.int64(slot_b[c] if k % 2 == 0 else slot_a[c])
-                if not seen[j]:
-                    p = np.int64(place[c])
+            r = 1.0 / body[here * BODY + INV_RADIUS]
+            largest, lowest, highest = max(largest, r), min(lowest, height[here] - r), max(highest, height[here] + r)
+            end = np.int64(head[here])
+            while end >= 0:
+                contact = end // 2
+                other = np.int64(slot_b[contact] if end % 2 == 0 else slot_a[contact])
+                if not seen[other]:
+                    p = np.int64(place[contact])
                     d = p // LANES * fields * LANES + p % LANES
                     along = ex * data[d + NX * LANES] + ey * data[d + NY * LANES] + ez * data[d + NZ * LANES]
-                    step = along * data[d + ARM * LANES] * (r + 1.0 / body[j * BODY + INV_RADIUS])
-                    seen[j], queue[last], height[j] = True, j, height[i] + (step if k % 2 == 0 else -step)
+                    step = along * data[d + ARM * LANES] * (r + 1.0 / body[other * BODY + INV_RADIUS])
+                    seen[other], queue[last], height[other] = True, other, height[here] + (step if end % 2 == 0 else -step)
                     last += 1
-                k = link[k]
+                end = np.int64(link[end])
+        touched += last
         for q in range(last):
             height[queue[q]] -= lowest
         top = max(top, highest - lowest)
@@ -130,7 +131,8 @@ def layers_along_load(
         r = 1.0 / body[i * BODY + INV_RADIUS]
         base[i] = max(0, min(int((height[i] - 1.00001 * r) / width), count - 1))
     layer[:] = -1
-    cold, seed = True, SEED * length / max(1, contacts)
+    warm = False
+    seed = SEED * length / max(1, contacts) if contacts <= CHAIN * touched else 0.0
     for c in range(contacts):
         p = np.int64(place[c])
         if p >= serial_start:
@@ -149,9 +151,9 @@ def layers_along_load(
                     change = lack * data[d + (NX + f) * LANES]
                     body[a * BODY + f] -= body[a * BODY + INV_MASS] * change
                     body[b * BODY + f] += body[b * BODY + INV_MASS] * change
-            else:
-                cold = False
-    return count, cold
+            elif data[d + PN * LANES] > seed:
+                warm = True
+    return count, warm, warm or seed > 0.0
 
 
 @device

@@ -24,7 +24,7 @@ from .report import SolveReport
 
 SETUP_WORK = 0.7       # of laying the layers, by the time it takes, in sweeps
 CORRECTION_WORK = 1.7  # of a coarse correction, likewise
-FIRST_GAP, LAST_GAP = 2, 8  # sweeps from one correction to the next, early and late in a solve
+LAST_GAP = 8           # most sweeps from one correction to the next
 
 
 @kernel
@@ -35,7 +35,7 @@ def cycle(
     lever: FloatArray, full: IntArray, inverse_inertia: FloatArray, radius_eff: FloatArray, soft_t: float, soft_r: float, yielding: int,
     # the method
     iterations: int, tolerance: float, momentum: bool, box: bool, measure: bool,
-    last_correction: int,
+    first_correction: int, first_gap: int, last_correction: int,
     # the layers
     base: IntArray, layer: IntArray, part: FloatArray,
     # in and out
@@ -54,7 +54,7 @@ def cycle(
     low, high = share(np.int64(yielding), thread, threads)
     theta, last_square, residual, done = 1.0, np.inf, -1.0, 0
     rest, plain_until, window, last_window = WINDOW, 0, 0.0, np.inf
-    next_correction, corrections = 0, 0
+    next_correction, corrections = first_correction, 0
     for sweep in range(iterations):
         if sweep == next_correction and sweep <= last_correction:
             correct(
@@ -62,7 +62,7 @@ def cycle(
                 part, body_before, before, share_of, band, r, factor, alpha, scratch, verdict,
             )  # fmt: skip
             corrections += 1
-            next_correction = sweep + min(LAST_GAP, FIRST_GAP + sweep // 4)
+            next_correction = sweep + min(LAST_GAP, first_gap + sweep // 4)
         new_theta = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * theta * theta))
         beta = min((theta - 1.0) / new_theta, LARGEST_MOMENTUM)
         theta = new_theta
@@ -117,8 +117,8 @@ class Multigrid(Record):
 
     name: Literal["multigrid"] = "multigrid"
     iterations: int = Field(default=20, ge=1)
-    """Sweeps per step. In the first half of them (from a cold start: three quarters) coarse corrections come in between: before the first
-    sweep, then after every second one, later after every eighth."""
+    """Sweeps per step. In the first half of them (from a cold start: three quarters) coarse corrections come in between: at first after
+    every second one (cold: every one), later after every eighth."""
     tolerance: NonNegative = 0.0
     """Stop before that when the residual is below this [m/s]; 0: never."""
     partitions: int | None = Field(default=None, ge=1)
@@ -141,20 +141,21 @@ class Multigrid(Record):
         lanes = problem.colour_blocks * LANES
         base, layer = np.zeros(problem.yielding, np.int32), np.empty(max(lanes, 1), np.int32)
         height, part = np.zeros(problem.yielding), np.zeros(max(lanes, 1))
-        layers, cold = layers_along_load(
+        layers, warm, carries = layers_along_load(
             problem.slot_a, problem.slot_b, problem.place, problem.fields, lanes, problem.yielding, problem.body, problem.data,
             self.partitions or 0, height, base, layer, part,
         )  # fmt: skip
         # The last sweeps smooth what a correction leaves between the grains; without them a warm start feeds it back, step after step.
-        last_correction = 3 * self.iterations // 4 if cold else self.iterations // 2
+        last_correction = self.iterations // 2 if warm else 3 * self.iterations // 4
         rows = np.zeros((self.iterations if history else 0, 5))
         kinds, verdict = np.zeros(3), np.zeros(1, np.int64)
         box = self.friction == "box"
         band, factor = np.zeros((layers + 1, 3)), np.zeros((layers + 1, 3))
         done, corrections, residual = problem.team.run(
             cycle, 0 if box else SWEPT * problem.contact_count, *problem.for_sweeps(), self.iterations, self.tolerance, self.momentum, box,
-            measure, last_correction, base, layer, part, problem.body, problem.data, problem.body_before, problem.before, problem.sums,
-            np.empty(problem.yielding * SHARE), band, np.zeros(layers + 1), factor, np.zeros(layers + 1), rows, kinds, verdict,
+            measure, 0 if carries else 1, 2 if warm else 1, last_correction, base, layer, part, problem.body, problem.data,
+            problem.body_before, problem.before, problem.sums, np.empty(problem.yielding * SHARE), band, np.zeros(layers + 1), factor,
+            np.zeros(layers + 1), rows, kinds, verdict,
         )  # fmt: skip
         message = ""
         if verdict[0]:

@@ -1,0 +1,48 @@
+"""PP 5.3 in miniature: multigrid stands as high as the direct solver where sweeps sink, and every curve is there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from granum.experiments import EXPERIMENTS, pp_multigrid, run_jobs
+from granum.experiments.pp_multigrid import MultigridSize, column
+
+TINY = MultigridSize(
+    columns=((10, 3, 0.984, 0.937), (20, 3, 0.98, 0.851)), duration=0.5, counts=(10, 20), width=5.0, silo_count=60, most=200,
+    reference_sweeps=1500, run_on=0.1, run_on_iterations=(5, 10),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def outcome():
+    return pp_multigrid.measure(TINY, lambda jobs: run_jobs(jobs, workers=1))
+
+
+@pytest.mark.parametrize(("count", "partitions"), [(20, 3), (40, 6), (100, 6)])
+def test_heights_are_those_of_the_direct_solver(count, partitions):
+    """Table 5.4, whose floor is 0.99: E = 5e11 Pa, 100 iterations, cold. The direct column is compressed by 1e-5 of its height at rest."""
+    height = column(count, partitions, "multigrid", 1.0)["height"]
+    assert abs(height[-1] - 1) < 1e-3
+    plain = column(count, partitions, "pgs", 1.0)["height"]
+    assert plain[-1] < 0.99
+
+
+def test_rows_and_curves(outcome):
+    rows = {row.what: row for row in outcome.rows}
+    assert rows["10 grains, 3 partitions: height, multigrid / direct"].agrees
+    assert rows["20 grains, 3 partitions: height, multigrid / direct"].value == pytest.approx(1, abs=1e-3)
+    work = outcome.curves["solves"]["multigrid"]["work"]
+    assert (work < outcome.curves["solves"]["momentum"]["work"]).all()
+    silo = outcome.curves["silo"]
+    assert silo["multigrid"]["friction"] == pytest.approx(silo["converged"]["friction"], rel=0.1)
+    for start in ("none", "history"):
+        for curve in silo["solves"][start].values():
+            assert (np.diff(curve["work"]) > 0).all()
+            assert curve["error"][-1] < curve["error"][0]
+
+
+def test_figures(outcome, tmp_path):
+    paths = EXPERIMENTS["pp-multigrid"].draw(outcome, tmp_path)
+    assert [p.name for p in paths] == ["pp-multigrid.png", "pp-multigrid-silo.png"]
+    assert all(p.stat().st_size > 10_000 for p in paths)

@@ -51,10 +51,14 @@ def explain(error: ValidationError, where: str, given: Any = None) -> InputError
         if any(len(other["loc"]) > len(item["loc"]) and other["loc"][: len(item["loc"])] == item["loc"] for other in items):
             continue  # a list is only said to be too short because its one entry is wrong
         field = ".".join(str(part) for part in _written(item["loc"], given)) or where
-        rule = item["msg"].removeprefix("Value error, ")
+        rule, value = item["msg"].removeprefix("Value error, "), item.get("input")
         if item["type"] == "extra_forbidden":
             rule = "is not a known key"
-        lines.append(f"  {field}: {rule} (got {_short(item.get('input'))})")
+        elif item["type"] == "union_tag_invalid":  # a kind of record that there is not
+            kinds = item["ctx"]
+            key = kinds["discriminator"].strip("'")
+            field, rule, value = f"{field}.{key}", f"must be one of {kinds['expected_tags']}", kinds["tag"]
+        lines.append(f"  {field}: {rule} (got {_short(value)})")
     return InputError(f"{where} is not valid:\n" + "\n".join(lines))
 
 

@@ -75,20 +75,28 @@ def with_impact_targets(problem: Problem, restitution=0.5, hard=False):
     return p
 
 
-def impact():
-    sim = tilted(after("box", 60, count=150, rolling_friction=0.0, seed=2), 0, speed=0.3)
-    return with_impact_targets(ready(sim))
+def impact(hard):
+    sim = tilted(after("box", 60, count=150, rolling_friction=0.0, friction=0.3, seed=2), 0, speed=0.3)
+    return with_impact_targets(ready(sim), hard=hard)
 
 
 PROBLEMS = {
     "column": lambda: ready(after("column", 40, count=30)),
     "box": lambda: ready(after("box", 80, count=200, rolling_friction=0.0)),
-    "box with rolling": lambda: ready(after("box", 80, count=200)),
-    "tilted box": lambda: ready(tilted(after("box", 80, count=150), 25)),
+    "tilted box": lambda: ready(tilted(after("box", 80, count=100, rolling_friction=0.02), 40)),
     "stirred box": lambda: ready(tilted(after("box", 80, count=120, size_ratio=1.5), 10, speed=0.2)),
-    "pile": lambda: ready(after("pile", 160, count=60)),
-    "silo": lambda: ready(after("silo", 80, count=200)),
-    "drum": lambda: ready(after("drum", 120, count=150, width=14, length=5)),
+    "pile": lambda: ready(after("pile", 80, count=60)),
+    "silo": lambda: ready(after("silo", 120, count=200, friction=0.3)),
+    "drum": lambda: ready(after("drum", 120, count=150, width=14, length=5, rolling_friction=0.0)),
     "platen": lambda: ready(under_platen()),
-    "impact": impact,
+    "impact": lambda: impact(hard=False),
+    "hard impact": lambda: impact(hard=True),
 }
+"""Where sweeps get to the solution in some thousands."""
+
+RESTING = {
+    "resting box": lambda: ready(after("box", 80, count=150)),
+    "resting pile": lambda: ready(after("pile", 160, count=60)),
+    "slow drum": lambda: ready(after("drum", 120, count=120, width=12, length=5)),
+}
+"""With rolling resistance at rest: loads can be carried in very many ways, and sweeps hardly get anywhere."""

@@ -56,6 +56,20 @@ def test_info_and_restart_give_the_same_object(granum):
     assert again["steps"] == summary["steps"]
 
 
+def test_restart_with_other_threads(granum):
+    whole = json.loads(granum("run", "box", "--set", "count=40", "--duration", 0.2, "--no-picture", "-o", "whole.h5", "--json").stdout)
+    granum("run", "box", "--set", "count=40", "--duration", 0.1, "--no-picture", "--threads", 2)
+    rest = 0.2 - json.loads(granum("info", "box.h5", "--json").stdout)["time"]
+    for threads in (0, 1000):
+        result = granum("restart", "box.h5", "--threads", threads)
+        assert result.exit_code == 2
+        assert "threads must be from 1" in result.stderr
+    again = json.loads(granum("restart", "box.h5", "--duration", rest, "--threads", 3, "--json").stdout)
+    assert again["threads"] == 3
+    assert again["steps"] == whole["steps"]
+    assert again["state_hash"] == whole["state_hash"]
+
+
 def test_summary_table_shows_the_defaults(granum):
     result = granum(*small())
     assert result.exit_code == 0

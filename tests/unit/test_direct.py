@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from granum._jit import kernel
 from granum.nonsmooth.blocks import ARM, LANES, NX
 from granum.nonsmooth.rows import arms, listed, relative_velocity
+from granum.nonsmooth.solvers import Direct
 from granum.nonsmooth.system import System
-from tests.reference.problems import PROBLEMS, kept
+from tests.reference.problems import PROBLEMS, RESTING, kept, put_back, ready
+from tests.reference.scenes import make
 
-KINDS = ["box", "box with rolling", "drum", "platen"]  # spheres and standing walls, 3 and 6 rows, driven walls, full inertia
+KINDS = ["box", "stirred box", "drum", "platen"]  # spheres and standing walls, 3 and 6 rows, driven walls, full inertia
 
 
 @kernel
@@ -72,3 +76,98 @@ def test_mass_and_delassus_matrix(kind):
     assert_allclose(w.toarray(), w.toarray().T, atol=1e-14 * np.abs(w).max())
     u = moved.relative_velocity(moved.velocity) + s.softness * moved.impulse - s.target
     assert_allclose(w @ moved.impulse + s.offset(), u, atol=1e-14 * np.abs(w).max() * np.abs(moved.impulse).max())
+
+
+def test_nothing_to_solve():
+    """One grain or two that touch nothing: done at once, and nothing has changed."""
+    for position in ([(0, 0, 1.0)], [(0, 0, 1.0), (0, 0, 2.0)]):
+        sim = make(position, walls=True, gravity=(0, 0, -9.81))
+        problem = ready(sim)
+        saved = kept(problem)
+        report = Direct().solve(problem, history=True)
+        assert (report.iterations, report.residual, report.converged, report.message) == (0, 0.0, True, "")
+        assert_array_equal(problem.body, saved[0])
+
+
+def test_gives_up_in_words_with_the_best_it_had():
+    """Few factorisations are not enough here: it says so, and leaves the best iterate, which is no worse than the start."""
+    problem = RESTING["resting box"]()
+    start = mean_square(problem)
+    report = Direct(iterations=3).solve(problem)
+    assert not report.converged
+    assert report.iterations == 3
+    assert "residual" in report.message
+    assert "raise iterations" in report.message
+    assert np.isfinite(problem.body).all()
+    assert np.isfinite(problem.data).all()
+    assert report.residual == pytest.approx(mean_square(problem), rel=1e-12)
+    assert report.residual <= start
+
+
+def test_does_not_make_numbers_of_nothing():
+    """A problem that is not finite is not solved, without an exception."""
+    problem = PROBLEMS["platen"]()
+    problem.body[0] = np.nan
+    report = Direct(iterations=5).solve(problem)
+    assert not report.converged
+    assert report.message
+
+
+def mean_square(problem):
+    return float(np.sqrt((problem.residual() ** 2).sum(axis=1).mean()))
+
+
+def test_history_falls_to_the_tolerance():
+    """One row for every look, never rising, with time and work in sweeps beside it."""
+    report = Direct().solve(PROBLEMS["box"](), history=True)
+    residual = report.history[:, 0]
+    assert report.converged
+    assert (np.diff(residual) <= 0).all()
+    assert residual[-1] == report.residual <= 1e-12
+    assert len(report.seconds) == len(report.work) == len(residual)
+    assert (np.diff(report.seconds) >= 0).all()
+    assert_allclose(report.work / report.work[-1], report.seconds / report.seconds[-1], rtol=1e-12)
+
+
+def test_looser_tolerance_is_less_work():
+    problem = RESTING["resting pile"]()
+    saved = kept(problem)
+    fine = Direct().solve(problem)
+    put_back(problem, saved)
+    coarse = Direct(tolerance=1e-6).solve(problem)
+    assert coarse.converged
+    assert coarse.residual <= 1e-6
+    assert coarse.iterations < fine.iterations
+
+
+def test_same_bits_again():
+    problem = RESTING["resting pile"]()
+    saved = kept(problem)
+    Direct().solve(problem)
+    first = kept(problem)
+    put_back(problem, saved)
+    Direct().solve(problem)
+    assert_array_equal(problem.body, first[0])
+    assert_array_equal(problem.data, first[1])
+
+
+def test_column_run_stands(granum, tmp_path):
+    """`granum run column --solver direct` ends with the height of the closed form, and its summary knows the method."""
+    file = tmp_path / "c.h5"
+    done = granum("run", "column", "--solver", "direct", "--duration", 2, "--seed", 1, "-o", file, "--json", "--no-picture")
+    assert done.exit_code == 0
+    summary = json.loads(done.stdout)
+    assert (summary["solver"], summary["momentum"], summary["order"]) == ("direct", None, None)
+    assert abs(summary["results"]["height_error"]) < 1e-9
+    assert summary["residual"] <= 1e-12
+    shown = granum("info", file)
+    assert shown.exit_code == 0
+    assert "direct, 300 iterations" in shown.stdout
+
+
+@pytest.mark.parametrize("option", [["--momentum"], ["--no-momentum"], ["--order", "given"]])
+def test_option_of_another_solver_is_refused(granum, option, tmp_path):
+    done = granum("run", "column", "--solver", "direct", *option, "-o", tmp_path / "c.h5")
+    assert done.exit_code == 2
+    assert f"{option[0]} is not an option of the solver 'direct'" in done.stderr
+    assert not (tmp_path / "c.h5").exists()

@@ -36,7 +36,7 @@ def small():
     return saved(ready(after("column", 20, count=3)), scene="column", step=21, time=0.105, time_step=0.005)
 
 
-@pytest.mark.parametrize("name", ["column", "box", "box with rolling", "drum", "platen"])
+@pytest.mark.parametrize("name", ["column", "box", "stirred box", "drum", "platen"])
 def test_a_problem_put_together_again_is_solved_with_the_same_bits(name, tmp_path):
     """Whatever its bodies are: grains, driven walls, a plate with full inertia."""
     problem = PROBLEMS[name]()
@@ -149,6 +149,18 @@ def test_a_file_that_is_not_ours_is_not_replaced(granum, tmp_path):
 
 def test_name_of_the_file():
     assert problem_path("runs/box.h5", 0.5) == Path("runs/box.problem-0.5.h5")
+    assert problem_path("box.h5", 0.1 + 0.2) == Path("box.problem-0.3.h5")
+    assert problem_path("box.h5", 12.34567) != problem_path("box.h5", 12.34568)  # two steps, two files
+
+
+@pytest.mark.parametrize("steps", [19.42, 19.6])
+def test_the_end_of_a_run_is_reached_whatever_the_step(tmp_path, steps):
+    """A run lasts for the nearest whole number of steps, so that it may end before its duration: that is its last step's problem."""
+    sim = make([(0, 0, 0.5 * D)], walls=True, gravity=(0, 0, -G))
+    dump = ProblemDump({tmp_path / "p.h5": steps * sim.time_step})
+    sim.observers.append(dump)
+    sim.run(steps * sim.time_step)
+    assert read_problem(tmp_path / "p.h5").step == sim.step_count == round(steps)
 
 
 def spoil(path, change):
@@ -180,6 +192,25 @@ def put(name, value):
 def test_numbers_that_no_solver_can_trust_are_refused(small, tmp_path, change, words):
     write_problem(tmp_path / "p.h5", small)
     spoil(tmp_path / "p.h5", change)
+    with pytest.raises(InputError, match=words):
+        read_problem(tmp_path / "p.h5")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda p: {"soft_t": np.nan}, "soft_t is nan"),
+        (lambda p: {"normal": 0.5 * p.normal}, "a normal is not of unit length"),
+        (lambda p: {"b": p.a}, "the same body on both sides"),
+        (lambda p: {"lever_contact": p.lever_contact[1:], "lever_body": p.lever_body[1:], "lever": p.lever[1:]}, "its lever arms are not"),
+        (lambda p: {"lever_body": p.lever_body[:, ::-1]}, "its lever arms belong to other bodies"),
+    ],
+)
+def test_parts_that_do_not_fit_together_are_refused(tmp_path, change, words):
+    content = saved(PROBLEMS["platen"]())
+    write_problem(tmp_path / "p.h5", content)
+    assert read_problem(tmp_path / "p.h5").contact_count == content.contact_count
+    write_problem(tmp_path / "p.h5", dataclasses.replace(content, parts=dataclasses.replace(content.parts, **change(content.parts))))
     with pytest.raises(InputError, match=words):
         read_problem(tmp_path / "p.h5")
 

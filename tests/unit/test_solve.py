@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
@@ -164,6 +165,39 @@ def test_no_contacts_is_solved_at_once_and_said(granum, tmp_path, as_json):
     assert "has no contacts" in result.stderr
     if as_json:
         assert json.loads(result.stdout)["solvers"] == []
+
+
+def test_no_contacts_and_yet_a_file_asked_for(granum, tmp_path):
+    """Nobody should look for a file that was never written."""
+    sim = make([(0, 0, 3 * D)], walls=True, gravity=(0, 0, -G))
+    sim.observers.append(ProblemDump({tmp_path / "p.h5": 0.0}))
+    sim.run(0.005)
+    for arguments in (("-o", "p.png"), ("--to-fclib", "p.hdf5")):
+        result = granum("solve", "p.h5", *arguments)
+        assert result.exit_code == 2
+        assert "nothing can be drawn or exported" in result.stderr
+
+
+def test_the_file_that_is_read_is_not_written_over(granum, file):
+    """Its solution and guesses may be others' work."""
+    granum("solve", file, "--solver", "pgs", "--iterations", 2, "--to-fclib", "box.hdf5")
+    before = Path("box.hdf5").read_bytes()
+    result = granum("solve", "box.hdf5", "--solver", "pgs", "--iterations", 2, "--to-fclib", "./box.hdf5")
+    assert result.exit_code == 2
+    assert "is the file that is read" in result.stderr
+    assert Path("box.hdf5").read_bytes() == before
+
+
+def test_results_are_shown_though_a_file_cannot_be_written(granum, file, monkeypatch):
+    def full(*args, **kwargs):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("granum.io.whole.os.fsync", full)
+    result = granum("solve", file, "--solver", "pgs", "--iterations", 2, "--to-fclib", "box.hdf5", "--json")
+    assert result.exit_code == 2
+    assert "No space left" in result.stderr
+    assert json.loads(result.stdout)["solvers"][0]["sweeps"] == 2
+    assert not list(Path().glob("box.hdf5*"))
 
 
 def test_one_body_on_a_plane(granum):

@@ -313,6 +313,7 @@ def _show_plan(found: dict[str, Any], notes: list[str]) -> None:
     console.print(f"fewer sweeps than plain, cold ones, the least that was measured in columns and boxes: {gains}")
     if any(way["threads"] > 1 for way in found["ways"]):
         console.print(f"threads: Amdahl's law with {PARALLEL_PART:.0%} of the work on all of them (a model, not measured)")
+        console.print("         smooth steps run on one thread in this version")
 
 
 def _step(seconds: float) -> str:

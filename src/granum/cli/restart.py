@@ -21,15 +21,19 @@ def register(app: typer.Typer) -> None:
 def restart(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Recording (x.h5) or its checkpoint (x.checkpoint.h5).")],
     duration: Annotated[float | None, typer.Option(help="Go on for this simulated time [s]; default: to the end first asked for.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Same bits for any number; default: those of the run.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Summary as one JSON object.")] = False,
 ) -> None:
-    """Continue a run that was stopped, killed, or should last longer."""
+    """Continue a run that was stopped, killed, or should last longer.
+
+    Examples: granum restart box.h5; granum restart box.h5 --duration 2 --threads 4
+    """
     from .execute import execute
     from .summary import show
 
     if duration is not None:
         finite_positive("duration", duration, "s")
-    job = find_job(file)
+    job = find_job(file, threads)
     sim = job.sim
     if duration is not None:
         job.last_step = sim.step_count + max(1, round(duration / sim.time_step))
@@ -45,8 +49,8 @@ def recording_of(file: Path) -> Path:
     return file.with_name(file.name.replace(".checkpoint", "", 1)) if ".checkpoint" in file.suffixes else file
 
 
-def find_job(file: Path) -> Job:
-    """The run of a recording or checkpoint, ready to go on."""
+def find_job(file: Path, threads: int | None = None) -> Job:
+    """The run of a recording or checkpoint, ready to go on, perhaps with other threads than before."""
     from ..io import checkpoint_path
     from ..simulation.saved import load_run
     from .execute import Job
@@ -57,8 +61,8 @@ def find_job(file: Path) -> Job:
         raise InputError(f"checkpoint {checkpoint} does not exist.")
     description = _description(recording)
     if not checkpoint.exists():
-        return _from_the_start(recording, description, f"there is no checkpoint {checkpoint}")
-    run = load_run(checkpoint)
+        return _from_the_start(recording, description, f"there is no checkpoint {checkpoint}", threads)
+    run = load_run(checkpoint, threads)
     run.about = {"run_id": "", "chosen": {}, "recording": recording.name, "command": "", **run.about}  # a run from Python may tell less
     sim = run.simulation
     if sim.settings.every is None:
@@ -66,7 +70,7 @@ def find_job(file: Path) -> Job:
     if description is None:
         talk(f"there is no recording {recording}: it begins anew at the checkpoint")
     elif description.get("run_id", "") != run.about["run_id"]:
-        return _from_the_start(recording, description, f"{checkpoint} belongs to another run")
+        return _from_the_start(recording, description, f"{checkpoint} belongs to another run", threads)
     return Job(sim, run.last_step, recording, run.about, resume=description is not None)
 
 
@@ -82,7 +86,7 @@ def _description(recording: Path) -> dict[str, Any] | None:
         return {**opened.description, "frames": len(opened)}
 
 
-def _from_the_start(recording: Path, description: dict[str, Any] | None, why: str) -> Job:
+def _from_the_start(recording: Path, description: dict[str, Any] | None, why: str, threads: int | None) -> Job:
     """A run that was killed before its first checkpoint starts again from what its recording says."""
     from ..scene.scene import Scene
     from ..simulation import Settings, Simulation
@@ -92,5 +96,8 @@ def _from_the_start(recording: Path, description: dict[str, Any] | None, why: st
     if description is None or description["frames"] > 1 or not set(keys) <= set(description):
         raise InputError(f"cannot restart {recording}: {why}. Run it again from the start.")
     talk(f"{why}; the run had only begun and starts again")
-    sim = Simulation(Scene.model_validate(description["scene"]), Settings.model_validate(description["settings"]))
+    settings = Settings.model_validate(description["settings"])
+    if threads is not None:
+        settings = settings.model_copy(update={"threads": threads})
+    sim = Simulation(Scene.model_validate(description["scene"]), settings)
     return Job(sim, description["last_step"], recording, {key: description[key] for key in keys})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Container
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,7 +28,7 @@ def run(
     scene: Annotated[str, typer.Argument(metavar="SCENE", help="Library scene (see `granum scenes`), .toml file or .py file.")],
     stepper: Annotated[str | None, typer.Option(help="nonsmooth, or smooth (springs, small steps).", rich_help_panel=SOLVE)] = None,
     solver: Annotated[str | None, typer.Option(help="Contact solver: pgs, direct or multigrid.", rich_help_panel=SOLVE)] = None,
-    iterations: Annotated[int | None, typer.Option(help="Sweeps per step.", rich_help_panel=SOLVE)] = None,
+    iterations: Annotated[int | None, typer.Option(help="Sweeps per step; direct: factorisations.", rich_help_panel=SOLVE)] = None,
     tolerance: Annotated[float | None, typer.Option(help="Stop below this residual [m/s]; 0: never.", rich_help_panel=SOLVE)] = None,
     warm_start: Annotated[str | None, typer.Option(help="none, history or model.", rich_help_panel=SOLVE)] = None,
     beta: Annotated[float | None, typer.Option(help="Part of the last impulses that history reuses.", rich_help_panel=SOLVE)] = None,
@@ -72,7 +73,7 @@ def run(
     """
     method = {
         "name": solver, "iterations": iterations, "tolerance": tolerance, "momentum": momentum, "friction": friction, "order": order,
-        "seed": seed if stepper != "smooth" and solver in (None, "pgs") else None,
+        "seed": seed if stepper != "smooth" else None,
     }  # fmt: skip
     start = {
         "name": warm_start, "beta": beta, "normals_only": normals_only or None, "update_velocity": False if no_velocity_update else None
@@ -132,7 +133,10 @@ def _settings(scene: Scene, flags: dict[str, Any]) -> Settings:
             raise InputError(
                 f"options of the {option.replace('_', ' ')} belong to the {other} stepper, and this run is {name}: leave them out."
             )
-    known_name("solver", stepper.get("solver", {}).get("name", "pgs"), SOLVERS)
+    solver = stepper.get("solver", {})
+    of_scene = scene.run.get("stepper", {}).get("solver", {}).get("name", "pgs")
+    method = known_name("solver", solver.get("name", of_scene), SOLVERS)
+    _fit(solver, method, SOLVERS[method].model_fields)
     known_name("warm start", stepper.get("warm_start", {}).get("name", "none"), WARM_STARTS)
     settings = make_settings(scene.run, flags)
     if name == "smooth":
@@ -141,6 +145,16 @@ def _settings(scene: Scene, flags: dict[str, Any]) -> Settings:
     time_step = settings.step_for(scene)
     every = settings.every if settings.every is not None else max(settings.duration / 100, time_step)
     return settings.model_copy(update={"time_step": time_step, "every": every, "threads": threads})
+
+
+def _fit(solver: dict[str, Any], method: str, known: Container[str]) -> None:
+    """Refuse options that the solver does not have; the seed is of everything random, so one that draws nothing does without."""
+    if "seed" in solver and "seed" not in known:
+        del solver["seed"]
+    for option in solver:
+        if option not in known:
+            name = f"--{option}" if solver[option] is not False else f"--no-{option}"
+            raise InputError(f"{name} is not an option of the solver '{method}': leave it out, or choose another solver.")
 
 
 def _useful_threads(settings: Settings) -> int:

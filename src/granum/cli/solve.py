@@ -47,7 +47,11 @@ def solve(
     _check_outputs(output, to_fclib)
     subject = open_subject(problem, cold)
     solvers = choose_solvers(subject, solver or [], {"iterations": iterations, "tolerance": tolerance, "momentum": momentum})
+    if to_fclib is not None and to_fclib.exists() and to_fclib.samefile(problem):
+        raise InputError(f"--to-fclib {to_fclib} is the file that is read: its guesses and solution would be lost. Choose another name.")
     if subject.contact_count == 0:
+        if output is not None or to_fclib is not None:
+            raise InputError(f"{problem} has no contacts, so that nothing can be drawn or exported: leave --output and --to-fclib out.")
         _trivial(subject, problem, as_json)
         return
     local = subject.local() if to_fclib is not None else None  # refuses before the work
@@ -55,16 +59,18 @@ def solve(
         talk("compiling kernels, once (under a minute; later runs start at once) ...")
     trials = compare_solvers(subject, solvers, talk)
     found = _found(subject, problem, trials)
-    if local is not None and to_fclib is not None:
-        _export(subject, local, trials, to_fclib)
-        found["fclib"] = str(to_fclib)
-    if output is not None:
-        _draw(subject, trials, found["start"]["residual"], tolerance, output)
-        found["picture"] = str(output)
-    if as_json:
-        print_json(found)
-        return
-    _show(subject, found)
+    try:
+        if local is not None and to_fclib is not None:
+            _export(subject, local, trials, to_fclib)
+            found["fclib"] = str(to_fclib)
+        if output is not None:
+            _draw(subject, trials, found["start"]["residual"], tolerance, output)
+            found["picture"] = str(output)
+    finally:  # what was found is not lost with a file that cannot be written
+        if as_json:
+            print_json(found)
+        else:
+            _show(subject, found)
 
 
 def _check_outputs(output: Path | None, to_fclib: Path | None) -> None:
@@ -149,13 +155,13 @@ def _show(subject: Subject, found: dict[str, Any]) -> None:
     from rich.table import Table
 
     table = Table(
-        title=subject.description, title_justify="left", box=SIMPLE_HEAD, caption_justify="left", padding=(0, 1, 0, 0),
+        title=subject.description, title_justify="left", box=SIMPLE_HEAD, caption_justify="left", pad_edge=False, padding=(0, 1, 0, 0),
         caption=f"residuals in m/s; work in sweeps of plain PGS; dv, dp: difference of velocities and normal impulses from {found['best']}"
                 + ("" if found["problem"]["rows"] == 6 else "; natural: the natural-map error of FCLIB"),
     )  # fmt: skip
     rolls = found["problem"]["rows"] == 6  # FCLIB's error is known without rolling rows alone
-    for name in ("solver", "sweeps", "work", "time", "residual", *(() if rolls else ("natural",)), "dv", "dp", "converged"):
-        table.add_column(name, justify="left" if name in ("solver", "converged") else "right", no_wrap=True)
+    for name in ("solver", "sweeps", "work", "time", "residual", *(() if rolls else ("natural",)), "dv", "dp", "ok"):
+        table.add_column(name, justify="left" if name in ("solver", "ok") else "right", no_wrap=True)
     blank = {"sweeps": None, "work": None, "seconds": None, "converged": None}
     rows = [{"name": "(start)", **blank, **found["start"]}]
     if "given" in found:

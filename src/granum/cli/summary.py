@@ -43,11 +43,10 @@ def method(settings: dict[str, Any]) -> dict[str, Any]:
         }  # fmt: skip
     solver, start = stepper["solver"], stepper["warm_start"]
     return {
-        "time_step": settings["time_step"], "stepper": stepper["name"], "solver": solver["name"], "iterations": solver["iterations"],
-        "tolerance": solver["tolerance"], "warm_start": start["name"], "beta": start.get("beta"),
-        "momentum": solver.get("momentum", False) and solver.get("order") != "symmetric", "friction": solver["friction"],
-        "order": solver.get("order"),
-        "threads": settings["threads"],
+        "time_step": settings["time_step"], "stepper": stepper["name"], "solver": solver["name"], "iterations": solver.get("iterations"),
+        "tolerance": solver.get("tolerance"), "warm_start": start["name"], "beta": start.get("beta"),
+        "momentum": solver["momentum"] and solver.get("order") != "symmetric" if "momentum" in solver else None,
+        "friction": solver.get("friction"), "order": solver.get("order"), "threads": settings["threads"],
     }  # fmt: skip
 
 
@@ -136,9 +135,14 @@ def _how(s: dict[str, Any], given: Callable[[str], str]) -> list[tuple[str, str]
     if s["stepper"] == "smooth":
         return [("stepper", f"smooth, {s['integrator']}, damping from {s['damping']}")]
     start = s["warm_start"] + (f", beta {s['beta']:g}" if s.get("beta") is not None else "")
+    solver = [s["solver"]]
+    if s.get("iterations") is not None:
+        solver.append(f"{s['iterations']} iterations{given('iterations')}")
+    if s.get("momentum") is not None:
+        solver.append(f"momentum {'on' if s['momentum'] else 'off'}{given('momentum')}")
+    solver += [f"{s[name]} {name}" for name in ("friction", "order") if s.get(name)]
     return [
-        ("solver", f"{s['solver']}, {s['iterations']} iterations{given('iterations')}, momentum {'on' if s['momentum'] else 'off'}"
-                   f"{given('momentum')}, {s['friction']} friction" + (f", {s['order']} order" if s["order"] else "")),
+        ("solver", ", ".join(solver)),
         ("warm start", start + given("warm_start")),
         ("residual", f"{s['residual']:.6g} m/s" if s.get("residual") is not None else "unknown"),
     ]  # fmt: skip

@@ -23,6 +23,7 @@ TABLES = {
     "bodies": layout.PROBLEM_BODIES, "inertia": layout.PROBLEM_INERTIA, "contacts": layout.PROBLEM_CONTACTS,
     "levers": layout.PROBLEM_LEVERS,
 }  # fmt: skip
+UNIT = 1e-9  # normals are that near to unit length
 NUMBERS = {"rolling": bool, "soft_t": float, "pair_count": int, "first_full": int}  # of the parts, in the description
 
 
@@ -61,7 +62,7 @@ class SavedProblem:
 def problem_path(recording_path: str | Path, time: float) -> Path:
     """Where the problem of a run lies: ``run.h5`` at 0.5 s -> ``run.problem-0.5.h5``."""
     path = Path(recording_path)
-    return path.with_name(f"{path.stem}.problem-{time:g}{path.suffix}")
+    return path.with_name(f"{path.stem}.problem-{time:.12g}{path.suffix}")
 
 
 def write_problem(path: str | Path, problem: SavedProblem) -> None:
@@ -147,8 +148,18 @@ def _check(path: Path, saved: SavedProblem) -> None:
         array = getattr(parts, name)
         if len(array) and not 0 <= array.min() <= array.max() < limit:
             raise refuse(f"{name} points outside of its {limit} rows")
-    if len(parts.lever_body) and not -1 <= parts.lever_body.min() <= parts.lever_body.max() < full:
-        raise refuse(f"lever_body points outside of its {full} rows")
+    if np.any(parts.a == parts.b):
+        raise refuse("a contact has the same body on both sides")
+    if np.any(np.abs(np.linalg.norm(parts.normal, axis=1) - 1) > UNIT):
+        raise refuse("a normal is not of unit length")
+    owner = np.column_stack([parts.a, parts.b]) - parts.first_full
+    owner[(owner < 0) | (owner >= full)] = -1  # a grain, or a wall that has a slot of its own
+    if not np.array_equal(parts.lever_contact, np.flatnonzero((owner >= 0).any(axis=1))):
+        raise refuse("its lever arms are not those of the bodies with full inertia")
+    if not np.array_equal(parts.lever_body, owner[parts.lever_contact]):
+        raise refuse("its lever arms belong to other bodies")
+    if not np.isfinite(parts.soft_t):
+        raise refuse(f"soft_t is {parts.soft_t}")
     for name in ("inverse_mass", "softness", "friction", "rolling_radius", "soft_t"):
         if np.any(np.asarray(getattr(parts, name)) < 0):
             raise refuse(f"{name} has negative numbers")

@@ -100,24 +100,15 @@ def place_walls(
     wait(barrier, threads)
 
 
-@kernel
-def assemble_rows(
-    thread: int, threads: int, barrier: LongArray,
-    a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
-    material: IntArray, wall_material: IntArray, pair_stiffness: FloatArray, friction: FloatArray,
-    rolling_friction: FloatArray, exponent: float, fields: int, serial_start: int, lever: FloatArray, full: IntArray,
-    inverse_inertia: FloatArray, soft: float, impulse: FloatArray, impact_velocity: float, left_over: float, body: FloatArray,
-    # out
-    data: FloatArray, stiffness: FloatArray, radius_eff: FloatArray, weight: FloatArray, gap_rate: FloatArray,
-) -> int:  # fmt: skip
-    """Everything of the rows that velocities do not change; returns how many contacts impact.
-
-    Per contact: ``stiffness`` k [N m^(1 - 2 e_H)], ``radius_eff`` R* [m], ``weight``
-    G M^-1 G^T of the normal row [1/kg] and ``gap_rate``, the separation speed [m/s].
-    """
+@device
+def assemble_share(
+    low, high, a, b, normal, overlap, slot_a, slot_b, place, material, wall_material, pair_stiffness, friction, rolling_friction,
+    exponent, fields, serial_start, lever, full, inverse_inertia, soft, impulse, impact_velocity, left_over, body, data, stiffness,
+    radius_eff, weight, gap_rate,
+):  # fmt: skip
+    """The rows of some contacts; returns how many impact. By itself, as next to barriers it is compiled to code of half the speed."""
     impacts = 0
     rolling = fields > RX
-    low, high = share(len(a), thread, threads)
     for c in range(low, high):
         p, o = np.int64(slot_a[c]), np.int64(slot_b[c])
         d = place[c] // LANES * fields * LANES + place[c] % LANES
@@ -162,6 +153,30 @@ def assemble_rows(
         stiffness[c], radius_eff[c], weight[c] = k, reduced, wn
         gap_rate[c] = separation_speed(body, p, o, normal, c, q, lever)
         impacts += collides(gap_rate, impulse, c, impact_velocity, left_over)
+    return impacts
+
+
+@kernel
+def assemble_rows(
+    thread: int, threads: int, barrier: LongArray,
+    a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
+    material: IntArray, wall_material: IntArray, pair_stiffness: FloatArray, friction: FloatArray,
+    rolling_friction: FloatArray, exponent: float, fields: int, serial_start: int, lever: FloatArray, full: IntArray,
+    inverse_inertia: FloatArray, soft: float, impulse: FloatArray, impact_velocity: float, left_over: float, body: FloatArray,
+    # out
+    data: FloatArray, stiffness: FloatArray, radius_eff: FloatArray, weight: FloatArray, gap_rate: FloatArray,
+) -> int:  # fmt: skip
+    """Everything of the rows that velocities do not change; returns how many contacts impact.
+
+    Per contact: ``stiffness`` k [N m^(1 - 2 e_H)], ``radius_eff`` R* [m], ``weight``
+    G M^-1 G^T of the normal row [1/kg] and ``gap_rate``, the separation speed [m/s].
+    """
+    low, high = share(len(a), thread, threads)
+    impacts = assemble_share(
+        low, high, a, b, normal, overlap, slot_a, slot_b, place, material, wall_material, pair_stiffness, friction, rolling_friction,
+        exponent, fields, serial_start, lever, full, inverse_inertia, soft, impulse, impact_velocity, left_over, body, data, stiffness,
+        radius_eff, weight, gap_rate,
+    )  # fmt: skip
     return add_up(barrier, thread, threads, impacts)[1]
 
 

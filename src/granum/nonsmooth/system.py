@@ -210,13 +210,17 @@ class System:
 
 
 def _inverse_mass(problem: Problem, slot: IntArray, inverse_mass: FloatArray) -> sparse.csr_array:
-    """Block by block; spheres have a diagonal one in packed columns."""
-    blocks = np.zeros((len(slot), 6, 6))
-    blocks[:, range(3), range(3)] = inverse_mass[:, None]
-    blocks[:, range(3, 6), range(3, 6)] = 2.5 * inverse_mass[:, None]
-    full = np.flatnonzero(slot >= problem.first_full)
-    blocks[full, 3:, 3:] = problem.inverse_inertia[slot[full] - problem.first_full]
+    """Block by block: diagonal for spheres in packed columns, full turning parts for dynamic walls."""
     n = len(slot)
-    out = sparse.bsr_array((blocks, np.arange(n), np.arange(n + 1)), shape=(6 * n, 6 * n)).tocsr()
+    diagonal = np.outer(inverse_mass, (1.0, 1.0, 1.0, 2.5, 2.5, 2.5))
+    full = np.flatnonzero(slot >= problem.first_full)
+    diagonal[full, 3:] = 0.0
+    turn = problem.inverse_inertia[slot[full] - problem.first_full]
+    row = 6 * full[:, None, None] + np.arange(3, 6)[:, None] + np.zeros(3, np.int64)
+    own = np.arange(6 * n)
+    entries = np.concatenate([diagonal.ravel(), turn.ravel()])
+    out = sparse.csr_array(
+        (entries, (np.concatenate([own, row.ravel()]), np.concatenate([own, row.transpose(0, 2, 1).ravel()]))), shape=(6 * n, 6 * n)
+    )
     out.eliminate_zeros()
     return out

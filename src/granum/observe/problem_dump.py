@@ -19,6 +19,7 @@ from .watched import Watched
 class ProblemDump:
     """Writes the problem of the first step that ends at or after each time [s] of ``paths``, just before it is solved.
 
+    A time in the half step by which a run to the nearest whole step falls short of its duration belongs to the last step.
     ``written`` are the files so far; ``talk`` is told of each.
     """
 
@@ -27,8 +28,7 @@ class ProblemDump:
         self.written: list[Path] = []
 
     def start(self, sim: Watched) -> None:
-        # 1e-9: a time that should be a whole number of steps comes out a little above it
-        step = {path: max(1, math.ceil(time / sim.time_step - 1e-9)) for path, time in self.paths.items()}
+        step = {path: _step_that_reaches(time / sim.time_step, sim.last_step) for path, time in self.paths.items()}
 
         def look(problem: Problem) -> None:
             for path, due in step.items():
@@ -54,6 +54,13 @@ class ProblemDump:
         write_problem(path, saved)
         self.written.append(path)
         self.talk(f"problem of step {number}, t = {saved.time:g} s, {saved.contact_count} contacts: {path}")
+
+
+def _step_that_reaches(steps: float, last_step: int) -> int:
+    """Number of the step in which a time, counted in steps, is reached."""
+    if last_step < steps <= last_step + 0.5 + 1e-9:
+        return last_step
+    return max(1, math.ceil(steps - 1e-9))  # a time that should be a whole number of steps comes out a little above it
 
 
 def slot_positions(sim: Watched, problem: Problem) -> FloatArray:

@@ -107,6 +107,8 @@ def share(count, thread, threads):
 @device
 def add_up(barrier, thread, threads, count):
     """Of things that every thread has ``count`` of: how many the threads before this one have, and how many there are in all."""
+    if threads == 1:  # the board is not touched: others may run alone on the same barrier
+        return np.int64(0), np.int64(count)
     barrier[FIRST_BOARD + thread * LINE] = count
     wait(barrier, threads)
     before, total = np.int64(0), np.int64(0)
@@ -121,9 +123,11 @@ def add_up(barrier, thread, threads, count):
 @device
 def largest_of(barrier, thread, threads, value):
     """The largest of the numbers that the threads have."""
+    if threads == 1:
+        return np.int64(value)
     barrier[FIRST_BOARD + thread * LINE] = value
     wait(barrier, threads)
-    largest = value
+    largest = np.int64(value)
     for t in range(threads):
         largest = max(largest, barrier[FIRST_BOARD + t * LINE])
     wait(barrier, threads)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import deque
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -36,30 +36,29 @@ class _Worker:
     """One more thread: it takes the next job when the bell rings, and lets go of it when it is done."""
 
     def __init__(self, number: int) -> None:
-        self.jobs: deque[tuple[Any, ...]] = deque()
-        self.bell, self.sleep = np.zeros(1, np.int64), threading.Semaphore(0)
-        self.error: BaseException | None = None
+        self.jobs: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
+        self.bell = np.zeros(1, np.int64)
         threading.Thread(target=self._serve, name=f"granum-{number}", daemon=True).start()
 
     def give(self, *job: Any) -> None:
-        """One more job: a kernel, its thread number, threads, barrier and arguments."""
-        self.jobs.append(job)
+        """One more job: where errors go, a kernel, its thread number, threads, barrier and arguments."""
         self.bell[0] += 1
-        self.sleep.release()
+        self.jobs.put(job)  # at once or not at all, also if the user interrupts: a bell without a job is only heard
 
     def _serve(self) -> None:
         heard = 0
         while True:
             listen(self.bell, heard)
-            self.sleep.acquire()
-            heard += 1
-            self._do(*self.jobs.popleft())
+            job = self.jobs.get()
+            heard = int(self.bell[0])
+            self._do(*job)
+            del job  # its arrays may be large
 
-    def _do(self, kernel: Any, thread: int, threads: int, barrier: LongArray, *args: Any) -> None:
+    def _do(self, errors: list[BaseException], kernel: Any, thread: int, threads: int, barrier: LongArray, *args: Any) -> None:
         try:
             kernel(thread, threads, barrier, *args)
         except BaseException as error:  # it is raised where the work was given out, and nobody waits for this thread
-            self.error = error
+            errors.append(error)
             barrier[BROKEN] = 1
 
 
@@ -70,6 +69,17 @@ def cores() -> int:
 
 _workers: list[_Worker] = []
 _at_work = threading.Lock()
+
+
+def _start_anew() -> None:
+    """In a forked process, which has none of the threads of the one that it was."""
+    global _at_work
+    _workers.clear()
+    _at_work = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)
 
 
 class Team:
@@ -94,10 +104,10 @@ class Team:
         with _at_work:
             while len(_workers) < threads - 1:
                 _workers.append(_Worker(len(_workers) + 1))
-            called = _workers[: threads - 1]
-            for thread, worker in enumerate(called, 1):
-                worker.give(kernel, thread, threads, self._barrier, *args)
+            errors: list[BaseException] = []
             try:
+                for thread, worker in enumerate(_workers[: threads - 1], 1):
+                    worker.give(errors, kernel, thread, threads, self._barrier, *args)
                 result = kernel(0, threads, self._barrier, *args)
             except BaseException:
                 self._barrier[BROKEN] = 1  # the others must not wait for this thread
@@ -105,10 +115,8 @@ class Team:
             finally:
                 if self._barrier[BROKEN]:
                     self._barrier = new_barrier(self.threads)
-            for worker in called:
-                if worker.error:
-                    error, worker.error = worker.error, None
-                    raise error
+            if errors:
+                raise errors[0]
             return result
 
 

@@ -27,12 +27,17 @@ class SavedRun:
     """What the checkpointer was told: recording, command and so on."""
 
 
-def load_run(path: str | Path) -> SavedRun:
-    """The run of a checkpoint, ready to go on as if it had never stopped: ``run.simulation.run_until(run.last_step)``."""
+def load_run(path: str | Path, threads: int | None = None) -> SavedRun:
+    """The run of a checkpoint, ready to go on as if it had never stopped: ``run.simulation.run_until(run.last_step)``.
+
+    With ``threads`` other than before it goes on with the same bits.
+    """
     saved = read_checkpoint(path)
     try:
         scene = Scene.model_validate_json(saved["scene"])
         settings = Settings.model_validate_json(saved["settings"])
+        if threads is not None:
+            settings = settings.model_copy(update={"threads": threads})
         sim = Simulation.restore(scene, settings, saved["simulation"])
         sim.report = StepReport(**saved["report"])
         sim.stage_seconds, sim.wall_seconds = saved["stage_seconds"], saved["wall_seconds"]

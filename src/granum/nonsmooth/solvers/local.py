@@ -14,7 +14,8 @@ from ...checks import InputError
 from ...contact.model import NonNegative, Record
 from ..local import LocalProblem
 from ..rows import into_cone
-from .pgs import CHECK_EVERY, GROWTH_RESTART, LARGEST_MOMENTUM, WINDOW
+from .momentum import STATE, begin, judge_step, next_momentum
+from .pgs import CHECK_EVERY
 from .report import SolveReport
 
 
@@ -79,30 +80,20 @@ def iterate_local(
     """Sweep until ``iterations`` or the residual is below ``tolerance`` [m/s]; returns sweeps done and residual. As ``iterate`` of pgs."""
     before = r.copy()
     at = r.copy()
-    theta, last_square, residual, done = 1.0, np.inf, -1.0, 0
-    rest, plain_until, window, last_window = WINDOW, 0, 0.0, np.inf
+    state = np.empty(STATE)
+    begin(state)
+    residual, done = -1.0, 0
     for sweep in range(iterations):
         at[:] = r
         if momentum:
-            new_theta = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * theta * theta))
-            beta = min((theta - 1.0) / new_theta, LARGEST_MOMENTUM)
-            theta = new_theta
-            if sweep < plain_until:
-                beta, theta = 0.0, 1.0
+            beta = next_momentum(state, sweep)
             for k in range(len(r)):
                 r[k] += beta * (r[k] - before[k])
             before[:] = at
         ahead, square = sweep_local(start, column, block, own, offset, friction, diagonal, r, at)
         done = sweep + 1
         if momentum:
-            if ahead < 0.0 or square > GROWTH_RESTART * last_square:
-                theta = 1.0
-            last_square = square
-            window += square
-            if done % WINDOW == 0:
-                if window >= last_window and sweep >= plain_until:  # no headway: it circles around the solution
-                    plain_until, rest = done + rest, 2 * rest
-                window, last_window = 0.0, window
+            judge_step(state, sweep, ahead, square)
         if len(history) > 0 or done % CHECK_EVERY == 0 or done == iterations:
             found = local_residual(start, column, block, offset, friction, diagonal, r)
             residual = 0.0

@@ -15,7 +15,8 @@ from ...contact.model import NonNegative, Record
 from ..local import LocalProblem
 from ..problem import Problem
 from ..system import System
-from .direct import Direct, Elimination, Solution
+from .direct import Direct, Solution
+from .elimination import Elimination
 from .local import LocalBlocks, LocalPGS
 from .report import SolveReport
 
@@ -73,6 +74,11 @@ class LocalSolution(Solution):
 
     def _eliminate(self) -> Elimination:
         return LocalElimination(self.system, self.blocks.diagonal[:, [0, 1, 1]])
+
+    def _sweep(self, p: FloatArray, sweeps: int) -> FloatArray:
+        swept = self.local.start_at(p)
+        LocalPGS(iterations=sweeps).solve(swept)
+        return swept.impulse if np.isfinite(swept.impulse).all() else p
 
     def _sweep_seconds(self) -> float:
         sweeps = LocalPGS(iterations=10, momentum=False)

@@ -18,7 +18,8 @@ from ..problem import Problem
 from ..residual import mean_residual
 from ..rows import sweep_contact
 from ..sweep import SCRATCH
-from .pgs import CHECK_EVERY, GROWTH_RESTART, LARGEST_MOMENTUM, SWEPT, WINDOW, add_step_sums, extrapolate, sweep_colours
+from .momentum import GROWTH_RESTART, LARGEST_MOMENTUM, WINDOW
+from .pgs import CHECK_EVERY, SWEPT, add_step_sums, extrapolate, sweep_colours
 from .report import SolveReport
 
 SETUP_WORK = 0.7       # of laying the layers, by the time it takes, in sweeps

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from enum import IntEnum
 from typing import Literal
 
@@ -17,6 +16,7 @@ from ..problem import Problem
 from ..residual import mean_residual
 from ..rows import sweep_contact
 from ..sweep import SCRATCH, sampling, sweep_blocks
+from .momentum import STATE, begin, judge_step, next_momentum
 from .report import SolveReport
 
 
@@ -30,12 +30,9 @@ class Order(IntEnum):
 
 
 ORDER_NUMBER = {order.name.lower(): int(order) for order in Order}  # a plain number: an enum is slow to hand to compiled code
-LARGEST_MOMENTUM = 0.95  # without a cap the extrapolation diverges late in a solve
-GROWTH_RESTART = 1.5     # restart when the squared step grows by this
-WINDOW = 20              # sweeps: without headway from one window to the next, plain sweeps follow, longer each time
-FEW_BLOCKS = 4           # of a colour: fewer are done by one thread sooner than by several
-SWEPT = 4                # things that a contact counts for, since it is swept so often
-CHECK_EVERY = 5          # sweeps between two looks at the residual: a look costs about as much as a sweep
+FEW_BLOCKS = 4   # of a colour: fewer are done by one thread sooner than by several
+SWEPT = 4        # things that a contact counts for, since it is swept so often
+CHECK_EVERY = 5  # sweeps between two looks at the residual: a look costs about as much as a sweep
 
 
 @device
@@ -133,16 +130,13 @@ def iterate(
         np.random.seed(seed)  # noqa: NPY002  (the state of compiled code, not NumPy's)
     scratch, own_kinds = np.empty(SCRATCH), np.zeros(3)
     low, high = share(np.int64(yielding), thread, threads)
-    theta, last_square, residual, done = 1.0, np.inf, -1.0, 0
-    rest, plain_until, window, last_window = WINDOW, 0, 0.0, np.inf
+    state = np.empty(STATE)
+    begin(state)
+    residual, done = -1.0, 0
     for sweep in range(iterations):
         beta = 0.0
         if momentum:
-            new_theta = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * theta * theta))
-            beta = min((theta - 1.0) / new_theta, LARGEST_MOMENTUM)
-            theta = new_theta
-            if sweep < plain_until:
-                beta, theta = 0.0, 1.0
+            beta = next_momentum(state, sweep)
             extrapolate(body, body_before, low, high, beta)
             wait(barrier, threads)
         ahead, square = 0.0, 0.0
@@ -165,14 +159,7 @@ def iterate(
             square += y
         done = sweep + 1
         if momentum:
-            if ahead < 0.0 or square > GROWTH_RESTART * last_square:
-                theta = 1.0
-            last_square = square
-            window += square
-            if done % WINDOW == 0:
-                if window >= last_window and sweep >= plain_until:  # no headway: it circles around the solution
-                    plain_until, rest = done + rest, 2 * rest
-                window, last_window = 0.0, window
+            judge_step(state, sweep, ahead, square)
         if len(history) > 0 or (tolerance > 0.0 and done % CHECK_EVERY == 0) or (measure and done == iterations):
             residual = mean_residual(
                 thread, threads, barrier, body, lane_a, lane_b, data, fields, place, serial_start, lever, full, soft_t, soft_r, box,

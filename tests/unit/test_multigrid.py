@@ -29,7 +29,7 @@ def test_bad_settings_are_refused_in_words(setting):
 
 
 def test_more_partitions_than_grains_are_refused():
-    with pytest.raises(InputError, match="at most the number of grains .got 26 for 25 grains"):
+    with pytest.raises(InputError, match=r"at most the number of grains \(got 26 for 25 grains\)"):
         simulate("column", solver=Multigrid(partitions=26), duration=0.05)
 
 

@@ -63,7 +63,7 @@ class Direct(Record):
     name: Literal["direct"] = "direct"
     iterations: int = Field(default=300, ge=1)
     """Most factorisations in a step."""
-    tolerance: NonNegative = 1e-12
+    tolerance: NonNegative = 1e-11
     """Residual [m/s] to stop at; never asked to be smaller than rounding allows."""
     friction: Literal["cone", "box"] = "cone"
     """``cone`` bounds the length of the tangential impulse; ``box`` bounds each component (SN 2.3.2)."""

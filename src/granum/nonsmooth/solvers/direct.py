@@ -190,9 +190,9 @@ class Solution:
         """Until done; otherwise returns why it ends."""
         p = self.system.impulse
         self._active_set(p)
-        for sweeps, go_inside in PLAN:
+        for anew, sweeps, go_inside in PLAN:
             if not self._ended():
-                p = self._sweep(p, sweeps)
+                p = self._sweep(np.zeros_like(p) if anew else p, sweeps)
                 self._active_set(p)
             if not self._ended():
                 go_inside(self, p)
@@ -356,8 +356,13 @@ class Solution:
         return new, taken
 
 
-PLAN = ((FIRST_SWEEPS, Solution._inside), (FIRST_SWEEPS, Solution._inside_with_holds), (MORE_SWEEPS, Solution._inside_held_bounds))
-"""Sweeps, and the interior steps after them, until one of them ends well."""
+PLAN = (
+    (False, FIRST_SWEEPS, Solution._inside),
+    (True, FIRST_SWEEPS, Solution._inside),
+    (False, FIRST_SWEEPS, Solution._inside_with_holds),
+    (False, MORE_SWEEPS, Solution._inside_held_bounds),
+)
+"""From zero impulses or not, how many sweeps, and the interior steps after them, until one of them ends well."""
 
 
 def _sweep_seconds(problem: Problem) -> float:

@@ -45,8 +45,9 @@ CENTRED = 1e-3       # of the mean product: the least one that an interior step 
 INNER = 0.9          # of the bound: friction at the start of interior steps
 SPEED = 0.1          # of the velocities that single impulses give: the least slip speed at the start of interior steps
 SHORT = 0.02         # part of an interior step that hardly moves
-STUCK = 6            # such steps in a row
+STUCK = 4            # such steps in a row
 SMOOTHING = 30       # sweeps after an interior step
+LONGEST = 60         # interior steps before another kind is tried
 FIRST_SWEEPS, MORE_SWEEPS = 300, 3000  # before interior steps with moving and with held bounds
 HOLD = 4             # interior steps with held bounds, at the start and after one that was blocked
 BLOCKED = 0.1        # part of an interior step that was
@@ -62,7 +63,7 @@ class Direct(Record):
     name: Literal["direct"] = "direct"
     iterations: int = Field(default=300, ge=1)
     """Most factorisations in a step."""
-    tolerance: NonNegative = 1e-12
+    tolerance: NonNegative = 1e-11
     """Residual [m/s] to stop at; never asked to be smaller than rounding allows."""
     friction: Literal["cone", "box"] = "cone"
     """``cone`` bounds the length of the tangential impulse; ``box`` bounds each component (SN 2.3.2)."""
@@ -189,12 +190,12 @@ class Solution:
         """Until done; otherwise returns why it ends."""
         p = self.system.impulse
         self._active_set(p)
-        for sweeps, go_inside in ((FIRST_SWEEPS, self._inside), (MORE_SWEEPS, self._inside_held_bounds)):
+        for anew, sweeps, go_inside in PLAN:
             if not self._ended():
-                p = self._sweep(p, sweeps)
+                p = self._sweep(np.zeros_like(p) if anew else p, sweeps)
                 self._active_set(p)
             if not self._ended():
-                go_inside(p)
+                go_inside(self, p)
         if self._done():
             return ""
         if self._spent():
@@ -227,13 +228,15 @@ class Solution:
             waited = 0 if residual < HEADWAY * lowest else waited + 1
             lowest = min(lowest, residual)
 
-    def _inside(self, start: FloatArray) -> None:
-        """Interior steps until done, spent or stuck; bounds move, but for the first steps and some after one that was blocked."""
+    def _inside(self, start: FloatArray, hold: int = 0) -> None:
+        """Interior steps until done, spent or stuck; bounds move, but for ``hold`` steps at the start and after one that was blocked."""
         rows, nothing = self.system.rows, np.zeros_like(self.coefficient)
         moving = (self.coefficient, nothing)
         state = self._push_inside(start, moving)
-        retry, still, held = RETRY * self._look(state.p), 0, HOLD
-        while not self._ended() and still < STUCK:
+        retry, still, held = RETRY * self._look(state.p), 0, hold
+        for _ in range(LONGEST):
+            if self._ended() or still >= STUCK:
+                return
             normal = state.p[::rows]
             try:
                 state, length = self._step_inside(state, (nothing, self.coefficient * normal[:, None]) if held else moving)
@@ -243,8 +246,8 @@ class Solution:
                 state.p.reshape(-1, rows)[:, 1:] *= (state.p[::rows] / normal)[:, None]
                 held -= 1
             elif length < BLOCKED:
-                held = HOLD
-            still = still + 1 if length < SHORT else 0
+                held = hold
+            still = still + 1 if length < (SHORT if hold else BLOCKED) else 0
             smooth = self._sweep(state.p, SMOOTHING)
             residual = self._look(smooth)
             if residual < NEARLY * self.settings.tolerance and not self._done():
@@ -273,6 +276,9 @@ class Solution:
             change = float(np.abs(p[::rows] - normal).max() / max(float(normal.max()), np.finfo(float).tiny))
             if self._ended():
                 return
+
+    def _inside_with_holds(self, start: FloatArray) -> None:
+        self._inside(start, HOLD)
 
     def _mean_product(self, at: Interior, bounds: tuple[FloatArray, FloatArray]) -> float:
         mean: float = products(at.p, at.z, at.top, at.slips, self.balls, *bounds)[0]
@@ -348,6 +354,15 @@ class Solution:
                 top, new.slips,
             )  # fmt: skip
         return new, taken
+
+
+PLAN = (
+    (False, FIRST_SWEEPS, Solution._inside),
+    (True, FIRST_SWEEPS, Solution._inside),
+    (False, FIRST_SWEEPS, Solution._inside_with_holds),
+    (False, MORE_SWEEPS, Solution._inside_held_bounds),
+)
+"""From zero impulses or not, how many sweeps, and the interior steps after them, until one of them ends well."""
 
 
 def _sweep_seconds(problem: Problem) -> float:

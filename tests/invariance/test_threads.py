@@ -49,7 +49,7 @@ def test_same_bits_for_any_number_of_threads(all_threads, name, parameters, step
     scene = make_scene(name, parameters)
 
     def run(threads):
-        settings = make_settings(scene.run, {**UNGUARDED, "threads": threads, "stepper": {"solver": {"iterations": 15}}})
+        settings = make_settings(scene.run, {**UNGUARDED, "threads": threads, "stepper": {"solver": {"iterations": 8}}})
         sim = Simulation(scene, settings)
         for _ in range(steps):
             sim.step()

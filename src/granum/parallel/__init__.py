@@ -1,5 +1,6 @@
 """Threads that run one kernel together, with the same bits for any number of them."""
 
-from .team import LIGHT, ONE, Team, cores
+from .barrier import cores
+from .team import LIGHT, ONE, Team
 
 __all__ = ["LIGHT", "ONE", "Team", "cores"]

@@ -7,6 +7,7 @@ starve the ones that still work.
 
 from __future__ import annotations
 
+import os
 import sys
 
 import numpy as np
@@ -20,6 +21,11 @@ from .._jit import LongArray, device
 LINE = 16  # numbers between two that different threads write: two cache lines, so that neither disturbs the other
 ARRIVED, GATE, BROKEN, FIRST_BOARD = 0, LINE, 2 * LINE, 3 * LINE
 SPINS = 2000  # looks at the gate before the core is given away: about ten microseconds
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def new_barrier(threads: int) -> LongArray:

@@ -62,11 +62,6 @@ class _Worker:
             barrier[BROKEN] = 1
 
 
-def cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 _workers: list[_Worker] = []
 _at_work = threading.Lock()
 

@@ -235,7 +235,8 @@ def _first(errors: FloatArray) -> int | None:
     return at if at < len(errors) else None
 
 
-def _work(curve: dict[str, FloatArray]) -> float:
+def work_needed(curve: dict[str, FloatArray]) -> float:
+    """Plain sweeps that a solve takes until its error stays below the tolerance."""
     at = _first(curve["error"])
     return float(curve["work"][at]) if at is not None else np.nan
 
@@ -263,7 +264,7 @@ def _rows(size: MultigridSize, curves: dict[str, Any]) -> list[Row]:
         numbers = ", ".join(f"{n}: {w:.0f}" for n, w in zip(solves["count"], solves[method]["work"], strict=True))
         rows.append(Row(f"column, work for 1 %, cold, {method}", numbers, value=float(solves[method]["work"][-1])))
     for start in STARTS:
-        work = {method: _work(curves["silo"]["solves"][start][method]) for method in SWEPT}
+        work = {method: work_needed(curves["silo"]["solves"][start][method]) for method in SWEPT}
         rows.append(Row(
             f"silo {size.width:g} d, {size.silo_count} grains, work for 1 % of the profile, start {start}",
             ", ".join(f"{method} {w:.0f}" for method, w in work.items()) + f": pgs / multigrid {work['pgs'] / work['multigrid']:.1f}",

@@ -10,7 +10,7 @@ from granum.nonsmooth.coarse import solve_band
 from granum.nonsmooth.solvers import PGS, Multigrid
 from granum.nonsmooth.system import System
 from granum.parallel import team
-from granum.scene import Plane
+from granum.scene import Body, Box, Plane
 from granum.scene.library import make_scene
 from granum.simulation import Simulation, make_settings
 from tests.reference.problems import PROBLEMS, after, kept, put_back, ready, tilted
@@ -27,11 +27,11 @@ def impulses(problem):
     return out
 
 
-def resting_column(count):
+def resting_column(count, bodies=()):
     """A column of ``count`` grains at rest, cold: every overlap carries the weight above it."""
     position = np.outer(column_heights(column_overlaps(count, youngs_modulus=STIFF)), (0.0, 0.0, 1.0))
     return make(
-        position, walls=True, gravity=(0, 0, -G), youngs_modulus=STIFF, guards=FREE, stepper={"warm_start": {"name": "none"}}
+        position, walls=True, bodies=bodies, gravity=(0, 0, -G), youngs_modulus=STIFF, guards=FREE, stepper={"warm_start": {"name": "none"}}
     )  # fmt: skip
 
 
@@ -64,6 +64,22 @@ def test_bounds_and_momentum_hold_after_few_sweeps(name, sweeps):
     after_solve = System.read(problem)
     change = before.inverse_mass @ (before.jacobian.T @ (after_solve.impulse - before.impulse))
     assert_allclose(after_solve.velocity - before.velocity, change, atol=1e-12 * np.abs(change).max() + 1e-14)
+
+
+def test_a_body_with_full_inertia_does_not_spoil_the_layers():
+    """It has no radius and lies in no layer: a plate on a column of 60 costs a few sweeps, not the layers."""
+    top = column_heights(column_overlaps(60, youngs_modulus=STIFF))[-1] + D / 2
+    plate = Body(
+        name="plate", kind="dynamic", mass=1e-3, inertia=(1e-7, 1e-7, 2e-7), position=(0.0, 0.0, top - 1e-7 + D / 8),
+        walls=(Box(material="m", lower=(-D, -D, -D / 8), upper=(D, D, D / 8), side="outside"),),
+    )  # fmt: skip
+    sim = resting_column(60, bodies=[plate])
+    problem = ready(sim)
+    assert problem.one_by_one == 1
+    start = kept(problem)
+    with_layers = Multigrid(iterations=40).solve(problem).residual
+    put_back(problem, start)
+    assert with_layers < 1e-3 * PGS(iterations=40).solve(problem).residual
 
 
 @pytest.mark.parametrize("count", [25, 100, 400])

@@ -56,8 +56,8 @@ RIDGE = 1e-12  # of the mean diagonal of K, added to it
 
 @kernel
 def layers_along_load(
-    slot_a: IntArray, slot_b: IntArray, place: IntArray, fields: int, serial_start: int, yielding: int, body: FloatArray, data: FloatArray,
-    wanted: int, height: FloatArray, base: IntArray, layer: IntArray, part: FloatArray,
+    slot_a: IntArray, slot_b: IntArray, place: IntArray, fields: int, serial_start: int, grains: int, yielding: int, body: FloatArray,
+    data: FloatArray, wanted: int, height: FloatArray, base: IntArray, layer: IntArray, part: FloatArray,
 ) -> tuple[int, bool, bool]:  # fmt: skip
     """Lay layers across the load; returns their number, whether there were impulses before, and whether there are now.
 
@@ -95,7 +95,7 @@ def layers_along_load(
 
     queue = np.empty(yielding, np.int32)
     largest, top, touched = 0.0, 0.0, 0
-    for start in range(yielding):
+    for start in range(grains):  # bodies with full inertia have no radius, and lie in no layer
         if seen[start]:
             continue
         seen[start], queue[0], height[start] = True, start, 0.0
@@ -127,7 +127,7 @@ def layers_along_load(
     if top > 0.0:
         count = max(1, min(wanted if wanted > 0 else math.ceil(top / (6.0 * largest)), int(top / thinnest)))
     width = max(top / count, thinnest)
-    for i in range(yielding):
+    for i in range(grains):
         r = 1.0 / body[i * BODY + INV_RADIUS]
         base[i] = max(0, min(int((height[i] - 1.00001 * r) / width), count - 1))
     layer[:] = -1

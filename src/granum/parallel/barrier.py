@@ -81,7 +81,7 @@ def give_way(typingctx):
 
 @device
 def wait(barrier, threads):
-    """Until all threads have come here, or one has failed: then nobody cares for the result."""
+    """Until all threads have come here; if one has failed, the others fail too, before they touch what it did not finish."""
     if threads == 1:
         return
     generation = atomic_load(barrier, np.int64(GATE))  # type: ignore[call-arg, var-annotated]  # its first argument is the compiler's
@@ -94,7 +94,7 @@ def wait(barrier, threads):
         looks += 1
         if looks > SPINS:
             if atomic_load(barrier, np.int64(BROKEN)):
-                return
+                raise RuntimeError("another thread has failed")
             give_way()
 
 

@@ -109,13 +109,13 @@ class Team:
                 for thread, worker in enumerate(_workers[: threads - 1], 1):
                     worker.give(errors, kernel, thread, threads, self._barrier, *args)
                 result = kernel(0, threads, self._barrier, *args)
-            except BaseException:
-                self._barrier[BROKEN] = 1  # the others must not wait for this thread
-                raise
-            finally:
-                if self._barrier[BROKEN]:
-                    self._barrier = new_barrier(self.threads)
-            if errors:
+            except BaseException as error:
+                first = errors[0] if errors else error  # whoever failed first: all others fail for it
+                self._barrier[BROKEN] = 1  # nobody waits for this thread
+                self._barrier = new_barrier(self.threads)
+                raise first from None
+            if errors:  # after the last barrier
+                self._barrier = new_barrier(self.threads)
                 raise errors[0]
             return result
 

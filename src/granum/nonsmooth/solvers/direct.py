@@ -9,10 +9,10 @@ and rolling alike with g = mu_r R* p_n; with box friction every component has a 
 - *Active set* (Alart and Curnier): contacts are closed or open, stick or slip, as a projected update would have it. Once the sets are
   right it ends to rounding in a step or two: at once in columns, from a good start in flows. Where a load can be carried in many ways
   it cycles.
-- *Interior point*: p_n û_n = tau and (g, p_t) o (s, û_t) = (tau, 0) with tau -> 0, in the product o of second-order cones; the bound g
-  moves with p_n. It gets near the solution from far, in some tens of steps whatever the size. As g moves the problem is not convex, and
-  these steps may end nowhere (large friction coefficients, fast grains); then the bounds are held while the convex problem that
-  remains is solved, and set anew until they no longer change.
+- *Interior point*: p_n û_n = tau and (g, p_t) o (s, û_t) = (tau, 0) with tau -> 0, in the product o of second-order cones. It gets near
+  the solution from far, in some tens of steps whatever the size. As the bound g moves with p_n the problem is not convex, and a step may be
+  blocked; then g is held for some steps, which is convex. Should that end nowhere (large friction coefficients, fast grains), problems
+  with held bounds are solved one after the other, each to its end, until the bounds no longer change.
 
 Some sweeps of PGS, cheap beside a factorisation, smooth the start and what the interior steps leave in single contacts.
 """
@@ -48,6 +48,9 @@ SHORT = 0.02         # part of an interior step that hardly moves
 STUCK = 6            # such steps in a row
 SMOOTHING = 30       # sweeps after an interior step
 FIRST_SWEEPS, MORE_SWEEPS = 300, 3000  # before interior steps with moving and with held bounds
+HOLD = 4             # interior steps with held bounds, at the start and after one that was blocked
+BLOCKED = 0.1        # part of an interior step that was
+NEARLY = 100.0       # tolerances: a residual that more sweeps may bring down
 HELD = 50            # most times that bounds are held
 HELD_GAP = 1e-4      # of its start: the mean product at which bounds are set anew, less when they hardly change
 ROUNDING = 8 * np.finfo(float).eps  # of the velocities that single impulses give: no residual can be asked to be smaller
@@ -225,18 +228,27 @@ class Solution:
             lowest = min(lowest, residual)
 
     def _inside(self, start: FloatArray) -> None:
-        """Interior steps, bounds moving, until done, spent or stuck."""
-        moving = (self.coefficient, np.zeros_like(self.coefficient))
+        """Interior steps until done, spent or stuck; bounds move, but for the first steps and some after one that was blocked."""
+        rows, nothing = self.system.rows, np.zeros_like(self.coefficient)
+        moving = (self.coefficient, nothing)
         state = self._push_inside(start, moving)
-        retry, still = RETRY * self._look(state.p), 0
+        retry, still, held = RETRY * self._look(state.p), 0, HOLD
         while not self._ended() and still < STUCK:
+            normal = state.p[::rows]
             try:
-                state, length = self._step_inside(state, moving)
+                state, length = self._step_inside(state, (nothing, self.coefficient * normal[:, None]) if held else moving)
             except RuntimeError:
                 return
+            if held:  # now the bound goes where the normal impulse is, and friction with it
+                state.p.reshape(-1, rows)[:, 1:] *= (state.p[::rows] / normal)[:, None]
+                held -= 1
+            elif length < BLOCKED:
+                held = HOLD
             still = still + 1 if length < SHORT else 0
             smooth = self._sweep(state.p, SMOOTHING)
             residual = self._look(smooth)
+            if residual < NEARLY * self.settings.tolerance and not self._done():
+                self._look(self._sweep(smooth, FIRST_SWEEPS))
             if residual < retry:
                 self._active_set(smooth)
                 retry = RETRY * residual

@@ -17,11 +17,11 @@ TIGHT = 1e-9  # of g^2: below it g^2 - |p|^2 drowns in rounding
 @kernel
 def let_slip(
     p: FloatArray, u: FloatArray, soft: FloatArray, firm: FloatArray, rho: FloatArray, c: int, rows: int, first: int, size: int,
-    coefficient: float, law: FloatArray, e: FloatArray,
+    coefficient: float, base: float, law: FloatArray, e: FloatArray,
 ) -> None:  # fmt: skip
     """Rows of an impulse that slips: p = g z / |z| with z = p - rho û; the bound g follows the normal impulse."""
     o = c * rows
-    g, r = coefficient * max(p[o], 0.0), rho[o + first]
+    g, r = base + coefficient * max(p[o], 0.0), rho[o + first]
     square = 0.0
     for i in range(o + first, o + first + size):
         square += (p[i] - r * (u[i] + soft[i] * p[i])) ** 2
@@ -70,7 +70,7 @@ def active_set(
                     law[c, i, i] = 1.0 / firm[o + i]
                     e[o + i] = -(u[o + i] + soft[o + i] * p[o + i]) / firm[o + i]
             else:
-                let_slip(p, u, soft, firm, rho, c, rows, first, size, coefficient[c, k], law, e)
+                let_slip(p, u, soft, firm, rho, c, rows, first, size, coefficient[c, k], 0.0, law, e)
 
 
 @kernel
@@ -137,7 +137,7 @@ def central_path(
                     e[i] = -p[i]
                 continue
             if slips[c, k]:
-                let_slip(p, u, soft, firm, rho, c, rows, first, size, m, law, e)
+                let_slip(p, u, soft, firm, rho, c, rows, first, size, m, base[c, k], law, e)
                 continue
             x[0], y[0] = base[c, k] + m * p[o], top[c, k]
             for i in range(size):

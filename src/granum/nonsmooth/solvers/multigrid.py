@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
 import numpy as np
@@ -18,7 +17,7 @@ from ..problem import Problem
 from ..residual import mean_residual
 from ..rows import sweep_contact
 from ..sweep import SCRATCH
-from .momentum import GROWTH_RESTART, LARGEST_MOMENTUM, WINDOW
+from .momentum import STATE, begin, judge_step, next_momentum
 from .pgs import CHECK_EVERY, SWEPT, add_step_sums, extrapolate, sweep_colours
 from .report import SolveReport
 
@@ -52,8 +51,9 @@ def cycle(
     serial_start = blocks * LANES
     scratch, own_kinds = np.empty(SCRATCH), np.zeros(3)
     low, high = share(np.int64(yielding), thread, threads)
-    theta, last_square, residual, done = 1.0, np.inf, -1.0, 0
-    rest, plain_until, window, last_window = WINDOW, 0, 0.0, np.inf
+    state = np.empty(STATE)
+    begin(state)
+    residual, done = -1.0, 0
     next_correction, corrections = first_correction, 0
     for sweep in range(iterations):
         if sweep == next_correction and sweep <= last_correction:
@@ -63,11 +63,7 @@ def cycle(
             )  # fmt: skip
             corrections += 1
             next_correction = sweep + min(LAST_GAP, first_gap + sweep // 4)
-        new_theta = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * theta * theta))
-        beta = min((theta - 1.0) / new_theta, LARGEST_MOMENTUM)
-        theta = new_theta
-        if sweep < plain_until or not momentum:
-            beta, theta = 0.0, 1.0
+        beta = next_momentum(state, sweep) if momentum else 0.0
         extrapolate(body, body_before, low, high, beta)
         wait(barrier, threads)
         ahead, square = 0.0, 0.0
@@ -86,14 +82,7 @@ def cycle(
             )  # fmt: skip
             ahead, square = add_step_sums(sums, blocks, np.int64(full_first[COLOURS + 1]))
         done = sweep + 1
-        if ahead < 0.0 or square > GROWTH_RESTART * last_square:
-            theta = 1.0
-        last_square = square
-        window += square
-        if done % WINDOW == 0:
-            if window >= last_window and sweep >= plain_until:  # no headway: it circles around the solution
-                plain_until, rest = done + rest, 2 * rest
-            window, last_window = 0.0, window
+        judge_step(state, sweep, ahead, square)
         if len(history) > 0 or (tolerance > 0.0 and done % CHECK_EVERY == 0) or (measure and done == iterations):
             residual = mean_residual(
                 thread, threads, barrier, body, lane_a, lane_b, data, fields, place, serial_start, lever, full, soft_t, soft_r, box,
@@ -142,8 +131,8 @@ class Multigrid(Record):
         base, layer = np.zeros(problem.yielding, np.int32), np.empty(max(lanes, 1), np.int32)
         height, part = np.zeros(problem.yielding), np.zeros(max(lanes, 1))
         layers, warm, carries = layers_along_load(
-            problem.slot_a, problem.slot_b, problem.place, problem.fields, lanes, problem.yielding, problem.body, problem.data,
-            self.partitions or 0, height, base, layer, part,
+            problem.slot_a, problem.slot_b, problem.place, problem.fields, lanes, problem.first_full, problem.yielding,
+            problem.body, problem.data, self.partitions or 0, height, base, layer, part,
         )  # fmt: skip
         # The last sweeps smooth what a correction leaves between the grains; without them a warm start feeds it back, step after step.
         last_correction = self.iterations // 2 if warm else 3 * self.iterations // 4

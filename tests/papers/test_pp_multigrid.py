@@ -46,3 +46,18 @@ def test_figures(outcome, tmp_path):
     paths = EXPERIMENTS["pp-multigrid"].draw(outcome, tmp_path)
     assert [p.name for p in paths] == ["pp-multigrid.png", "pp-multigrid-silo.png"]
     assert all(p.stat().st_size > 10_000 for p in paths)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", ["none", "history"])
+def test_silo_needs_a_tenth_of_the_work(silo_of_2000, start):
+    """15 d, 2000 grains, 1 % of the stress profile: a tenth of the work of plain sweeps from the same start, less than momentum."""
+    work = {method: pp_multigrid.work_needed(curve) for method, curve in silo_of_2000["solves"][start].items()}
+    assert work["multigrid"] < work["pgs"] / 10
+    assert work["multigrid"] < work["momentum"]
+
+
+@pytest.fixture(scope="module")
+def silo_of_2000():
+    size = MultigridSize(width=15.0, silo_count=2000, most=1500, reference_sweeps=12_000, run_on=0.01, run_on_iterations=())
+    return pp_multigrid.silo(size)

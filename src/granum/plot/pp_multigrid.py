@@ -15,6 +15,7 @@ STYLE: dict[str, dict[str, Any]] = {
     "pgs": {"color": "#d55e00", "marker": "s"},
     "momentum": {"color": "#0072b2", "marker": "^"},
     "multigrid": {"color": "#009e73", "marker": "D"},
+    "multigrid, warm": {"color": "#e69f00", "marker": "P"},
 }
 START = {"none": "cold start", "history": "warm start (history)"}
 
@@ -47,8 +48,8 @@ def draw_columns(curves: dict[str, Any], path: Path) -> Path:
         axes.plot(solves["count"], solves[method]["work"], label=method, lw=1.6, ms=5, **STYLE[method])
     axes.set(xscale="log", yscale="log", xlabel="grains", ylabel="work [plain sweeps]")
     ticks(axes.xaxis, solves["count"])
-    axes.legend(fontsize=8, frameon=False, loc="center right")
-    head(axes, "one cold solve, forces to 1 %")
+    axes.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(0.0, 0.3))
+    head(axes, "one cold solve at rest, forces to 1 %")
     return save(figure, path, "Columns: direct, iterative and multigrid (PP 5.3)")
 
 
@@ -74,7 +75,7 @@ def draw_silo(silo: dict[str, Any], path: Path) -> Path:
         ticks(axes.xaxis, run["iterations"])
         head(axes, f"run on, {text}")
     panels[0, 0].legend(fontsize=8, frameon=False, loc="lower left")
-    for name in ("converged", "multigrid"):
+    for name in ("converged", "multigrid", "multigrid, warm"):
         found = silo[name]
         panels[0, 1].plot(found["pressure"], found["z"] / 0.01, label=name, **_line(name))
         middle = (silo["edges"][1:] + silo["edges"][:-1]) / 2
@@ -82,7 +83,7 @@ def draw_silo(silo: dict[str, Any], path: Path) -> Path:
         panels[1, 1].plot(middle[some], found["density"][some], label=name, **_line(name))
     panels[0, 1].set(xlabel="vertical pressure [Pa]", ylabel="height [d]", xlim=(0, None))
     panels[0, 1].legend(fontsize=8, frameon=False)
-    head(panels[0, 1], "Janssen's profile, multigrid with 60 sweeps")
+    head(panels[0, 1], "Janssen's profile, 60 sweeps (warm: 20)")
     panels[1, 1].set(yscale="log", xlabel="normal force / mean", ylabel="density")
     head(panels[1, 1], "distribution of forces")
     return save(figure, path, f"Silo of {silo['count']} grains, {silo['width']:g} d wide: multigrid in three dimensions (PP 6.2.1)")

@@ -21,7 +21,7 @@ from .momentum import STATE, begin, judge_step, next_momentum
 from .pgs import CHECK_EVERY, SWEPT, add_step_sums, extrapolate, sweep_colours
 from .report import SolveReport
 
-SETUP_WORK = 0.7       # of laying the layers, by the time it takes, in sweeps
+SETUP_WORK = 1.0       # of laying the layers, by the time it takes, in sweeps
 CORRECTION_WORK = 1.7  # of a coarse correction, likewise
 LAST_GAP = 8           # most sweeps from one correction to the next
 

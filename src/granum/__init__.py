@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .analysis import Snapshot
     from .contact import HertzContact, LinearContact, Material, MaterialPair
     from .io import Recording
-    from .nonsmooth import PGS, ColdStart, HistoryStart, ModelStart, Nonsmooth
+    from .nonsmooth import PGS, ColdStart, Direct, HistoryStart, ModelStart, Multigrid, Nonsmooth
     from .observe import Checkpointer, Energy, Progress, Recorder, StopWhen, seconds, steps
     from .scene import (
         Body,
@@ -52,7 +52,7 @@ _MENU = {
     # how grains touch
     "contact": ("HertzContact", "LinearContact", "Material", "MaterialPair"),
     # how a step is solved
-    "nonsmooth": ("PGS", "ColdStart", "HistoryStart", "ModelStart", "Nonsmooth"),
+    "nonsmooth": ("PGS", "ColdStart", "Direct", "HistoryStart", "ModelStart", "Multigrid", "Nonsmooth"),
     "smooth": ("Smooth",),
     # go
     "simulation": ("Guards", "Settings", "Simulation", "simulate"),
@@ -65,9 +65,9 @@ _MENU = {
 _HOME = {name: module for module, names in _MENU.items() for name in names}
 
 __all__ = [
-    "PGS", "Body", "Box", "BoxSource", "Checkpointer", "ColdStart", "Cylinder", "Disc", "Discrete", "Emitter", "Energy", "Grains",
+    "PGS", "Body", "Box", "BoxSource", "Checkpointer", "ColdStart", "Cylinder", "Direct", "Disc", "Discrete", "Emitter", "Energy", "Grains",
     "Gravity", "Guards", "HertzContact", "HistoryStart", "InputError", "Lattice", "LinearContact", "LogNormal", "Material",
-    "MaterialPair", "Mesh", "ModelStart", "Motion", "Nonsmooth", "Plane", "Progress", "Recorder", "Recording", "Rectangle", "RunError",
+    "MaterialPair", "Mesh", "ModelStart", "Motion", "Multigrid", "Nonsmooth", "Plane", "Progress", "Recorder", "Recording", "Rectangle", "RunError",
     "Scene", "Settings", "Simulation", "Smooth", "Snapshot", "StopWhen", "Uniform", "__version__", "load_scene",
     "make_scene", "seconds", "simulate", "steps",
 ]  # fmt: skip

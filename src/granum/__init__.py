@@ -67,8 +67,8 @@ _HOME = {name: module for module, names in _MENU.items() for name in names}
 __all__ = [
     "PGS", "Body", "Box", "BoxSource", "Checkpointer", "ColdStart", "Cylinder", "Direct", "Disc", "Discrete", "Emitter", "Energy", "Grains",
     "Gravity", "Guards", "HertzContact", "HistoryStart", "InputError", "Lattice", "LinearContact", "LogNormal", "Material",
-    "MaterialPair", "Mesh", "ModelStart", "Motion", "Multigrid", "Nonsmooth", "Plane", "Progress", "Recorder", "Recording", "Rectangle", "RunError",
-    "Scene", "Settings", "Simulation", "Smooth", "Snapshot", "StopWhen", "Uniform", "__version__", "load_scene",
+    "MaterialPair", "Mesh", "ModelStart", "Motion", "Multigrid", "Nonsmooth", "Plane", "Progress", "Recorder", "Recording", "Rectangle",
+    "RunError", "Scene", "Settings", "Simulation", "Smooth", "Snapshot", "StopWhen", "Uniform", "__version__", "load_scene",
     "make_scene", "seconds", "simulate", "steps",
 ]  # fmt: skip
 

@@ -19,10 +19,10 @@ from tests.reference.scenes import FREE, D, G, make
 UNGUARDED = {"guards": {"on_overlap": "off", "on_energy": "off"}}
 SCENES = [
     ("column", {"count": 40}, 300),
-    ("pile", {"count": 300}, 400),
+    ("pile", {"count": 300}, 300),
     ("silo", {"count": 300}, 300),
     ("drum", {"count": 300, "width": 14.0, "length": 4.0}, 300),
-    ("drum", {"kind": "sawtooth", "count": 200, "width": 16.0, "length": 3.0, "teeth": 12}, 200),
+    ("drum", {"kind": "sawtooth", "count": 200, "width": 16.0, "length": 3.0, "teeth": 12}, 150),
     ("box", {"count": 300, "size_ratio": 5.0}, 200),
 ]
 

@@ -1,0 +1,1 @@
+"""Packings at rest, without time: energy minimisation."""

@@ -156,7 +156,8 @@ def test_one_plan_serves_many_matrices_and_gives_the_same_bits():
             assert plan.factorise(-diagonal, edge) is None  # one that failed leaves nothing behind
             factor = plan.factorise(diagonal, edge)
             other = plan.factorise(2 * diagonal, edge)  # nor does a later one change an earlier factor
-            assert factor is not None and other is not None
+            assert factor is not None
+            assert other is not None
             assert factor.entries == other.entries > 500 * m
             kept = rhs[m].copy()
             x = factor.solve(rhs[m])

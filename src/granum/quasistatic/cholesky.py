@@ -1,12 +1,12 @@
 """Sparse Cholesky factors A = U^T U of matrices on contact networks, in blocks of m x m numbers per grain (m = 1, 2 or 3).
 
 Multifrontal: each front of the elimination order (``dissection.py``) is a dense matrix to which the entries of A and what its children
-have left over are added; its own rows are eliminated, and what is left of its border is handed to its parent. All of it is one compiled call.
+have left over are added; its own rows are eliminated, and what is left of its border is handed to its parent, in one compiled call.
 
 Layout. Columns stand in groups of four, and in a group the four numbers of a row follow each other, row after row; only the upper triangle
-(in squares of 4 x 4) is kept. So a square of one row of squares and three groups is 4 x 12 sums in vector registers, to which all eliminated rows
-are streamed. The rows of a front (its part of U) go straight into the factor, and are filled up to a multiple of four by ones
-on the diagonal; what is left for the parent lies on one of two stacks, by the parity of the depth of the front. On the diagonal of U its inverse is kept.
+(in squares of 4 x 4) is kept. So one row of squares times three groups is 4 x 12 sums in vector registers, through which all eliminated
+rows are streamed. The rows of a front (its part of U) go straight into the factor, filled up to a multiple of four by ones on the diagonal;
+what is left for the parent lies on one of two stacks, by the parity of the front's depth. On the diagonal of U its inverse is kept.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def eliminate(factor: FloatArray, rest: FloatArray, begin: int, own: int, border
 
     Its rows begin at ``factor[begin]``, what is left over at ``rest[left_over]``.
     """
-    rows = np.int64(SIDE * own)
+    rows = SIDE * own
     rim = begin + SQUARE * own * (own + 1) // 2  # where the groups of the border begin
     length = SIDE * rows
     groups = own + border
@@ -181,11 +181,11 @@ def eliminate(factor: FloatArray, rest: FloatArray, begin: int, own: int, border
             for i in range(min(j, own)):
                 a = begin + 8 * i * (i + 1)
                 s = SQUARE * i
-                solve_three(factor, factor, a, SIDE * i, b0, b1, b2, b0 + s, b1 + s, b2 + s)
+                solve_three(factor, factor, a, SIDE * i, b0, b1, b2, b0 + s, b1 + s, b2 + s)  # type: ignore[call-arg]
             for i in range(own, j):
                 a = rim + (i - own) * length
                 s = SQUARE * (i - own)
-                update_three(factor, rest, a, rows, b0, b1, b2, c0 + s, c1 + s, c2 + s)
+                update_three(factor, rest, a, rows, b0, b1, b2, c0 + s, c1 + s, c2 + s)  # type: ignore[call-arg]
         for w in range(width):
             k = j + w
             b = begin + 8 * k * (k + 1) if k < own else rim + (k - own) * length
@@ -193,12 +193,12 @@ def eliminate(factor: FloatArray, rest: FloatArray, begin: int, own: int, border
             c = left_over + 8 * h * (h + 1)
             least = j if width == 3 else 0
             for i in range(least, min(k, own)):
-                solve_one(factor, factor, begin + 8 * i * (i + 1), SIDE * i, b, b + SQUARE * i)
+                solve_one(factor, factor, begin + 8 * i * (i + 1), SIDE * i, b, b + SQUARE * i)  # type: ignore[call-arg]
             for i in range(max(least, own), k + 1):
-                update_one(factor, rest, rim + (i - own) * length, rows, b, c + SQUARE * (i - own))
+                update_one(factor, rest, rim + (i - own) * length, rows, b, c + SQUARE * (i - own))  # type: ignore[call-arg]
             if k < own:
                 d = b + SQUARE * k
-                update_one(factor, factor, b, SIDE * k, b, d)
+                update_one(factor, factor, b, SIDE * k, b, d)  # type: ignore[call-arg]
                 for r in range(SIDE):
                     pivot = factor[d + SIDE * r + r]
                     if not 0.0 < pivot < np.inf:
@@ -250,9 +250,9 @@ def extend(
         middle = min(split, group)
         if u3 == u0 + 3 and u1 == u0 + 1 and u2 == u0 + 2:
             for i in range(middle):
-                add_row(factor, u0 + SIDE * row[i], source, at + SIDE * i)
+                add_row(factor, u0 + SIDE * row[i], source, at + SIDE * i)  # type: ignore[call-arg]
             for i in range(middle, group):
-                add_row(rest, lower[0] + SIDE * row[i], source, at + SIDE * i)
+                add_row(rest, lower[0] + SIDE * row[i], source, at + SIDE * i)  # type: ignore[call-arg]
         else:
             for i in range(middle):
                 r, s = SIDE * row[i], at + SIDE * i

@@ -3,7 +3,7 @@
 Grains are halved by their coordinates again and again. The separator of two halves is a smallest set of grains that touches every contact
 between them (a minimum vertex cover of the cut contacts, from a maximum matching: König's theorem), so that a network on a torus needs no
 special care: the cut at the seam is found with the others. A separator is eliminated after its two halves; the ``front`` of a separator
-(or of a last, small part) is the dense matrix in which its grains are eliminated, bordered by all grains eliminated later that they are coupled to.
+(or of a last, small part) is the dense matrix in which its grains are eliminated, bordered by all later grains that they are coupled to.
 """
 
 from __future__ import annotations

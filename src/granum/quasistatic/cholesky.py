@@ -57,96 +57,85 @@ def _less_product(builder: Any, total: Any, x: Any, y: Any) -> Any:
     return builder.call(function, [builder.fneg(x), y, total])
 
 
-def _emit_squares(context: Any, builder: Any, signature: Any, args: Any, width: int, solve: bool) -> Any:
-    """C -= A^T B for one square A and ``width`` squares B and C side by side; then C <- R^-T C with the square R of A's columns."""
-    factor, target = (_base(context, builder, signature, args, k) for k in range(2))
-    left, rows = args[2], args[3]
-    right, out = args[4 : 4 + width], args[4 + width : 4 + 2 * width]
-    steps = [ir.Constant(_LONG, SIDE * k) for k in range(SIDE)]
-    start = [_load(builder, target, builder.add(o, step)) for o in out for step in steps]
-    before = builder.block
-    loop = builder.append_basic_block("row")
-    after = builder.append_basic_block("done")
-    end = builder.mul(rows, steps[1])
+def _loop(builder: Any, end: Any, step: int, start: list[Any], body: Any) -> list[Any]:
+    """Rows that ``body(at, rows)`` carries from ``start`` on through a loop over 0 <= at < end in steps of ``step``."""
+    before, loop, after = builder.block, builder.append_basic_block("loop"), builder.append_basic_block("done")
     zero = ir.Constant(_LONG, 0)
     builder.cbranch(builder.icmp_signed("<", zero, end), loop, after)
     builder.position_at_end(loop)
     at = builder.phi(_LONG)
-    totals = [builder.phi(_ROW) for _ in start]
-    sums: list[Any] = list(totals)
-    for unrolled in range(2):
-        here = builder.add(at, steps[unrolled])
-        a = _load(builder, factor, builder.add(left, here))
-        b = [_load(builder, factor, builder.add(r, here)) for r in right]
-        for i in range(SIDE):
-            scale = _spread(builder, a, i)
-            for w in range(width):
-                sums[w * SIDE + i] = _less_product(builder, sums[w * SIDE + i], scale, b[w])
-    following = builder.add(at, steps[2])
+    carried = [builder.phi(_ROW) for _ in start]
+    last = body(at, carried)
+    following = builder.add(at, ir.Constant(_LONG, step))
     at.add_incoming(zero, before)
     at.add_incoming(following, loop)
-    for total, first, last in zip(totals, start, sums, strict=True):
-        total.add_incoming(first, before)
-        total.add_incoming(last, loop)
     builder.cbranch(builder.icmp_signed("<", following, end), loop, after)
     builder.position_at_end(after)
-    result = []
-    for first, last in zip(start, sums, strict=True):
-        total = builder.phi(_ROW)
-        total.add_incoming(first, before)
-        total.add_incoming(last, loop)
-        result.append(total)
-    if solve:
-        square = builder.add(left, end)
-        r = [_load(builder, factor, builder.add(square, step)) for step in steps]
-        for w in range(width):
-            for i in range(SIDE):
-                value = result[w * SIDE + i]
-                for k in range(i):
-                    value = _less_product(builder, value, _spread(builder, r[k], i), result[w * SIDE + k])
-                result[w * SIDE + i] = builder.fmul(value, _spread(builder, r[i], i))  # the diagonal holds inverses
-    for w in range(width):
-        for i in range(SIDE):
-            _store(builder, target, builder.add(out[w], steps[i]), result[w * SIDE + i])
-    return context.get_dummy_value()
+    result = [builder.phi(_ROW) for _ in start]
+    for first, here, there, final in zip(start, carried, result, last, strict=True):
+        here.add_incoming(first, before)
+        here.add_incoming(final, loop)
+        there.add_incoming(first, before)
+        there.add_incoming(final, loop)
+    return result
 
 
-# Intrinsics: what stands in ``emit`` is written into the compiled code. Arguments: the array with A and B, the one with C, where A
-# begins, how many rows A and B have, where each B begins, where each C begins.
-@intrinsic
-def update_one(typingctx, factor, target, left, rows, r0, c0):
-    def emit(context, builder, signature, args):
-        return _emit_squares(context, builder, signature, args, 1, False)
-
-    return types.void(factor, target, *[types.int64] * 4), emit
+def _parts(builder: Any, pack: Any) -> list[Any]:
+    """The members of a tuple."""
+    return [builder.extract_value(pack, k) for k in range(pack.type.count)]
 
 
-@intrinsic
-def update_three(typingctx, factor, target, left, rows, r0, r1, r2, c0, c1, c2):
-    def emit(context, builder, signature, args):
-        return _emit_squares(context, builder, signature, args, 3, False)
+# Intrinsics: what stands in ``emit`` is written into the compiled code.
+def _squares(solve: bool) -> Any:
+    """C -= A^T B for squares C side by side, and then, if wanted, C <- R^-T C with the square R below A.
 
-    return types.void(factor, target, *[types.int64] * 8), emit
+    Arguments: the array of A and B, that of C, where A begins, the rows of A and B, where each B begins, where each C begins.
+    """
+
+    def squares(typingctx, factor, target, left, rows, right, out):
+        def emit(context, builder, signature, args):
+            base, to = (_base(context, builder, signature, args, k) for k in range(2))
+            left, rows, right, out = args[2], args[3], _parts(builder, args[4]), _parts(builder, args[5])
+            steps = [ir.Constant(_LONG, SIDE * k) for k in range(SIDE)]
+            end = builder.mul(rows, steps[1])
+
+            def body(at, sums):
+                sums = list(sums)
+                for unrolled in range(2):
+                    here = builder.add(at, steps[unrolled])
+                    a = _load(builder, base, builder.add(left, here))
+                    b = [_load(builder, base, builder.add(r, here)) for r in right]
+                    for i in range(SIDE):
+                        scale = _spread(builder, a, i)
+                        for w, row in enumerate(b):
+                            sums[w * SIDE + i] = _less_product(builder, sums[w * SIDE + i], scale, row)
+                return sums
+
+            start = [_load(builder, to, builder.add(o, step)) for o in out for step in steps]
+            result = _loop(builder, end, 2 * SIDE, start, body)
+            if solve:
+                square = builder.add(left, end)
+                r = [_load(builder, base, builder.add(square, step)) for step in steps]
+                for w in range(len(out)):
+                    for i in range(SIDE):
+                        value = result[w * SIDE + i]
+                        for k in range(i):
+                            value = _less_product(builder, value, _spread(builder, r[k], i), result[w * SIDE + k])
+                        result[w * SIDE + i] = builder.fmul(value, _spread(builder, r[i], i))  # the diagonal holds inverses
+            for w, o in enumerate(out):
+                for step, row in zip(steps, result[w * SIDE : (w + 1) * SIDE], strict=True):
+                    _store(builder, to, builder.add(o, step), row)
+            return context.get_dummy_value()
+
+        return types.void(factor, target, types.int64, types.int64, right, out), emit
+
+    return intrinsic(squares)
 
 
-@intrinsic
-def solve_one(typingctx, factor, target, left, rows, r0, c0):
-    def emit(context, builder, signature, args):
-        return _emit_squares(context, builder, signature, args, 1, True)
-
-    return types.void(factor, target, *[types.int64] * 4), emit
+update_squares, solve_squares = _squares(False), _squares(True)
 
 
-@intrinsic
-def solve_three(typingctx, factor, target, left, rows, r0, r1, r2, c0, c1, c2):
-    def emit(context, builder, signature, args):
-        return _emit_squares(context, builder, signature, args, 3, True)
-
-    return types.void(factor, target, *[types.int64] * 8), emit
-
-
-@intrinsic
-def add_row(typingctx, target, at, source, where):
+def _add_row(typingctx, target, at, source, where):
     """Add the four numbers from ``source[where]`` on to those from ``target[at]`` on."""
 
     def emit(context, builder, signature, args):
@@ -158,121 +147,184 @@ def add_row(typingctx, target, at, source, where):
     return types.void(target, types.int64, source, types.int64), emit
 
 
+def _add_apart(typingctx, target, columns, at, source, where):
+    """Add the four numbers from ``source[where]`` on to ``target[column + at]`` of four columns."""
+
+    def emit(context, builder, signature, args):
+        to = _base(context, builder, signature, args, 0)
+        row = _load(builder, _base(context, builder, signature, args, 3), args[4])
+        for lane, column in enumerate(_parts(builder, args[1])):
+            place = builder.gep(to, [builder.add(column, args[2])])
+            value = builder.extract_element(row, ir.Constant(ir.IntType(32), lane))
+            builder.store(builder.fadd(builder.load(place), value), place)
+        return context.get_dummy_value()
+
+    return types.void(target, columns, types.int64, source, types.int64), emit
+
+
+def _forward(typingctx, factor, groups, rows, y, at):
+    """y_g -= U_g^T y for groups of columns whose parts of y follow each other from ``at`` on; ``rows`` rows of y are known."""
+
+    def emit(context, builder, signature, args):
+        base, known = (_base(context, builder, signature, args, k) for k in (0, 3))
+        groups = _parts(builder, args[1])
+        step = ir.Constant(_LONG, SIDE)
+        places = [builder.add(args[4], ir.Constant(_LONG, SIDE * g)) for g in range(len(groups))]
+
+        def body(at, sums):
+            sums = list(sums)
+            for unrolled in range(2):
+                r = builder.add(at, ir.Constant(_LONG, unrolled))
+                value = builder.load(builder.gep(known, [r]))
+                empty = ir.Constant(_ROW, ir.Undefined)
+                row = _spread(builder, builder.insert_element(empty, value, ir.Constant(ir.IntType(32), 0)), 0)
+                for g, group in enumerate(groups):
+                    k = unrolled * len(groups) + g
+                    sums[k] = _less_product(builder, sums[k], row, _load(builder, base, builder.add(group, builder.mul(r, step))))
+            return sums
+
+        start = [_load(builder, known, place) for place in places] + [ir.Constant(_ROW, [0.0] * SIDE)] * len(groups)
+        result = _loop(builder, args[2], 2, start, body)
+        for g, place in enumerate(places):
+            _store(builder, known, place, builder.fadd(result[g], result[g + len(groups)]))
+        return context.get_dummy_value()
+
+    return types.void(factor, groups, types.int64, y, types.int64), emit
+
+
+def _backward(typingctx, factor, groups, rows, y, at, part):
+    """part -= U_g y_g, four lanes for each of ``rows`` rows, for groups of columns whose parts of y follow each other from ``at`` on."""
+
+    def emit(context, builder, signature, args):
+        base, known, out = (_base(context, builder, signature, args, k) for k in (0, 3, 5))
+        groups = _parts(builder, args[1])
+        scale = [_load(builder, known, builder.add(args[4], ir.Constant(_LONG, SIDE * g))) for g in range(len(groups))]
+
+        def body(at, _):
+            row = _load(builder, out, at)
+            for group, y in zip(groups, scale, strict=True):
+                row = _less_product(builder, row, _load(builder, base, builder.add(group, at)), y)
+            _store(builder, out, at, row)
+            return []
+
+        _loop(builder, builder.mul(args[2], ir.Constant(_LONG, SIDE)), SIDE, [], body)
+        return context.get_dummy_value()
+
+    return types.void(factor, groups, types.int64, y, types.int64, part), emit
+
+
+add_row: Any = intrinsic(_add_row)
+add_apart: Any = intrinsic(_add_apart)
+forward: Any = intrinsic(_forward)
+backward: Any = intrinsic(_backward)
+
+
+@kernel
+def group_start(begin: int, own: int, group: int) -> int:
+    """Where a group of columns begins in the rows of a front that has ``own`` groups of its own."""
+    if group < own:
+        return begin + 8 * group * (group + 1)
+    return begin + 8 * own * (own + 1) + (group - own) * SQUARE * own
+
+
 @kernel
 def eliminate(factor: FloatArray, rest: FloatArray, begin: int, own: int, border: int, left_over: int) -> bool:
     """Factorise one front: ``own`` groups of its own columns, then ``border`` groups; whether all pivots were positive.
 
     Its rows begin at ``factor[begin]``, what is left over at ``rest[left_over]``.
     """
-    rows = SIDE * own
-    rim = begin + SQUARE * own * (own + 1) // 2  # where the groups of the border begin
-    length = SIDE * rows
     groups = own + border
     for j in range(0, groups, 3):
-        width = min(3, groups - j)
-        b0 = begin + 8 * j * (j + 1) if j < own else rim + (j - own) * length
-        b1 = begin + 8 * (j + 1) * (j + 2) if j + 1 < own else rim + (j + 1 - own) * length
-        b2 = begin + 8 * (j + 2) * (j + 3) if j + 2 < own else rim + (j + 2 - own) * length
-        h = j - own
-        c0 = left_over + 8 * h * (h + 1)
-        c1 = left_over + 8 * (h + 1) * (h + 2)
-        c2 = left_over + 8 * (h + 2) * (h + 3)
-        if width == 3:
+        whole = j + 2 < groups
+        if whole:
+            b = group_start(begin, own, j), group_start(begin, own, j + 1), group_start(begin, own, j + 2)
             for i in range(min(j, own)):
-                a = begin + 8 * i * (i + 1)
                 s = SQUARE * i
-                solve_three(factor, factor, a, SIDE * i, b0, b1, b2, b0 + s, b1 + s, b2 + s)  # type: ignore[call-arg]
+                solve_squares(factor, factor, begin + 8 * i * (i + 1), SIDE * i, b, (b[0] + s, b[1] + s, b[2] + s))
+            h = j - own
+            c0, c1, c2 = left_over + 8 * h * (h + 1), left_over + 8 * (h + 1) * (h + 2), left_over + 8 * (h + 2) * (h + 3)
             for i in range(own, j):
-                a = rim + (i - own) * length
                 s = SQUARE * (i - own)
-                update_three(factor, rest, a, rows, b0, b1, b2, c0 + s, c1 + s, c2 + s)  # type: ignore[call-arg]
-        for w in range(width):
-            k = j + w
-            b = begin + 8 * k * (k + 1) if k < own else rim + (k - own) * length
+                update_squares(factor, rest, group_start(begin, own, i), SIDE * own, b, (c0 + s, c1 + s, c2 + s))
+        for k in range(j, min(j + 3, groups)):  # the squares at the diagonal
+            c = group_start(begin, own, k)
+            first = j if whole else 0
+            for i in range(first, min(k, own)):
+                solve_squares(factor, factor, begin + 8 * i * (i + 1), SIDE * i, (c,), (c + SQUARE * i,))
             h = k - own
-            c = left_over + 8 * h * (h + 1)
-            least = j if width == 3 else 0
-            for i in range(least, min(k, own)):
-                solve_one(factor, factor, begin + 8 * i * (i + 1), SIDE * i, b, b + SQUARE * i)  # type: ignore[call-arg]
-            for i in range(max(least, own), k + 1):
-                update_one(factor, rest, rim + (i - own) * length, rows, b, c + SQUARE * (i - own))  # type: ignore[call-arg]
+            for i in range(max(first, own), k + 1):
+                a = group_start(begin, own, i)
+                update_squares(factor, rest, a, SIDE * own, (c,), (left_over + 8 * h * (h + 1) + SQUARE * (i - own),))
             if k < own:
-                d = b + SQUARE * k
-                update_one(factor, factor, b, SIDE * k, b, d)  # type: ignore[call-arg]
+                d = c + SQUARE * k
+                update_squares(factor, factor, c, SIDE * k, (c,), (d,))
                 for r in range(SIDE):
                     pivot = factor[d + SIDE * r + r]
                     if not 0.0 < pivot < np.inf:
                         return False
                     inverse = 1.0 / np.sqrt(pivot)
                     factor[d + SIDE * r + r] = inverse
-                    for col in range(r + 1, SIDE):
-                        factor[d + SIDE * r + col] *= inverse
-                    for below in range(r + 1, SIDE):
-                        scale = factor[d + SIDE * r + below]
-                        for col in range(below, SIDE):
-                            factor[d + SIDE * below + col] -= scale * factor[d + SIDE * r + col]
+                    for x in range(r + 1, SIDE):
+                        factor[d + SIDE * r + x] *= inverse
+                    for y in range(r + 1, SIDE):
+                        for x in range(y, SIDE):
+                            factor[d + SIDE * y + x] -= factor[d + SIDE * r + y] * factor[d + SIDE * r + x]
     return True
 
 
 @kernel
 def extend(
-    source: FloatArray, start: int, within: IntArray, m: int, own_nodes: int, own: int, begin: int, left_over: int,
+    source: FloatArray, start: int, within: IntArray, first: int, last: int, m: int, nodes: int, own: int, begin: int, left_over: int,
     row: LongArray, factor: FloatArray, rest: FloatArray,
 ) -> None:  # fmt: skip
-    """Add what a child has left over, from ``source[start]`` on, to its parent's front. ``row`` is room for the numbers of its border."""
-    numbers = m * len(within)
-    rows = SIDE * own
-    rim = begin + SQUARE * own * (own + 1) // 2
+    """Add what a child has left over, from ``source[start]`` on, to its parent's front.
+
+    ``within[first : last]`` says where the nodes of its border stand in the parent; ``row`` is room for the numbers of its border.
+    """
+    numbers = m * (last - first)
     split = 0  # numbers of the child's border that are the parent's own
-    for k in range(len(within)):
-        place = within[k] * m if within[k] < own_nodes else rows + (within[k] - own_nodes) * m
-        if within[k] < own_nodes:
+    for k in range(last - first):
+        node = np.int64(within[first + k])
+        place = m * node
+        if node < nodes:
             split += m
+        else:
+            place = SIDE * own + m * (node - nodes)
         for x in range(m):
             row[m * k + x] = place + x
-    padded = (numbers + SIDE - 1) // SIDE * SIDE
-    for k in range(numbers, padded):
-        row[k] = row[numbers - 1]  # zeros are added there
+    for k in range(numbers, numbers + SIDE):
+        row[k] = row[numbers - 1]  # nothing but zeros is added there
     at = start
-    upper = np.empty(SIDE, np.int64)
-    lower = np.empty(SIDE, np.int64)
-    for group in range(0, padded, SIDE):
-        for t in range(SIDE):
-            column = row[group + t]
-            g, lane = column // SIDE, column % SIDE
-            if g < own:
-                upper[t] = begin + 8 * g * (g + 1) + lane
-                lower[t] = 0
-            else:
-                upper[t] = rim + (g - own) * SIDE * rows + lane
-                lower[t] = left_over + 8 * (g - own) * (g - own + 1) + lane - SIDE * rows
-        u0, u1, u2, u3 = upper[0], upper[1], upper[2], upper[3]
+    for group in range(0, numbers, SIDE):
+        g0, g1, g2, g3 = row[group] // SIDE, row[group + 1] // SIDE, row[group + 2] // SIDE, row[group + 3] // SIDE
+        x0, x1, x2, x3 = row[group] % SIDE, row[group + 1] % SIDE, row[group + 2] % SIDE, row[group + 3] % SIDE
+        upper = (
+            group_start(begin, own, g0) + x0, group_start(begin, own, g1) + x1, group_start(begin, own, g2) + x2,
+            group_start(begin, own, g3) + x3,
+        )  # fmt: skip
+        g0, g1, g2, g3 = g0 - own, g1 - own, g2 - own, g3 - own
+        shift = left_over - SQUARE * own
+        lower = (
+            shift + 8 * g0 * (g0 + 1) + x0, shift + 8 * g1 * (g1 + 1) + x1, shift + 8 * g2 * (g2 + 1) + x2, shift + 8 * g3 * (g3 + 1) + x3,
+        )  # fmt: skip
         middle = min(split, group)
-        if u3 == u0 + 3 and u1 == u0 + 1 and u2 == u0 + 2:
+        if upper[1] == upper[0] + 1 and upper[2] == upper[0] + 2 and upper[3] == upper[0] + 3:
             for i in range(middle):
-                add_row(factor, u0 + SIDE * row[i], source, at + SIDE * i)  # type: ignore[call-arg]
+                add_row(factor, upper[0] + SIDE * row[i], source, at + SIDE * i)
             for i in range(middle, group):
-                add_row(rest, lower[0] + SIDE * row[i], source, at + SIDE * i)  # type: ignore[call-arg]
+                add_row(rest, lower[0] + SIDE * row[i], source, at + SIDE * i)
         else:
             for i in range(middle):
-                r, s = SIDE * row[i], at + SIDE * i
-                factor[u0 + r] += source[s]
-                factor[u1 + r] += source[s + 1]
-                factor[u2 + r] += source[s + 2]
-                factor[u3 + r] += source[s + 3]
-            l0, l1, l2, l3 = lower[0], lower[1], lower[2], lower[3]
+                add_apart(factor, upper, SIDE * row[i], source, at + SIDE * i)
             for i in range(middle, group):
-                r, s = SIDE * row[i], at + SIDE * i
-                rest[l0 + r] += source[s]
-                rest[l1 + r] += source[s + 1]
-                rest[l2 + r] += source[s + 2]
-                rest[l3 + r] += source[s + 3]
-        for i in range(group, min(group + SIDE, numbers)):
-            for t in range(i - group, min(SIDE, numbers - group)):
-                if i < split:
-                    factor[upper[t] + SIDE * row[i]] += source[at + SIDE * i + t]
-                else:
-                    rest[lower[t] + SIDE * row[i]] += source[at + SIDE * i + t]
+                add_apart(rest, lower, SIDE * row[i], source, at + SIDE * i)
+        for t in range(group, min(group + SIDE, numbers)):  # the square at the diagonal
+            g, x = row[t] // SIDE, row[t] % SIDE
+            up, low = group_start(begin, own, g) + x, shift + 8 * (g - own) * (g - own + 1) + x
+            for i in range(group, min(t + 1, split)):
+                factor[up + SIDE * row[i]] += source[at + SIDE * i + t - group]
+            for i in range(max(group, split), t + 1):
+                rest[low + SIDE * row[i]] += source[at + SIDE * i + t - group]
         at += SIDE * (group + SIDE)
 
 
@@ -355,7 +407,7 @@ def factorise_fronts(
         c = child[f]
         while c >= 0:
             extend(
-                others, stacked[c], within[border_first[c] : border_first[c + 1]], m, nodes, own, at, left_over, numbers, factor, rest
+                others, stacked[c], within, border_first[c], border_first[c + 1], m, nodes, own, at, left_over, numbers, factor, rest
             )
             c = sibling[c]
         if not eliminate(factor, rest, at, own, border, left_over):
@@ -371,88 +423,83 @@ def solve_fronts(
     begin: IntArray, order: IntArray, border_first: LongArray, border: IntArray, start: LongArray, m: int, factor: FloatArray,
     x: FloatArray,
 ) -> None:  # fmt: skip
-    """Solve U^T U x = rhs in place; ``x`` is (N m, columns), in the order of the nodes."""
+    """Solve U^T U x = rhs in place; ``x`` is (N m, columns)."""
     fronts = len(begin) - 1
+    columns = x.shape[1]
+    z = np.empty((columns, len(x)))  # in the order of elimination
+    for k in range(len(order)):
+        for i in range(m):
+            for c in range(columns):
+                z[c, m * k + i] = x[m * order[k] + i, c]
     longest = 0
     for f in range(fronts):
         longest = max(longest, begin[f + 1] - begin[f] + border_first[f + 1] - border_first[f])
     y = np.empty(m * longest + 2 * SIDE)
     part = np.empty(SIDE * len(y))
-    for turn in range(2):
-        for step in range(fronts):
-            f = step if turn == 0 else fronts - 1 - step
-            nodes = begin[f + 1] - begin[f]
-            bordering = border_first[f + 1] - border_first[f]
-            own = (m * nodes + SIDE - 1) // SIDE
-            rim_groups = (m * bordering + SIDE - 1) // SIDE
-            rows = SIDE * own
-            at = start[f]
-            rim = at + SQUARE * own * (own + 1) // 2
-            for c in range(x.shape[1]):
-                y[: rows + SIDE * rim_groups] = 0.0
-                for k in range(nodes):
+    for step in range(2 * fronts):
+        down = step < fronts
+        f = step if down else 2 * fronts - 1 - step
+        lo, hi = m * begin[f], m * begin[f + 1]
+        own = (hi - lo + SIDE - 1) // SIDE
+        rim, end = border_first[f], border_first[f + 1]
+        groups = own + (m * (end - rim) + SIDE - 1) // SIDE
+        rows = SIDE * own
+        at = start[f]
+        length = SIDE * rows
+        for c in range(columns):
+            for k in range(hi - lo):
+                y[k] = z[c, lo + k]
+            for k in range(hi - lo, rows):
+                y[k] = 0.0
+            if down:
+                for k in range(rows, SIDE * groups):
+                    y[k] = 0.0
+                for g in range(own):
+                    base = at + 8 * g * (g + 1)
+                    forward(factor, (base,), SIDE * g, y, SIDE * g)
+                    d, k = base + SQUARE * g, SIDE * g
+                    for i in range(SIDE):
+                        for r in range(i):
+                            y[k + i] -= factor[d + SIDE * r + i] * y[k + r]
+                        y[k + i] *= factor[d + SIDE * i + i]
+                for g in range(own, groups - 2, 3):
+                    base = group_start(at, own, g)
+                    forward(factor, (base, base + length, base + 2 * length), rows, y, SIDE * g)
+                for g in range(groups - (groups - own) % 3, groups):
+                    forward(factor, (group_start(at, own, g),), rows, y, SIDE * g)
+                for k in range(end - rim):
+                    node = m * np.int64(border[rim + k])
                     for i in range(m):
-                        y[m * k + i] = x[m * order[begin[f] + k] + i, c]
-                if turn == 0:
-                    for g in range(own + rim_groups):
-                        base = at + 8 * g * (g + 1) if g < own else rim + (g - own) * SIDE * rows
-                        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-                        q0, q1, q2, q3 = 0.0, 0.0, 0.0, 0.0
-                        last = SIDE * g if g < own else rows
-                        for r in range(0, last, 2):
-                            p, q = y[r], y[r + 1]
-                            k = base + SIDE * r
-                            s0 += factor[k] * p
-                            s1 += factor[k + 1] * p
-                            s2 += factor[k + 2] * p
-                            s3 += factor[k + 3] * p
-                            q0 += factor[k + 4] * q
-                            q1 += factor[k + 5] * q
-                            q2 += factor[k + 6] * q
-                            q3 += factor[k + 7] * q
-                        k = SIDE * g
-                        y[k] -= s0 + q0
-                        y[k + 1] -= s1 + q1
-                        y[k + 2] -= s2 + q2
-                        y[k + 3] -= s3 + q3
-                        if g < own:
-                            d = base + SQUARE * g
-                            for i in range(SIDE):
-                                for r in range(i):
-                                    y[k + i] -= factor[d + SIDE * r + i] * y[k + r]
-                                y[k + i] *= factor[d + SIDE * i + i]
-                    for k in range(bordering):
-                        node = order[border[border_first[f] + k]]
-                        for i in range(m):
-                            x[m * node + i, c] += y[rows + m * k + i]
-                else:
-                    for k in range(bordering):
-                        node = order[border[border_first[f] + k]]
-                        for i in range(m):
-                            y[rows + m * k + i] = x[m * node + i, c]
-                    part[: SIDE * rows] = 0.0
-                    for g in range(own + rim_groups - 1, -1, -1):
-                        base = at + 8 * g * (g + 1) if g < own else rim + (g - own) * SIDE * rows
-                        k = SIDE * g
-                        if g < own:
-                            d = base + SQUARE * g
-                            for i in range(SIDE - 1, -1, -1):
-                                total = y[k + i]
-                                for t in range(SIDE):
-                                    total += part[SIDE * (k + i) + t]
-                                for t in range(i + 1, SIDE):
-                                    total -= factor[d + SIDE * i + t] * y[k + t]
-                                y[k + i] = total * factor[d + SIDE * i + i]
-                        y0, y1, y2, y3 = y[k], y[k + 1], y[k + 2], y[k + 3]
-                        last = SIDE * g if g < own else rows
-                        for r in range(0, SIDE * last, SIDE):
-                            part[r] -= factor[base + r] * y0
-                            part[r + 1] -= factor[base + r + 1] * y1
-                            part[r + 2] -= factor[base + r + 2] * y2
-                            part[r + 3] -= factor[base + r + 3] * y3
-                for k in range(nodes):
+                        z[c, node + i] += y[rows + m * k + i]
+            else:
+                for k in range(end - rim):
+                    node = m * np.int64(border[rim + k])
                     for i in range(m):
-                        x[m * order[begin[f] + k] + i, c] = y[m * k + i]
+                        y[rows + m * k + i] = z[c, node + i]
+                for k in range(rows + m * (end - rim), SIDE * groups):
+                    y[k] = 0.0
+                part[:length] = 0.0
+                for g in range(own, groups - 2, 3):
+                    base = group_start(at, own, g)
+                    backward(factor, (base, base + length, base + 2 * length), rows, y, SIDE * g, part)
+                for g in range(groups - (groups - own) % 3, groups):
+                    backward(factor, (group_start(at, own, g),), rows, y, SIDE * g, part)
+                for g in range(own - 1, -1, -1):
+                    base = at + 8 * g * (g + 1)
+                    d, k = base + SQUARE * g, SIDE * g
+                    for i in range(SIDE - 1, -1, -1):
+                        p = SIDE * (k + i)
+                        total = y[k + i] + ((part[p] + part[p + 1]) + (part[p + 2] + part[p + 3]))
+                        for t in range(i + 1, SIDE):
+                            total -= factor[d + SIDE * i + t] * y[k + t]
+                        y[k + i] = total * factor[d + SIDE * i + i]
+                    backward(factor, (base,), SIDE * g, y, SIDE * g, part)
+            for k in range(hi - lo):
+                z[c, lo + k] = y[k]
+    for k in range(len(order)):
+        for i in range(m):
+            for c in range(columns):
+                x[m * order[k] + i, c] = z[c, m * k + i]
 
 
 class Factor:

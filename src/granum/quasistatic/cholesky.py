@@ -24,6 +24,7 @@ from .dissection import LEAF, border_fronts, dissect, link_nodes, place_edges
 
 SIDE = 4  # of a square
 SQUARE = SIDE * SIDE
+KEPT = 2**25  # numbers, of 8 bytes: larger memory is not kept for the next factor
 _DOUBLE, _LONG = ir.DoubleType(), ir.IntType(64)
 _ROW = ir.VectorType(_DOUBLE, SIDE)
 
@@ -502,12 +503,33 @@ def solve_fronts(
                 x[m * order[k] + i, c] = z[c, m * k + i]
 
 
+_spare: dict[int, FloatArray] = {}  # memory that was used and is not any more, by its identity
+
+
+def _take(numbers: int) -> FloatArray:
+    """Memory for so many numbers at least, used before if there is some: the system hands out fresh pages slower than we factorise."""
+    for key, room in list(_spare.items()):
+        if numbers <= len(room) <= 2 * numbers + 4096 and _spare.pop(key, None) is not None:
+            return room
+    return np.empty(numbers + numbers // 8)  # a little more, since the next network will be a little different
+
+
+def _give_back(room: FloatArray) -> None:
+    if len(room) <= KEPT:
+        _spare[id(room)] = room
+        while len(_spare) > 4:
+            _spare.pop(next(iter(_spare)), None)
+
+
 class Factor:
     """U of A = U^T U."""
 
     def __init__(self, plan: Plan, m: int, start: LongArray, values: FloatArray) -> None:
         self._plan, self._m, self._start, self._values = plan, m, start, values
-        self.entries = len(values)
+        self.entries = int(start[-1])
+
+    def __del__(self) -> None:
+        _give_back(self._values)
 
     def solve(self, rhs: FloatArray) -> FloatArray:
         """x of A x = rhs; rhs is (N, m), and for m = 1 also (N, columns)."""
@@ -540,12 +562,14 @@ class Plan:
         """
         m = diagonal.shape[1]
         if m not in self._layout:
-            start, depth, stacked, room = lay_out(self.begin, self.parent, self.border_first, m)
-            self._layout[m] = start, depth, stacked, np.empty(room[0]), np.empty(room[1])
-        start, depth, stacked, stack_0, stack_1 = self._layout[m]
-        values = np.empty(start[-1])
+            self._layout[m] = lay_out(self.begin, self.parent, self.border_first, m)
+        start, depth, stacked, room = self._layout[m]
+        values, stacks = _take(int(start[-1])), _take(int(room.sum()))
         good = factorise_fronts(
             self.begin, self.parent, self.order, self.border_first, self.within, *self.edges, start, depth, stacked,
-            np.ascontiguousarray(diagonal, np.float64), np.ascontiguousarray(edge, np.float64), stack_0, stack_1, values,
+            np.ascontiguousarray(diagonal, np.float64), np.ascontiguousarray(edge, np.float64),
+            stacks[: room[0]], stacks[room[0] :], values,
         )  # fmt: skip
-        return Factor(self, m, start, values) if good else None
+        _give_back(stacks)
+        factor = Factor(self, m, start, values)
+        return factor if good else None

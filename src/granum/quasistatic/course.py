@@ -79,6 +79,11 @@ class Course:
         return self._history[-1]
 
     @property
+    def first_residual(self) -> float:
+        """Largest force component [N] where it began."""
+        return self._history[0]
+
+    @property
     def going(self) -> bool:
         """Whether there is more to do."""
         return self.residual > self.tolerance and self.iterations < self.limit and not self.stalled

@@ -60,20 +60,19 @@ class PackingEnergy:
         self.noise = self._grain_of_space * pushes
         return value
 
-    def stiffness(self, x: FloatArray, width: float = 0.0) -> tuple[Pairs, FloatArray]:
+    def stiffness(self, x: FloatArray, motion: FloatArray | None = None, least: float = 0.0) -> tuple[Pairs, FloatArray]:
         """The listed pairs and their stiffness K (P, d, d) [N/m]: d2E/dx_a dx_a = K, d2E/dx_a dx_b = -K.
 
-        With a ``width`` w [m] the normal part is the mean over overlaps from delta - w to delta + w, so that contacts that will close
-        or open count in part. Pairs out of reach of it have K = 0.
+        With a ``motion`` (N, d) [m] the normal part is the mean over overlaps from delta - w to delta + w, where w is how far the motion
+        parts or presses the pair, ``least`` [m] at least: contacts that will close or open count in part.
         """
-        if width > self._skin / 2:
-            self._skin = 2 * width
-            self._list(x)
         self._follow(x)
-        blocks = np.zeros((len(self.pairs.a), x.shape[1], x.shape[1]))
-        _stiffness(
-            x, self.radius, self.pairs.a, self.pairs.b, self.pairs.image, self._shift, self.law.stiffness, self.law.alpha, width, blocks
-        )
+        a, b = self.pairs.a, self.pairs.b
+        width = np.full(len(a), least)
+        if motion is not None:
+            width = np.maximum(width, np.linalg.norm(motion[a] - motion[b], axis=1))
+        blocks = np.zeros((len(a), x.shape[1], x.shape[1]))
+        _stiffness(x, self.radius, a, b, self.pairs.image, self._shift, self.law.stiffness, self.law.alpha, width, blocks)
         return self.pairs, blocks
 
     def touching(self, x: FloatArray) -> Touching:
@@ -157,7 +156,7 @@ def _evaluate(
 
 @kernel
 def _stiffness(
-    x: FloatArray, radius: FloatArray, a: IntArray, b: IntArray, image: IntArray, shift: FloatArray, k: float, alpha: float, width: float,
+    x: FloatArray, radius: FloatArray, a: IntArray, b: IntArray, image: IntArray, shift: FloatArray, k: float, alpha: float, width: FloatArray,
     blocks: FloatArray,
 ) -> None:  # fmt: skip
     three, power = x.shape[1] == 3, alpha - 1.0
@@ -165,12 +164,13 @@ def _stiffness(
         i, j, m = a[p], b[p], image[p]
         dx, dy = x[i, 0] - x[j, 0] - shift[m, 0], x[i, 1] - x[j, 1] - shift[m, 1]
         dz = x[i, 2] - x[j, 2] - shift[m, 2] if three else 0.0
-        square, near = dx * dx + dy * dy + dz * dz, radius[i] + radius[j] + width
+        square, near = dx * dx + dy * dy + dz * dz, radius[i] + radius[j] + width[p]
         if square < near * near and square > 0.0 and i != j:
             distance = math.sqrt(square)
-            delta = near - width - distance
-            if width > 0.0:
-                stiff = k * ((delta + width) ** power - max(delta - width, 0.0) ** power) / (2.0 * width)
+            w = width[p]
+            delta = near - w - distance
+            if w > 0.0:
+                stiff = k * ((delta + w) ** power - max(delta - w, 0.0) ** power) / (2.0 * w)
             else:
                 stiff = k * power * delta ** (alpha - 2.0)
             across = k * max(delta, 0.0) ** power / distance  # prestress: a push along the line softens what lies across it

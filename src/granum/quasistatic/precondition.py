@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from .._jit import FloatArray
+from .._jit import FloatArray, IntArray, kernel
+from ..checks import RunError
 from .cholesky import Factor, Plan
 from .course import Course, dot
 from .neighbours import farthest, find_pairs
@@ -21,6 +22,8 @@ CUTOFF = 2.2            # of the largest radius: how far neighbours of EM (20) r
 STABILISER = 0.1        # C_stab
 PROBE = 1e-3            # M of EM (22), in cutoffs
 MOVED = 0.25            # of the cutoff: a grain that has gone so far makes a new matrix
+LEAST_WIDTH = 10.0      # of the averaged overlaps, in residuals over the mean stiffness
+SHIFTS = (1e-9, 1e-6, 1e-3, 1e-1, 1e1, 1e3, 1e6)  # of the mean stiffness, tried one after the other
 
 
 class Preconditioner(Protocol):
@@ -104,60 +107,70 @@ class Adjacency:
 class ContactStiffness:
     """The Hessian of the energy, with the stiffness of every contact averaged over the overlaps that the motion runs through.
 
-    Where it has no inverse (rattlers, translations, prestress that would buckle) a multiple of the unit matrix is added.
+    Contacts that open and close are what makes a packing near jamming hard: the exact Hessian at one place knows nothing of those that
+    the step will close. The average does, and the memory of L-BFGS learns the rest, so that one factorisation serves ``every``
+    iterations. Where it has no inverse (rattlers, translations, prestress that would buckle) a multiple of the unit matrix is added.
     """
 
     name, scaled = "contacts", True
 
-    def __init__(self, every: int = 15, spread: float = 3.0) -> None:
-        self.every, self.spread = every, spread
+    def __init__(self, every: int = 8) -> None:
+        self.every = every
         self._age = 0
-        self._width = None
+        self._place: FloatArray | None = None
+        self._motion: FloatArray | None = None
+        self._scale = 0.0
         self._factor: Factor | None = None
-        self._last: FloatArray | None = None
 
     def refresh(self, course: Course) -> bool:
-        if self._factor is not None and self._age < self.every:
-            self._age += 1
-            self._prev, self._last = self._last, course.x
+        if self._place is not None:
+            self._motion = course.x - self._place
+        self._place = course.x
+        self._age += 1
+        if self._factor is not None and self._age <= self.every:
             return False
-        self._age = 1
-        energy: PackingEnergy = course.energy  # type: ignore[assignment]
-        if self._last is None:
-            width = self.first_width(course)
-        else:
-            pairs = energy.pairs
-            move = course.x - self._prev
-            rel = move[pairs.a] - move[pairs.b]
-            width = self.spread * np.sqrt(np.max(np.sum(rel**2, axis=1)))
-        self.build(course, width)
-        self._prev, self._last = course.x, course.x
+        self._factor, self._age = self._factorise(course), 1
         return True
 
-    def first_width(self, course):
-        return 0.0
-
-    def build(self, course, width):
-        energy = course.energy
-        pairs, K = energy.stiffness(course.x, width)
-        n, d = course.x.shape
-        keep = K.reshape(len(K), -1).any(axis=1)
-        a, b, K = pairs.a[keep], pairs.b[keep], K[keep]
-        diag = np.zeros((n, d, d))
-        np.add.at(diag, a, K); np.add.at(diag, b, K)
-        scale = np.trace(diag.mean(axis=0)) / d
-        shift = 1e-9 * scale
-        plan = Plan(n, a, b, energy.packing.cell.wrap(course.x))
-        while True:
-            self._factor = plan.factorise(diag + shift * np.eye(d), -K)
+    def _factorise(self, course: Course) -> Factor:
+        energy, x = course.energy, course.x
+        if not self._scale:
+            self._scale = _mean_stiffness(energy.stiffness(x)[1])
+        pairs, block = energy.stiffness(x, self._motion, LEAST_WIDTH * course.residual / self._scale)
+        used = block[:, 0, 0] != 0
+        a, b, edge = pairs.a[used], pairs.b[used], -block[used]
+        self._scale = _mean_stiffness(edge)
+        plan = Plan(len(x), a, b, energy.packing.cell.wrap(x))
+        diagonal, unit = row_sums(len(x), a, b, edge), self._scale * np.eye(x.shape[1])
+        for shift in SHIFTS:
             course.factorisations += 1
-            if self._factor is not None: break
-            shift *= 100
-        self.shift = shift / scale; self.width = width
-        if getattr(self, 'verbose', 0): print('   build it', course.iterations, 'width', width, 'shift', shift/scale, 'res', course.residual)
+            factor = plan.factorise(diagonal + shift * unit, edge)
+            if factor is not None:
+                return factor
+        raise RunError(f"the stiffness of the contacts has no inverse after {course.iterations} iterations. Use method fire, without one.")
 
     def apply(self, q: FloatArray) -> FloatArray:
+        assert self._factor is not None  # refresh comes first
         return self._factor.solve(q)
 
     def gamma(self, s: FloatArray, y: FloatArray) -> float:
-        return dot(s, y) / dot(y, self.apply(y))
+        return 1.0  # the average has the right size already
+
+
+def _mean_stiffness(block: FloatArray) -> float:
+    """[N/m] of the blocks (P, d, d) that are not zero; 1 if there are none."""
+    size = np.abs(np.trace(block, axis1=1, axis2=2))
+    return float(size[size > 0].mean()) if size.any() else 1.0
+
+
+@kernel
+def row_sums(count: int, a: IntArray, b: IntArray, edge: FloatArray) -> FloatArray:
+    """(N, d, d) diagonal blocks of a matrix with off-diagonal blocks ``edge`` (E, d, d) whose rows sum to zero."""
+    dim = edge.shape[1]
+    diagonal = np.zeros((count, dim, dim))
+    for p in range(len(a)):
+        for i in range(dim):
+            for j in range(dim):
+                diagonal[a[p], i, j] -= edge[p, i, j]
+                diagonal[b[p], i, j] -= edge[p, i, j]
+    return diagonal

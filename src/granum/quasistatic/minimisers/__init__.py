@@ -3,5 +3,6 @@
 from .conjugate import ConjugateGradients
 from .fire import FIRE
 from .lbfgs import LBFGS
+from .newton import Newton
 
-__all__ = ["FIRE", "LBFGS", "ConjugateGradients"]
+__all__ = ["FIRE", "LBFGS", "ConjugateGradients", "Newton"]

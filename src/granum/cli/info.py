@@ -41,6 +41,7 @@ def origin(recording: Any) -> dict[str, Any]:
         "command": description.get("command"), "seed": description.get("seed"), "versions": description.get("versions", {}),
         "frames": len(recording), "first_time": float(times[0]) if len(times) else None,
         "last_time": float(times[-1]) if len(times) else None,
+        "cell": (description.get("scene", {}).get("cell") or {}).get("vectors"),
     }  # fmt: skip
 
 
@@ -55,6 +56,17 @@ def _show_origin(made_by: dict[str, Any]) -> None:
     table.add_row("versions", ", ".join(f"{name} {version}" for name, version in made_by["versions"].items()))
     if made_by["seed"] is not None:
         table.add_row("seed", str(made_by["seed"]))
+    if made_by["cell"] is not None:
+        table.add_row("cell", _cell_in_words(made_by["cell"]))
     span = f", t = {made_by['first_time']:g} to {made_by['last_time']:g} s" if made_by["frames"] else ""
     table.add_row("frames", f"{made_by['frames']}{span}")
     Console(highlight=False).print(table)
+
+
+def _cell_in_words(vectors: list[list[float]]) -> str:
+    """Lengths of an upright cell, else its vectors, and the axes that repeat."""
+    dim = len(vectors)
+    leans = any(vectors[k][f] for k in range(dim) for f in range(dim) if k != f)
+    size = ", ".join(str(tuple(v)) for v in vectors) if leans else " x ".join(f"{vectors[k][k]:g}" for k in range(dim))
+    axes = ("x", "x and y", "x, y and z")[dim - 1]
+    return f"{size} m, repeats along {axes}"

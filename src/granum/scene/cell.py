@@ -100,6 +100,12 @@ class Cell(Record):
         wrapped[:, : self.dim] = (part - np.floor(part)) @ self.vectors
         return wrapped
 
+    def nearest(self, branch: FloatArray) -> FloatArray:
+        """Vectors (N, d or more) [m] between two things, to the nearest image of the second; of a cell that leans as little as it can."""
+        short = np.array(branch, float)
+        short[:, : self.dim] -= np.rint(short[:, : self.dim] @ self.inverse) @ self.vectors
+        return short
+
 
 def simple_shear(dim: int, strain: float) -> FloatArray:
     """(dim, dim) deformation gradient: x moves by ``strain`` y."""

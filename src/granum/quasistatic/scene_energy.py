@@ -11,6 +11,7 @@ import numpy as np
 from .._jit import FloatArray, IntArray, kernel
 from ..checks import InputError
 from ..detection.detector import Detector
+from ..detection.images import period_of
 from ..detection.walls import WallTable
 from ..scene.scene import Scene
 from ..state.bodies import Bodies
@@ -31,7 +32,7 @@ class SceneEnergy:
         self.scene, self.bodies = scene, bodies
         self.pairs, self.gravity = scene.pair_table(), np.asarray(scene.gravity.acceleration, float)
         walls = WallTable.build(scene.all_bodies, scene.material_index, float(bodies.radius.max()))
-        self.detector = Detector(walls)
+        self.detector = Detector(walls, period=period_of(scene.cell))
         self.evaluations = 0
         bodies.velocity[:] = bodies.spin[:] = 0.0  # a skin that fits grains at rest
 

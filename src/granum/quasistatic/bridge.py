@@ -32,27 +32,30 @@ def packing_scene(
     """
     if not packing.cell.upright:
         raise InputError(
-            f"the cell of the packing must be upright for a run in time (got {packing.cell.vectors.tolist()} m, which lean): take the packing "
-            "before it was sheared, or one after pure shear."
+            f"the cell of the packing must be upright for a run in time (got {packing.cell.vectors.tolist()} m, which lean): take the "
+            "packing before it was sheared, or one after pure shear."
         )
+    still = still_scene(packing, material, law, name)
+    if gravity is None:
+        return still.model_copy(update={"run": {"time_step": _time_step(packing, material, still.law)}})
+    dim, strength = packing.dim, finite_positive("gravity", gravity, "m/s^2")
+    up = np.eye(3)[dim - 1]
+    lowest = float((still.grains[0].place()[0][:, dim - 1] - packing.radius).min())
+    floor = Plane(material=material.name, point=_vector(lowest * up), normal=_vector(up))
+    return still.model_copy(update={
+        "gravity": Gravity(acceleration=_vector(-strength * up)), "walls": (floor,),
+        "cell": Cell(vectors=packing.cell.vectors[: dim - 1, : dim - 1]),
+    })  # fmt: skip
+
+
+def still_scene(packing: Packing, material: Material = GRAIN, law: Law | None = None, name: str = "packing") -> Scene:
+    """The scene without anything that makes it move; its cell may lean."""
     if law is None:
         law = LinearContact(stiffness=packing.law.stiffness) if packing.law.alpha == 2 else HertzContact()
-    dim, position = packing.dim, in_space(packing)
-    cell: Cell | None = packing.cell
-    walls: tuple[Plane, ...] = ()
-    down = np.zeros(3)
-    if gravity is not None:
-        down[dim - 1] = -finite_positive("gravity", gravity, "m/s^2")
-        cell = Cell(vectors=packing.cell.vectors[: dim - 1, : dim - 1])
-        lowest = np.zeros(3)
-        lowest[dim - 1] = float((position[:, dim - 1] - packing.radius).min())
-        normal = np.eye(3)[dim - 1]
-        walls = (Plane(material=material.name, point=_vector(lowest), normal=_vector(normal)),)
-    run = {} if gravity is not None else {"time_step": _time_step(packing, material, law)}
     return Scene(
-        name=name, materials=(material,), law=law, gravity=Gravity(acceleration=_vector(down)), walls=walls, cell=cell, run=run,
-        grains=(Grains(material=material.name, position=position, diameter=2 * packing.radius),),
-        parameters={"count": packing.count, "dim": dim, "phi": packing.phi},
+        name=name, materials=(material,), law=law, gravity=Gravity(acceleration=(0.0, 0.0, 0.0)), cell=packing.cell,
+        grains=(Grains(material=material.name, position=in_space(packing), diameter=2 * packing.radius),),
+        parameters={"count": packing.count, "dim": packing.dim, "phi": packing.phi},
     )  # fmt: skip
 
 

@@ -78,8 +78,8 @@ def pack(
 ) -> Packed:  # fmt: skip
     """Grains whose diameters [m] follow ``distribution``, at the packing fraction ``phi`` in a periodic cell, from a random start.
 
-    ``count`` grains (none: 1000) in a cube (dim 2: square), or as many as a ``region``, the lengths of a cell [m], holds. The diameters are kept
-    and the cell is sized so that ``phi`` comes out; a region keeps its proportions. Below jamming no two grains touch; above they are
+    ``count`` grains (none: 1000) in a cube (dim 2: square), or as many as a ``region``, the lengths of a cell [m], holds. The diameters are
+    kept and the cell is sized so that ``phi`` comes out; a region keeps its proportions. Below jamming no two grains touch; above they are
     relaxed, overlap, and the result says so (``jammed``). How dense grains can be without touching depends on chance and number: near 0.84
     in two dimensions, 0.64 in three.
 

@@ -33,12 +33,8 @@ class SceneEnergy:
         self.pairs, self.gravity = scene.pair_table(), np.asarray(scene.gravity.acceleration, float)
         walls = WallTable.build(scene.all_bodies, scene.material_index, float(bodies.radius.max()))
         self.detector = Detector(walls, period=period_of(scene.cell))
-        self.evaluations = 0
+        self.evaluations = self.lists = 0
         bodies.velocity[:] = bodies.spin[:] = 0.0  # a skin that fits grains at rest
-
-    @property
-    def lists(self) -> int:
-        return self.detector.neighbours.rebuilds
 
     @property
     def start(self) -> FloatArray:
@@ -57,7 +53,7 @@ class SceneEnergy:
 
     @property
     def force_scale(self) -> float:
-        """[N]: mean weight of the grains that move; without gravity the force that presses two mean grains of the first material into one."""
+        """[N]: mean weight of the grains that move; without gravity what presses two mean grains of the first material into one."""
         mass = self.bodies.mass
         weight = float(np.linalg.norm(self.gravity)) * float(mass[np.isfinite(mass)].mean()) if np.isfinite(mass).any() else 0.0
         if weight > 0:
@@ -92,7 +88,9 @@ class SceneEnergy:
 
     def _at(self, x: FloatArray) -> Contacts:
         self.bodies.position[self.bodies.grains] = x
-        return self.detector.detect(self.bodies, 0.0)
+        contacts = self.detector.detect(self.bodies, 0.0)
+        self.lists = self.detector.neighbours.rebuilds
+        return contacts
 
 
 @kernel

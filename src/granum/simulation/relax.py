@@ -20,6 +20,7 @@ from ..scene.grains import Grains
 from ..scene.scene import Scene
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
+from .placement import check_cell
 from .simulation import Simulation, make_bodies
 
 if TYPE_CHECKING:
@@ -64,13 +65,15 @@ def relax_run(
     run: Watched | Recording | Scene | str | Path, *, frame: int = -1, method: str = METHOD, tolerance: float | None = None,
     limit: int = LIMIT, watch: Callable[[Course], None] | None = None,
 ) -> RelaxedRun:  # fmt: skip
-    """Move the grains of a run to the nearest minimum of their energy: contacts of the scene's law with each other and with walls, and gravity.
+    """Move the grains of a run to a minimum of their energy: contacts of the scene's law with each other and with walls, and gravity.
 
     ``run`` is a simulation, a recording (or its file) with the number of a ``frame``, or a scene. ``tolerance`` [N] is the largest
-    force component that may be left on a grain; none: 1e-8 of a mean grain's weight. Friction is left out, so a heap relaxes to a level bed.
+    force component that may be left on a grain; none: 1e-8 of a mean grain's weight. Friction is left out, so a heap relaxes to a level
+    bed.
     """
     known_name("method", method, METHODS)
     scene, bodies = _bodies_of(run, frame)
+    check_cell(scene)
     energy = SceneEnergy(scene, bodies)
     start = energy.start
     course = Course(energy, method, energy.force_scale * LIGHTEST if tolerance is None else tolerance, limit, watch)
@@ -106,7 +109,7 @@ def frame_bodies(scene: Scene, frame: Frame) -> Bodies:
     placed = make_bodies(scene)  # grains of the scene have the first ids
     held = np.flatnonzero(placed.inverse_mass[placed.grains] == 0)
     inverse[np.isin(frame.id, held)] = 0.0
-    bodies.append_grains(frame.position, frame.radius, frame.material, inverse)
+    bodies.append_grains(frame.position, frame.radius, np.asarray(frame.material, np.int32), inverse)
     bodies.orientation[bodies.grains] = frame.orientation
     if frame.walls is not None:
         walls = slice(0, bodies.wall_body_count)

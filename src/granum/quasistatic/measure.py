@@ -1,0 +1,340 @@
+"""What can be measured of a packing at rest: stress, fabric, coordination, forces, and whether it is jammed (EM 2.3, physics 10).
+
+Signs: compression is positive. Stress and pressure are forces per length in 2D [N/m], per area in 3D [N/m^2].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._jit import BoolArray, FloatArray, IntArray, kernel
+from ..checks import InputError
+from .cholesky import Factor, Plan
+from .energy import PackingEnergy, Touching
+from .packing import Packing, ball_volume
+
+EPS = float(np.finfo(float).eps)
+FAINT = 4.0         # roundings of a position: a smaller overlap may be none
+UNBALANCED = 0.5    # of its largest contact force: a grain with more left over is held by nothing
+BALANCED = 1e-6     # |net forces| / |contact forces|: below, no further look is needed
+RELEASED = 0.25     # part of the energy that balance would release, above which a packing is unjammed
+VAGUE = 100.0       # roundings of a position: a packing with a smaller mean overlap may be unjammed as well
+TOLERANCE = 1e-6    # of the mean contact force: see `force_tolerance`
+
+
+class Network(NamedTuple):
+    """The contacts of a packing, and the part of it that holds: the backbone."""
+
+    touching: Touching
+    net: FloatArray         # (N, d) force on each grain [N], zero in balance
+    rattlers: BoolArray     # (N,) grains that nothing holds
+    held: BoolArray         # (C,) contacts of two grains of the backbone
+
+    @property
+    def backbone(self) -> Touching:
+        """The contacts that count: those without rattlers."""
+        return Touching(*(part[self.held] for part in self.touching))
+
+    @property
+    def grains(self) -> int:
+        """N_3: grains that are held."""
+        return int(np.count_nonzero(~self.rattlers))
+
+    @property
+    def unbalance(self) -> float:
+        """|net forces| / |contact forces| of the backbone [-]: 0 in balance, of the order of 1 where grains are on the move."""
+        size = np.linalg.norm(self.touching.force[self.held])
+        return float(np.linalg.norm(self.net[~self.rattlers]) / size) if size > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Observables of a packing. Contacts of rattlers, which at rest have none that push, are left out of all but ``touching``."""
+
+    phi: float              # packing fraction [-]
+    energy: float           # [J]
+    pressure: float         # trace of the stress over d [N/m^(d-1)]
+    stress: FloatArray      # (d, d) [N/m^(d-1)], positive where it is compressed (EM (10))
+    fabric: FloatArray      # (d, d) [-], volumes of both grains of every contact (EM (2))
+    coordination: float     # z [-]: contacts of a grain of the backbone; 0 without one
+    contacts: int           # |C_3|
+    touching: int           # contacts with those of rattlers
+    rattlers: BoolArray     # (N,) fewer than d + 1 contacts, not counting those with rattlers
+    forces: FloatArray      # (|C_3|,) [N]
+    overlap: float          # largest [m]
+    mean_overlap: float     # of the mean diameter [-]
+    residual: float         # largest component of a net force on a grain [N]
+    jammed: bool            # see `is_jammed`
+
+    @property
+    def rattler_count(self) -> int:
+        return int(np.count_nonzero(self.rattlers))
+
+    @property
+    def mean_force(self) -> float:
+        """[N]; 0 without contacts."""
+        return float(self.forces.mean()) if len(self.forces) else 0.0
+
+    @property
+    def shear_stress(self) -> float:
+        """-sigma_xy [N/m^(d-1)]: grows when the packing is sheared forwards (EM (13))."""
+        return -float(self.stress[0, 1])
+
+    @property
+    def stress_parts(self) -> Parts:
+        return parts(self.stress)
+
+    @property
+    def fabric_parts(self) -> Parts:
+        return parts(self.fabric)
+
+    def numbers(self) -> dict[str, Any]:
+        """What can be written in a line or a JSON file: no arrays of grains or contacts."""
+        known = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("rattlers", "forces")}
+        known |= {"stress": self.stress.tolist(), "fabric": self.fabric.tolist(), "rattlers": self.rattler_count}
+        return known | {"mean_force": self.mean_force}
+
+
+class Parts(NamedTuple):
+    """Of a symmetric tensor with eigenvalues l: the mean, and half the difference of the largest and the smallest (EM Fig. 8)."""
+
+    isotropic: float
+    deviatoric: float
+
+
+class ForceHistogram(NamedTuple):
+    """P(f / <f>): how the contact forces are spread."""
+
+    edges: FloatArray    # (bins + 1,) f / <f>
+    density: FloatArray  # (bins,) integrates to the part of the contacts inside of the edges
+    counts: IntArray     # (bins,)
+
+
+def parts(tensor: FloatArray) -> Parts:
+    """Isotropic and deviatoric part; in 3D the deviatoric one is the largest shear on any plane, as in 2D."""
+    values = np.linalg.eigvalsh((tensor + tensor.T) / 2)
+    return Parts(float(values.mean()), float(values[-1] - values[0]) / 2)
+
+
+def measure(packing: Packing) -> Measured:
+    """All observables. Of a packing that is not at rest they say what they are, but rattlers and coordination mean little."""
+    net = network(packing)
+    contacts, volume = net.backbone, packing.cell.volume
+    stress = _tensor(net.touching, net.touching.force * net.touching.distance) / volume
+    size = ball_volume(packing.dim, packing.radius)
+    overlap = contacts.overlap
+    return Measured(
+        phi=packing.phi,
+        energy=float(np.sum(net.touching.force * net.touching.overlap)) / packing.law.alpha,
+        pressure=float(np.trace(stress)) / packing.dim,
+        stress=stress,
+        fabric=_tensor(contacts, size[contacts.a] + size[contacts.b]) / volume,
+        coordination=2 * len(overlap) / net.grains if net.grains else 0.0,
+        contacts=len(overlap),
+        touching=len(net.held),
+        rattlers=net.rattlers,
+        forces=contacts.force,
+        overlap=float(overlap.max(initial=0.0)),
+        mean_overlap=float(overlap.mean()) / packing.diameter if len(overlap) else 0.0,
+        residual=float(np.abs(net.net).max()),
+        jammed=carries(packing, net),
+    )
+
+
+def network(packing: Packing) -> Network:
+    """Contacts, net forces and rattlers.
+
+    A rattler has fewer than d + 1 contacts, or forces that do not cancel: more than half of its largest contact force is left over,
+    as where a grain is pushed aside and comes to rest at the end of the forces that the tolerance allows. Rattlers are removed with
+    their contacts until none is left.
+    """
+    energy = PackingEnergy(packing)
+    touching = energy.touching(energy.start)
+    force = touching.force[:, None] * touching.normal
+    net = np.zeros_like(energy.start)
+    largest = np.zeros(packing.count)
+    _add_up(touching.a, touching.b, force, touching.force, net, largest)
+    firm = touching.overlap > FAINT * EPS * extent(packing)
+    rattlers = np.linalg.norm(net, axis=1) > UNBALANCED * largest
+    _remove(touching.a, touching.b, firm, packing.dim + 1, rattlers)
+    return Network(touching, net, rattlers, firm & ~rattlers[touching.a] & ~rattlers[touching.b])
+
+
+def is_jammed(packing: Packing) -> bool:
+    """Whether the packing resists compression: its contacts carry forces that balance each other.
+
+    A threshold of the pressure cannot tell: a minimiser that has stopped at 1e-10 of the force scale leaves grains of an unjammed
+    packing with more force than a packing has at phi - phi_cr = 1e-9. So it is asked whether the forces are more than what
+    is left to relax, which has no scale. A packing is jammed if
+
+    - something is left without rattlers, with at least d (N_3 - 1) + 1 contacts: one more than hold N_3 grains;
+    - the mean overlap is above 100 roundings of a position (2e-14 of the cell);
+    - the energy that bringing all forces into balance would release, g H^-1 g / 2 with the stiffness H of the contacts, is less
+      than a quarter of the energy. If contacts can carry no forces in balance it is alpha / (2 alpha - 2) of it, at least a half.
+
+    The last needs a factorisation, unless net forces are below 1e-6 of the contact forces. A packing that is far from rest is not
+    called jammed: minimise first.
+    """
+    return carries(packing, network(packing))
+
+
+def carries(packing: Packing, net: Network) -> bool:
+    """:func:`is_jammed` of a packing whose network is known."""
+    contacts, held = net.backbone, ~net.rattlers
+    if len(contacts.a) < packing.dim * (net.grains - 1) + 1:
+        return False
+    if not contacts.overlap.mean() > VAGUE * EPS * extent(packing):
+        return False
+    if net.unbalance < BALANCED:
+        return True
+    stiff = (packing.law.alpha - 1) * contacts.force / contacts.overlap
+    blocks = stiff[:, None, None] * contacts.normal[:, :, None] * contacts.normal[:, None, :]
+    force = contacts.force[:, None] * contacts.normal
+    g = np.zeros((packing.count, packing.dim))
+    _add_up(contacts.a, contacts.b, force, contacts.force, g, np.zeros(packing.count))
+    factor, shift = None, 1e-13
+    system = Stiffness(packing, contacts, blocks, held)
+    while factor is None and shift < 1e-6:
+        factor = system.factorise(shift)
+        shift *= 100
+    if factor is None:
+        return False
+    released = float(np.sum(g[held] * factor.solve(g[held]))) / 2
+    energy = float(np.sum(contacts.force * contacts.overlap)) / packing.law.alpha
+    return released < RELEASED * energy
+
+
+class Stiffness:
+    """The stiffness matrix of the backbone's grains: blocks K (C, d, d) [N/m] on both grains' diagonal, -K between them.
+
+    The first grain is tied to its place, so that translations are no motion of the matrix; forces that sum to zero do not feel it.
+    """
+
+    def __init__(self, packing: Packing, contacts: Touching, blocks: FloatArray, held: BoolArray) -> None:
+        number = (np.cumsum(held) - 1).astype(np.int32)
+        self._a, self._b, self._blocks = number[contacts.a], number[contacts.b], blocks
+        self._diagonal = np.zeros((int(held.sum()), packing.dim, packing.dim))
+        _fill(self._a, self._b, blocks, self._diagonal)
+        self.scale = float(np.trace(self._diagonal.mean(axis=0))) / packing.dim
+        self._diagonal[0] += self.scale * np.eye(packing.dim)
+        self._points = packing.cell.wrap(packing.position)[held]
+
+    def factorise(self, shift: float = 0.0) -> Factor | None:
+        """None if the matrix is not positive definite; ``shift`` is added to it, in mean diagonal stiffnesses."""
+        plan = Plan(len(self._diagonal), self._a, self._b, self._points)
+        return plan.factorise(self._diagonal + shift * self.scale * np.eye(self._diagonal.shape[1]), -self._blocks)
+
+    def apply(self, u: FloatArray) -> FloatArray:
+        """The matrix times u (N_3, d)."""
+        product = np.einsum("nij,nj->ni", self._diagonal, u)
+        _apply_edges(self._a, self._b, self._blocks, u, product)
+        return product
+
+
+def extent(packing: Packing) -> float:
+    """[m] of the largest coordinates: roundings of positions are parts of it."""
+    return float(max(np.abs(packing.position).max(), np.abs(packing.cell.vectors).max()))
+
+
+def force_tolerance(packing: Packing, part: float = TOLERANCE) -> float | None:
+    """[N] at which a minimisation may stop: ``part`` of the mean contact force of a jammed packing; None if it is unjammed.
+
+    Soft motions answer a force far more than stiff ones do: 1 / (phi - phi_cr) times near jamming. With 1e-6 stress and moduli
+    are right to some 1e-4 or better down to phi - phi_cr = 1e-4. Never below 8 roundings of positions, felt by the
+    stiffest grain: forces are not known better.
+    """
+    net = network(packing)
+    if not carries(packing, net):
+        return None
+    contacts = net.backbone
+    stiffest = float(((packing.law.alpha - 1) * contacts.force / contacts.overlap).max())
+    return max(part * float(contacts.force.mean()), 8 * EPS * extent(packing) * stiffest)
+
+
+def force_histogram(forces: FloatArray, bins: int = 50, upper: float = 5.0) -> ForceHistogram:
+    """Of forces (C,) in units of their mean, from 0 to ``upper``."""
+    if len(forces) == 0 or not forces.mean() > 0:
+        raise InputError("there are no contact forces: the packing is unjammed. Compress it: give it a larger phi, and minimise.")
+    counts, edges = np.histogram(forces / forces.mean(), bins=bins, range=(0, upper))
+    return ForceHistogram(edges, counts / (len(forces) * np.diff(edges)), counts.astype(np.int32))
+
+
+def _tensor(contacts: Touching, weight: FloatArray) -> FloatArray:
+    """(d, d) sum of weight n n."""
+    return (contacts.normal * weight[:, None]).T @ contacts.normal
+
+
+@kernel
+def _add_up(a: IntArray, b: IntArray, force: FloatArray, size: FloatArray, net: FloatArray, largest: FloatArray) -> None:
+    """Net forces: ``force`` acts on b, against a; and the largest force on each grain."""
+    for c in range(len(a)):
+        i, j = a[c], b[c]
+        for k in range(net.shape[1]):
+            net[i, k] -= force[c, k]
+            net[j, k] += force[c, k]
+        largest[i] = max(largest[i], size[c])
+        largest[j] = max(largest[j], size[c])
+
+
+@kernel
+def _remove(a: IntArray, b: IntArray, firm: BoolArray, least: int, gone: BoolArray) -> None:
+    """Mark grains with fewer than ``least`` contacts with unmarked ones, until no more are found. A grain that meets its own image
+    has two contacts by it.
+    """
+    count = len(gone)
+    first = np.zeros(count + 1, np.int64)
+    for c in range(len(a)):
+        if firm[c]:
+            first[a[c] + 1] += 1
+            first[b[c] + 1] += 1
+    for i in range(count):
+        first[i + 1] += first[i]
+    other, place = np.empty(first[count], np.int32), first[:count].copy()
+    for c in range(len(a)):
+        if firm[c]:
+            i, j = a[c], b[c]
+            other[place[i]] = j
+            place[i] += 1
+            other[place[j]] = i
+            place[j] += 1
+    left = np.empty(count, np.int64)
+    queue, waiting = np.empty(count, np.int32), 0
+    for i in range(count):
+        left[i] = first[i + 1] - first[i]
+        if gone[i] or left[i] < least:
+            gone[i] = True
+            queue[waiting] = i
+            waiting += 1
+    while waiting > 0:
+        waiting -= 1
+        i = queue[waiting]
+        for p in range(first[i], first[i + 1]):
+            j = other[p]
+            left[j] -= 1
+            if not gone[j] and left[j] < least:
+                gone[j] = True
+                queue[waiting] = j
+                waiting += 1
+
+
+@kernel
+def _fill(a: IntArray, b: IntArray, blocks: FloatArray, diagonal: FloatArray) -> None:
+    for c in range(len(a)):
+        if a[c] != b[c]:
+            for k in range(blocks.shape[1]):
+                for m in range(blocks.shape[2]):
+                    diagonal[a[c], k, m] += blocks[c, k, m]
+                    diagonal[b[c], k, m] += blocks[c, k, m]
+
+
+@kernel
+def _apply_edges(a: IntArray, b: IntArray, blocks: FloatArray, u: FloatArray, product: FloatArray) -> None:
+    for c in range(len(a)):
+        if a[c] != b[c]:
+            for k in range(blocks.shape[1]):
+                for m in range(blocks.shape[2]):
+                    product[a[c], k] -= blocks[c, k, m] * u[b[c], m]
+                    product[b[c], k] -= blocks[c, k, m] * u[a[c], m]

@@ -18,7 +18,8 @@ from pydantic import ValidationError
 from ..checks import InputError
 from ..contact.power import PowerLaw
 from ..quasistatic.bridge import still_scene
-from ..quasistatic.measure import Measured, measure
+from ..quasistatic.energy import Touching
+from ..quasistatic.measure import Measured, measure, network
 from ..quasistatic.packing import Packing
 from .read import DamagedFileError, Recording
 from .write import RecordingWriter
@@ -54,9 +55,9 @@ class PackingWriter:
         self._writer = RecordingWriter(path, description, scalar_names(first.dim), expected_points=first.count, units=units)
 
     def append(
-        self, packing: Packing, *, residual: float = np.nan, iterations: int = 0, strain: float = 0.0, measured: Measured | None = None
+        self, packing: Packing, *, iterations: int = 0, strain: float = 0.0, measured: Measured | None = None
     ) -> None:  # fmt: skip
-        """Add a frame. ``residual`` [N] and ``iterations`` are those of the minimisation that led to it."""
+        """Add a frame; ``iterations`` of the minimisation that led to it."""
         if packing.dim != self.dim:
             raise ValueError(f"all packings of a recording must have the same dimension, {self.dim} (got {packing.dim}).")
         found = measure(packing) if measured is None else measured
@@ -64,15 +65,15 @@ class PackingWriter:
         still, unturned = np.zeros((count, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (count, 1))
         position = padded(packing.position)
         values = {
-            "phi": packing.phi, "energy": found.energy, "pressure": found.pressure, "z": found.z, "rattlers": int(found.rattlers.sum()),
-            "contacts": len(found.contacts.a), "residual": residual, "iterations": iterations, "strain": strain,
+            "phi": packing.phi, "energy": found.energy, "pressure": found.pressure, "z": found.coordination,
+            "rattlers": found.rattler_count, "contacts": found.touching, "residual": found.residual, "iterations": iterations, "strain": strain,
         }  # fmt: skip
         for name, tensor in (("stress", found.stress), ("fabric", found.fabric), ("cell", packing.cell.vectors)):
             values |= {f"{name}_{i}{j}": float(tensor["xyz".index(i), "xyz".index(j)]) for i, j in components(self.dim)}
         self._writer.append(
             step=step, time=strain if self._time_is == "strain" else float(step), position=position, orientation=unturned, velocity=still,
             spin=still, radius=packing.radius, id=np.arange(count), body=1 + np.arange(count), material=np.zeros(count, np.int32),
-            contacts=contact_columns(packing, position, found), scalars=values,
+            contacts=contact_columns(packing, position, network(packing).touching), scalars=values,
             walls={"position": still[:1], "orientation": unturned[:1], "velocity": still[:1], "spin": still[:1]},
         )  # fmt: skip
 
@@ -91,9 +92,8 @@ class PackingWriter:
         self.close()
 
 
-def contact_columns(packing: Packing, position: np.ndarray, found: Measured) -> dict[str, Any]:
+def contact_columns(packing: Packing, position: np.ndarray, c: Touching) -> dict[str, Any]:
     """Contacts in the columns of a frame."""
-    c = found.contacts
     normal = padded(c.normal)
     zero = np.zeros(len(c.a))
     return {

@@ -45,22 +45,22 @@ class Packed:
     @property
     def z(self) -> float:
         """Contacts of a grain, rattlers left out [-]; 0 below jamming."""
-        return self.measured.z
+        return self.measured.coordination
 
     @property
     def rattlers(self) -> int:
         """Grains that nothing holds; below jamming all."""
-        return int(self.measured.rattlers.sum())
+        return self.measured.rattler_count
 
     @property
     def jammed(self) -> bool:
         """Whether grains press each other: then they overlap, else none touches another."""
-        return self.z > 0
+        return self.measured.jammed
 
     @property
     def overlap(self) -> float:
         """Largest overlap, in mean diameters [-]."""
-        return float(self.measured.contacts.overlap.max(initial=0.0)) / self.packing.diameter
+        return self.measured.overlap / self.packing.diameter
 
     def scene(self, material: Material = GRAIN, *, law: Law | None = None, gravity: float | None = None, name: str = "packing") -> Scene:
         """For a run: see :func:`~granum.quasistatic.bridge.packing_scene`."""
@@ -115,7 +115,7 @@ def pack(
         larger, report = minimise(packing.grown(1 + gap), *METHOD, watch=watch)
         packing = replace(packing, position=larger.position)
         measured = measure(packing)
-        if not len(measured.contacts.a):
+        if not measured.touching:
             return Packed(packing, measured, report)
     packing, report = minimise(packing, *METHOD, watch=watch)
     return Packed(packing, measure(packing), report)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import FloatArray
+from .._jit import FloatArray, LongArray
 from ..checks import InputError, known_name
 from ..io import Frame, Recording
 from ..quasistatic.course import Course, MinimiseReport
@@ -41,11 +41,20 @@ class RelaxedRun:
     report: MinimiseReport
     moved: float
     """Largest way of a grain [m]."""
+    id: LongArray
+    """(N,) of the grains in the run's recording."""
+    alpha: float
+    """[-] of the energy k delta^alpha / alpha of a contact."""
 
     @property
     def position(self) -> FloatArray:
         """(N, 3) [m]"""
         return self.bodies.position[self.bodies.grains]
+
+    @property
+    def wrapped_position(self) -> FloatArray:
+        """(N, 3) [m] in the scene's cell; without one the positions themselves."""
+        return self.position if self.start.cell is None else self.start.cell.wrap(self.position)
 
     @property
     def scene(self) -> Scene:
@@ -72,7 +81,7 @@ def relax_run(
     bed.
     """
     known_name("method", method, METHODS)
-    scene, bodies = _bodies_of(run, frame)
+    scene, bodies, ids = _bodies_of(run, frame)
     check_cell(scene)
     energy = SceneEnergy(scene, bodies)
     start = energy.start
@@ -80,23 +89,25 @@ def relax_run(
     METHODS[method](Identity()).run(course, energy.diameter)
     contacts, force = energy.touching(course.x)
     moved = float(np.sqrt(((course.x - start) ** 2).sum(axis=1).max()))
-    return RelaxedRun(scene, bodies, contacts, force, course.report(), moved)
+    return RelaxedRun(scene, bodies, contacts, force, course.report(), moved, ids, energy.alpha)
 
 
-def _bodies_of(run: Any, frame: int) -> tuple[Scene, Bodies]:
+def _bodies_of(run: Any, frame: int) -> tuple[Scene, Bodies, LongArray]:
     if isinstance(run, (str, Path)):
         with Recording(run) as recording:
             return _bodies_of(recording, frame)
     if isinstance(run, Scene):
-        return run, make_bodies(run)
+        placed = make_bodies(run)
+        return run, placed, np.arange(placed.grain_count)
     if isinstance(run, Recording):
-        return run.scene, frame_bodies(run.scene, run.frame(frame))
+        found = run.frame(frame)
+        return run.scene, frame_bodies(run.scene, found), np.asarray(found.id, np.int64)
     if not isinstance(run, Simulation):
         raise InputError(f"relax_run needs a simulation, a recording, its file or a scene (got {type(run).__name__}).")
     bodies, old = make_bodies(run.scene, with_grains=False), run.bodies
     bodies.append_grains(old.position[old.grains], old.radius, old.material, old.inverse_mass[old.grains])
     bodies.position[:], bodies.orientation[:] = old.position, old.orientation
-    return run.scene, bodies
+    return run.scene, bodies, np.arange(bodies.grain_count)
 
 
 def frame_bodies(scene: Scene, frame: Frame) -> Bodies:

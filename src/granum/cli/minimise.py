@@ -10,7 +10,7 @@ import typer
 from ..checks import InputError, finite_positive, known_name
 from .console import in_words, talk
 from .packings import (
-    SIZES_HELP, Watch, about, draw_beside, observables, packing_rows, read_law, read_sizes, show, unit_of_pressure,
+    SIZES_HELP, Watch, about, draw_beside, observables, packing_rows, read_law, read_sizes, show,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _minimise_packing(
                 found["picture"] = draw_beside(output, "packing")
     finally:  # what was found is not lost with a file that cannot be written
         if len(trials) > 1 and not as_json:
-            show_methods(found["methods"], unit_of_pressure(start.dim))
+            show_methods(found["methods"])
         show(found, [*packing_rows(found), *report_rows(found)], "granum minimise", as_json)
 
 
@@ -151,22 +151,21 @@ def report_rows(s: dict[str, Any]) -> list[tuple[str, str]]:
     ]  # fmt: skip
 
 
-def show_methods(trials: list[dict[str, Any]], unit: str = "") -> None:
-    """Methods side by side, on stdout."""
+def show_methods(trials: list[dict[str, Any]]) -> None:
+    """Methods side by side, on stdout; residual [N], energy [J]."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    pressure = [f"pressure [{unit}]"] if unit else []
-    for name in ("method", "iterations", "evaluations", "factors", "time", "residual [N]", "energy [J]", *pressure, "ok"):
-        table.add_column(name.replace("[", "\\["), justify="left" if name in ("method", "ok") else "right", no_wrap=True)
+    for name in ("method", "steps", "evals", "factors", "time", "residual", "energy", "ok"):
+        table.add_column(name, justify="left" if name in ("method", "ok") else "right", no_wrap=True)
     for t in trials:
         seconds = t["wall_seconds"]
         table.add_row(
             t["method"], *(str(t[name]) for name in ("iterations", "evaluations", "factorisations")),
-            f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms", f"{t['residual']:.1e}", f"{t['energy']:.6e}",
-            *([f"{t['pressure']:.6e}"] if unit else []), "yes" if t["converged"] else "no",
+            f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms", f"{t['residual']:.1e}", f"{t['energy']:.5e}",
+            "yes" if t["converged"] else "no",
         )  # fmt: skip
     Console(highlight=False).print(table)
     for t in trials:

@@ -12,6 +12,7 @@ from .console import print_json, stderr, talk
 
 if TYPE_CHECKING:
     from ..contact.power import PowerLaw
+    from ..io import Recording
     from ..quasistatic.course import Course
     from ..quasistatic.measure import Measured
     from ..quasistatic.packing import Packing
@@ -156,6 +157,15 @@ def observables(packing: Packing, found: Measured) -> dict[str, Any]:
         "stress": found.stress.tolist(), "fabric": found.fabric.tolist(), "cell": packing.cell.vectors.tolist(),
         "state_hash": state_hash(packing.cell.vectors, packing.position, packing.radius),
     }  # fmt: skip
+
+
+def last_packing(recording: Recording) -> dict[str, Any]:
+    """Of a recording of packings that was never finished: what its last frame is."""
+    from ..io.packing import read_packing
+    from ..quasistatic.measure import measure
+
+    packing = read_packing(recording)
+    return {"kind": "packing", **observables(packing, measure(packing))}
 
 
 def draw_beside(recording: Path, figure: str) -> str | None:

@@ -120,15 +120,16 @@ def scalar_names(dim: int) -> list[str]:
     return [*SCALARS, *(f"{name}_{i}{j}" for name in TENSORS for i, j in components(dim))]
 
 
-def tensor(recording: Recording, name: str) -> np.ndarray:
-    """(F, d, d) stress, fabric or cell of every frame."""
-    dim = int(recording.description["dim"])
-    return np.stack([recording.scalars[f"{name}_{i}{j}"] for i, j in components(dim)], axis=1).reshape(-1, dim, dim)
-
-
 def is_packing(recording: Recording) -> bool:
     """Whether its frames are packings, not instants of a run."""
     return recording.description.get("kind") == KIND
+
+
+def moment(recording: Recording, time: float) -> str:
+    """In words, when or where a frame with this ``frames/time`` is."""
+    if not is_packing(recording):
+        return f"t = {time:g} s"
+    return f"strain {time:g}" if recording.description.get("time_is") == "strain" else f"step {time:g}"
 
 
 def read_packing(source: Recording | str | Path, frame: int = -1) -> Packing:

@@ -46,7 +46,7 @@ def draw_packing(recording: Recording, look: Look) -> Any:
         return _spheres(packing, part, found, title, subtitle)
     figure, axes, bar, scale = _sheet(packing.cell.vectors, packing.diameter, title, subtitle, bar=mean > 0)
     mapped, rgba = _colours(part, found.rattlers)
-    _draw_discs(axes, packing, np.arange(packing.count), packing.position, rgba, scale)
+    _draw_discs(axes, packing, np.arange(packing.count), packing.position, rgba, "0.45", scale)
     if bar is not None:
         style.colour_bar(figure, mapped, bar, r"pressure $p / \langle p \rangle$", extend="max")
     _draw_cell(axes, packing.cell.vectors)
@@ -71,7 +71,7 @@ def draw_force_network(recording: Recording, look: Look) -> Any:
     vectors = packing.cell.vectors[:2, :2]
     figure, axes, bar, scale = _sheet(vectors, packing.diameter, "Force network", subtitle, bar=len(shown) > 0)
     plain = np.where(found.rattlers[:, None], (1.0, 1.0, 1.0, 1.0), (0.945, 0.945, 0.945, 1.0))
-    _draw_discs(axes, packing, grains, packing.position[:, :2], plain, scale)
+    _draw_discs(axes, packing, grains, packing.position[:, :2], plain, "0.78", scale)
     if len(shown):
         mean = found.mean_force if found.mean_force > 0 else float(touching.force.mean())
         part = touching.force[shown] / mean
@@ -170,9 +170,9 @@ def _draw_cell(axes: Any, vectors: FloatArray) -> None:
 
 
 def _draw_discs(
-    axes: Any, packing: Packing, grains: NDArray[np.integer], position: FloatArray, colour: FloatArray, scale: float
+    axes: Any, packing: Packing, grains: NDArray[np.integer], position: FloatArray, colour: FloatArray, line: str, scale: float
 ) -> None:  # fmt: skip
-    """Grains and their images around the cell; ``colour`` (N, 4) of all grains."""
+    """Grains and their images around the cell; ``colour`` (N, 4) of all grains, ``line`` of their edges."""
     from matplotlib.collections import EllipseCollection
 
     vectors = packing.cell.vectors[:2, :2]
@@ -199,7 +199,7 @@ def _draw_discs(
     pale = rgba.copy()
     pale[:, :3] = 1 - PALE * (1 - pale[:, :3])
     axes.add_collection(discs(pale, "0.9", 1), autolim=False)
-    inside = discs(rgba, "0.45", 2)
+    inside = discs(rgba, line, 2)
     axes.add_collection(inside, autolim=False)
     inside.set_clip_path(_outline(vectors), transform=axes.transData)
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from ..checks import InputError
 from ..io import Recording
-from ..io.packing import read_packing, tensor
+from ..io.packing import read_packing
 from ..quasistatic.course import MinimiseReport
-from ..quasistatic.measure import force_histogram, measure, parts
+from ..quasistatic.measure import force_histogram, measure
 from . import style
 from .look import Look
 from .packing import in_words
@@ -25,23 +25,24 @@ FEWEST_IN_TAIL = 10
 
 def draw_shear(recording: Recording, look: Look) -> Any:
     """Shear stress, pressure and anisotropy of the fabric against strain (EM Fig. 8)."""
-    curve = _curve(recording)
+    mode = (recording.description.get("settings") or {}).get("mode", "")
+    curve = _curve(recording, mode)
     strain = 100 * curve["strain"]
     if len(strain) < 2 or not np.ptp(strain) > 0:
         raise InputError(f"{recording.path} is not sheared: its frames have one strain. Make a recording with `granum shear`.")
     start = read_packing(recording, 0)
     unit = "N/m" if start.dim == 2 else "Pa"
-    mode = (recording.description.get("settings") or {}).get("mode", "")
     subtitle = f"{start.count} grains, $\\phi$ = {start.phi:.6g}, {mode + ' ' if mode else ''}shear in {len(strain) - 1} steps"
     figure, (upper, middle, lower) = style.chart("Quasi-static shear", subtitle, panels=3)
+    words = r"$-\sigma_{xy}$" if mode != "pure" else r"$(\sigma_{yy} - \sigma_{xx})/2$"
     for axes, name, colour, label in (
-        (upper, "deviatoric_stress", style.ORANGE, "shear stress"), (middle, "pressure", style.BLUE, "pressure"),
+        (upper, "stress", style.ORANGE, words), (middle, "pressure", style.BLUE, "pressure"),
+        (lower, "fabric", style.GREEN, words.replace("\\sigma", "F")),
     ):  # fmt: skip
-        values, unit_name = style.scaled(curve[name], unit)
+        values, unit_name = style.scaled(curve[name], unit) if name != "fabric" else (curve[name], "")
         axes.plot(strain, values, color=colour, lw=1.3)
-        axes.set_ylabel(f"{label} [{unit_name}]")
-    lower.plot(strain, curve["deviatoric_fabric"], color=style.GREEN, lw=1.3)
-    lower.set(xlabel="strain [%]", ylabel="deviatoric fabric", xlim=(strain.min(), strain.max()))
+        axes.set_ylabel(f"{label} [{unit_name}]" if unit_name else f"fabric {label}")
+    lower.set(xlabel="strain [%]", xlim=(strain.min(), strain.max()))
     figure.align_ylabels()
     return figure
 
@@ -115,14 +116,11 @@ def draw_minimisations(reports: Sequence[MinimiseReport], subtitle: str) -> Any:
     return figure
 
 
-def _curve(recording: Recording) -> dict[str, FloatArray]:
-    """Of every step if the recording was finished, else of its frames."""
+def _curve(recording: Recording, mode: str) -> dict[str, FloatArray]:
+    """Strain, pressure, and what shear raises in stress and fabric: of every step if the recording was finished, else of its frames."""
     known = (recording.summary or {}).get("curve")
-    if isinstance(known, dict):
-        return {name: np.array(known[name], float) for name in ("strain", "deviatoric_stress", "pressure", "deviatoric_fabric")}
-    scalars = recording.scalars
-    deviatoric = {name: np.array([parts(t).deviatoric for t in tensor(recording, name)]) for name in ("stress", "fabric")}
-    return {
-        "strain": scalars["strain"], "pressure": scalars["pressure"], "deviatoric_stress": deviatoric["stress"],
-        "deviatoric_fabric": deviatoric["fabric"],
-    }  # fmt: skip
+    columns = {name: np.array(values, float) for name, values in (known or recording.scalars).items()}
+    found = {name: columns[name] for name in ("strain", "pressure")}
+    for name in ("stress", "fabric"):
+        found[name] = (columns[f"{name}_yy"] - columns[f"{name}_xx"]) / 2 if mode == "pure" else -columns[f"{name}_xy"]
+    return found

@@ -55,7 +55,7 @@ def still_scene(packing: Packing, material: Material = GRAIN, law: Law | None = 
     return Scene(
         name=name, materials=(material,), law=law, gravity=Gravity(acceleration=(0.0, 0.0, 0.0)), cell=packing.cell,
         grains=(Grains(material=material.name, position=in_space(packing), diameter=2 * packing.radius),),
-        parameters={"count": packing.count, "dim": packing.dim, "phi": packing.phi},
+        parameters={"count": packing.count, "dim": packing.dim, "phi": packing.phi, "law": packing.law.model_dump()},
     )  # fmt: skip
 
 

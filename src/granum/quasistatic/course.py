@@ -20,6 +20,8 @@ class Energy(Protocol):
 
     evaluations: int
     lists: int
+    noise: float
+    """[J] that the last energy may be wrong by, for rounding."""
 
     @property
     def start(self) -> FloatArray: ...

@@ -13,6 +13,7 @@ from .neighbours import Pairs, farthest, find_pairs
 from .packing import Packing
 
 WIDE, NARROW = 0.3, 0.02   # skins of the pair list, in mean radii: of grains that move, and of grains near rest
+EPS = 2.2e-16
 CALM = 30                  # evaluations with one wide list, after which a narrow one is tried
 
 
@@ -30,13 +31,16 @@ class Touching(NamedTuple):
 class PackingEnergy:
     """E(x) of the grains of a packing at other places, with a pair list that follows them.
 
-    ``evaluations`` counts the calls of :meth:`evaluate`, ``lists`` the pair lists made.
+    ``evaluations`` counts the calls of :meth:`evaluate`, ``lists`` the pair lists made. ``noise`` [J] is what rounding may have done to
+    the last energy: places are known to some 1e-16 of the cell, and a contact turns that into energy by its force.
     """
 
     def __init__(self, packing: Packing) -> None:
         self.packing = packing
         self.radius, self.law = np.ascontiguousarray(packing.radius), packing.law
         self.evaluations = self.lists = 0
+        self.noise = 0.0
+        self._grain_of_space = EPS * float(np.abs(packing.cell.vectors).sum())
         self._skin = WIDE * float(self.radius.mean())
         self._list(np.ascontiguousarray(packing.position))
         coincident(self)
@@ -50,9 +54,11 @@ class PackingEnergy:
         """E [J] at x (N, d) [m]; ``gradient`` (N, d) [N] is filled."""
         self._follow(x)
         self.evaluations += 1
-        return _evaluate(
+        value, pushes = _evaluate(
             x, self.radius, self.pairs.a, self.pairs.b, self.pairs.image, self._shift, self.law.stiffness, self.law.alpha, gradient
         )
+        self.noise = self._grain_of_space * pushes
+        return value
 
     def stiffness(self, x: FloatArray, width: float = 0.0) -> tuple[Pairs, FloatArray]:
         """The listed pairs and their stiffness K (P, d, d) [N/m]: d2E/dx_a dx_a = K, d2E/dx_a dx_b = -K.
@@ -118,9 +124,10 @@ def coincident(energy: PackingEnergy) -> None:
 def _evaluate(
     x: FloatArray, radius: FloatArray, a: IntArray, b: IntArray, image: IntArray, shift: FloatArray, k: float, alpha: float,
     gradient: FloatArray,
-) -> float:  # fmt: skip
+) -> tuple[float, float]:  # fmt: skip
+    """Energy [J] and sum of all forces [N]."""
     gradient[:] = 0.0
-    total, three, power = 0.0, x.shape[1] == 3, alpha - 1.0
+    total, pushes, three, power = 0.0, 0.0, x.shape[1] == 3, alpha - 1.0
     for p in range(len(a)):
         i, j, m = a[p], b[p], image[p]
         dx, dy = x[i, 0] - x[j, 0] - shift[m, 0], x[i, 1] - x[j, 1] - shift[m, 1]
@@ -136,6 +143,7 @@ def _evaluate(
             else:
                 f = k * delta**power
             total += f * delta
+            pushes += f
             f = f / distance if distance > 0.0 else 0.0
             gradient[i, 0] -= f * dx
             gradient[i, 1] -= f * dy
@@ -144,7 +152,7 @@ def _evaluate(
             if three:
                 gradient[i, 2] -= f * dz
                 gradient[j, 2] += f * dz
-    return total / alpha
+    return total / alpha, pushes
 
 
 @kernel

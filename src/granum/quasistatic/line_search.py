@@ -10,7 +10,6 @@ from .._jit import FloatArray
 from .course import Course, dot, largest
 
 DECREASE = 1e-4     # c1: part of the first slope that the energy must fall by
-ROUNDING = 1e-13    # of the energy: smaller differences say nothing (some 1e4 terms of 1e-16 each)
 MOST_TRIALS = 25
 PROBE = 1e-7        # of the packing's size: a motion that finds a curvature
 
@@ -31,7 +30,7 @@ def search(course: Course, direction: FloatArray, slope: float, first: float, cu
     ``curvature`` is c2: the slope falls to this part of itself. Where the energy cannot tell, the approximate Wolfe conditions take its
     place: the slope may not rise above 1 - 2 c1 of what it was. None if no step leads down.
     """
-    noise = ROUNDING * abs(course.E)
+    noise = course.energy.noise
     low, E_low, slope_low, high, slope_high = 0.0, course.E, slope, np.inf, np.nan
     length, best = first, None
     for _ in range(MOST_TRIALS):

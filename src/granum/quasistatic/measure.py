@@ -17,8 +17,9 @@ from .energy import PackingEnergy, Touching
 from .packing import Packing, ball_volume
 
 EPS = float(np.finfo(float).eps)
-FAINT = 4.0         # roundings of a position: a smaller overlap may be none
-UNBALANCED = 0.5    # of its largest contact force: a grain with more left over is held by nothing
+LEAST = 4.0         # roundings of a position: a smaller overlap may be none
+FAINT = 1e-3        # of the mean contact force: a grain with nothing stronger may be a rattler that is still pushed aside,
+UNBALANCED = 0.5    # which it is if more than this part of its largest contact force is left over
 BALANCED = 1e-6     # |net forces| / |contact forces|: below, no further look is needed
 RELEASED = 0.25     # part of the energy that balance would release, above which a packing is unjammed
 VAGUE = 100.0       # roundings of a position: a packing with a smaller mean overlap may be unjammed as well
@@ -36,7 +37,8 @@ class Network(NamedTuple):
     @property
     def backbone(self) -> Touching:
         """The contacts that count: those without rattlers."""
-        return Touching(*(part[self.held] for part in self.touching))
+        c, held = self.touching, self.held
+        return Touching(c.a[held], c.b[held], c.normal[held], c.overlap[held], c.distance[held], c.force[held])
 
     @property
     def grains(self) -> int:
@@ -119,9 +121,12 @@ def parts(tensor: FloatArray) -> Parts:
     return Parts(float(values.mean()), float(values[-1] - values[0]) / 2)
 
 
-def measure(packing: Packing) -> Measured:
-    """All observables. Of a packing that is not at rest they say what they are, but rattlers and coordination mean little."""
-    net = network(packing)
+def measure(packing: Packing, known: Network | None = None) -> Measured:
+    """All observables, from the network of the packing if it is ``known``.
+
+    Of a packing that is not at rest they say what they are, but rattlers and coordination mean little.
+    """
+    net = known or network(packing)
     contacts, volume = net.backbone, packing.cell.volume
     stress = _tensor(net.touching, net.touching.force * net.touching.distance) / volume
     size = ball_volume(packing.dim, packing.radius)
@@ -140,16 +145,16 @@ def measure(packing: Packing) -> Measured:
         overlap=float(overlap.max(initial=0.0)),
         mean_overlap=float(overlap.mean()) / packing.diameter if len(overlap) else 0.0,
         residual=float(np.abs(net.net).max()),
-        jammed=carries(packing, net),
+        jammed=is_jammed(packing, net),
     )
 
 
 def network(packing: Packing) -> Network:
     """Contacts, net forces and rattlers.
 
-    A rattler has fewer than d + 1 contacts, or forces that do not cancel: more than half of its largest contact force is left over,
-    as where a grain is pushed aside and comes to rest at the end of the forces that the tolerance allows. Rattlers are removed with
-    their contacts until none is left.
+    A rattler has fewer than d + 1 contacts. Rattlers are removed with their contacts until none is left. One that has been pushed aside
+    until the tolerance was met may keep more contacts, all from one side; so grains whose contacts are all below 1e-3 of the mean force,
+    and which are not in balance, are rattlers too.
     """
     energy = PackingEnergy(packing)
     touching = energy.touching(energy.start)
@@ -157,13 +162,14 @@ def network(packing: Packing) -> Network:
     net = np.zeros_like(energy.start)
     largest = np.zeros(packing.count)
     _add_up(touching.a, touching.b, force, touching.force, net, largest)
-    firm = touching.overlap > FAINT * EPS * extent(packing)
-    rattlers = np.linalg.norm(net, axis=1) > UNBALANCED * largest
+    firm = touching.overlap > LEAST * EPS * extent(packing)
+    faint = largest < FAINT * (touching.force.mean() if len(touching.force) else 0.0)
+    rattlers = faint & (np.linalg.norm(net, axis=1) > UNBALANCED * largest)
     _remove(touching.a, touching.b, firm, packing.dim + 1, rattlers)
     return Network(touching, net, rattlers, firm & ~rattlers[touching.a] & ~rattlers[touching.b])
 
 
-def is_jammed(packing: Packing) -> bool:
+def is_jammed(packing: Packing, known: Network | None = None) -> bool:
     """Whether the packing resists compression: its contacts carry forces that balance each other.
 
     A threshold of the pressure cannot tell: a minimiser that has stopped at 1e-10 of the force scale leaves grains of an unjammed
@@ -178,13 +184,9 @@ def is_jammed(packing: Packing) -> bool:
     The last needs a factorisation, unless net forces are below 1e-6 of the contact forces. A packing that is far from rest is not
     called jammed: minimise first.
     """
-    return carries(packing, network(packing))
-
-
-def carries(packing: Packing, net: Network) -> bool:
-    """:func:`is_jammed` of a packing whose network is known."""
+    net = known or network(packing)
     contacts, held = net.backbone, ~net.rattlers
-    if len(contacts.a) < packing.dim * (net.grains - 1) + 1:
+    if net.grains == 0 or len(contacts.a) < packing.dim * (net.grains - 1) + 1:
         return False
     if not contacts.overlap.mean() > VAGUE * EPS * extent(packing):
         return False
@@ -239,15 +241,15 @@ def extent(packing: Packing) -> float:
     return float(max(np.abs(packing.position).max(), np.abs(packing.cell.vectors).max()))
 
 
-def force_tolerance(packing: Packing, part: float = TOLERANCE) -> float | None:
+def force_tolerance(packing: Packing, part: float = TOLERANCE, known: Network | None = None) -> float | None:
     """[N] at which a minimisation may stop: ``part`` of the mean contact force of a jammed packing; None if it is unjammed.
 
     Soft motions answer a force far more than stiff ones do: 1 / (phi - phi_cr) times near jamming. With 1e-6 stress and moduli
     are right to some 1e-4 or better down to phi - phi_cr = 1e-4. Never below 8 roundings of positions, felt by the
     stiffest grain: forces are not known better.
     """
-    net = network(packing)
-    if not carries(packing, net):
+    net = known or network(packing)
+    if not is_jammed(packing, net):
         return None
     contacts = net.backbone
     stiffest = float(((packing.law.alpha - 1) * contacts.force / contacts.overlap).max())

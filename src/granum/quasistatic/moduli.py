@@ -14,19 +14,20 @@ So pressure acts in all moduli, not only in H, and they are what a strain test m
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 import numpy as np
 
 from .._jit import FloatArray
 from ..checks import InputError, finite_positive
-from .measure import Network, Stiffness, carries, force_tolerance, measure, network
+from .measure import Network, Stiffness, force_tolerance, is_jammed, measure, network
 from .minimise import AUTO, minimise
 from .packing import Packing
 
-AT_REST = 1e-3      # |net forces| / |contact forces| of a packing that can be linearised
+AT_REST = 1e-2      # |net forces| / |contact forces| of a packing that can be linearised
 SOLVED = 1e-6       # relative residual of the linear systems; above, an eigenvalue is lost in rounding
 REFINEMENTS = 5
 
@@ -73,8 +74,8 @@ def moduli(packing: Packing) -> Moduli:
     factor = system.factorise()
     if factor is None:
         raise MarginalError(
-            f"the packing is not at a stable minimum (phi = {packing.phi:.8g}): a motion of its grains costs no energy, so it has no linear "
-            "response. Move its grains a little at random and minimise again, or change phi a little."
+            f"the packing is not at a stable minimum (phi = {packing.phi:.8g}): a motion of its grains costs no energy, so it has no "
+            "linear response. Move its grains a little at random and minimise again, or change phi a little."
         )
     number = np.cumsum(held) - 1
     a, b = number[contacts.a], number[contacts.b]
@@ -88,10 +89,7 @@ def moduli(packing: Packing) -> Moduli:
 
     stiffness, affine = np.zeros((dim,) * 4), np.zeros((dim,) * 4)
     worst = 0.0
-    for k, m in [(k, m) for k in range(dim) for m in range(k, dim)]:
-        A = np.zeros((dim, dim))
-        A[k, m] += 0.5
-        A[m, k] += 0.5
+    for k, m, A in _strains(dim):
         moved = length[:, None] * normal @ A
         push = np.einsum("cij,cj->ci", blocks, moved)
         rhs = np.stack([np.bincount(a, push[:, i], len(number)) - np.bincount(b, push[:, i], len(number)) for i in range(dim)], axis=1)
@@ -109,8 +107,8 @@ def moduli(packing: Packing) -> Moduli:
         stiffness[:, :, k, m] = stiffness[:, :, m, k] = -(fixed + change(du[b] - du[a])) / volume
     if not worst < SOLVED:
         raise MarginalError(
-            f"the packing is marginal (phi = {packing.phi:.8g}): an eigenvalue of its Hessian is zero to rounding (residual {worst:.1e}), so its "
-            "linear response has no bound. Change phi or the strain a little and minimise again."
+            f"the packing is marginal (phi = {packing.phi:.8g}): an eigenvalue of its Hessian is zero to rounding (residual {worst:.1e}), "
+            "so its linear response has no bound. Change phi or the strain a little and minimise again."
         )
     return _moduli(stiffness, affine, stress, packing, worst)
 
@@ -121,39 +119,46 @@ def moduli_by_strain(packing: Packing, strain: float = 1e-6, *, method: str = AU
     Strains far below the mean overlap over the diameter change no contacts; far below 1e-9 they drown in rounding. Affine moduli are
     those of :func:`moduli` and are not measured: NaN.
     """
-    checked(packing)
+    net = checked(packing)
     if not 0 < finite_positive("strain", strain) < 0.1:
         raise InputError(f"strain must be a small number, below 0.1 (got {strain:g}).")
     dim = packing.dim
-    tolerance = force_tolerance(packing, 1e-10)
+    tolerance = force_tolerance(packing, 1e-10, net)
     stiffness = np.zeros((dim,) * 4)
-    for k, m in [(k, m) for k in range(dim) for m in range(k, dim)]:
-        A = np.zeros((dim, dim))
-        A[k, m] += strain / 2
-        A[m, k] += strain / 2
+    for k, m, A in _strains(dim):
         ends = []
         for sign in (1, -1):
-            relaxed = minimise(packing.deformed(np.eye(dim) + sign * A), method, preconditioner, tolerance=tolerance)
+            relaxed = minimise(packing.deformed(np.eye(dim) + sign * strain * A), method, preconditioner, tolerance=tolerance)
             ends.append(measure(relaxed.packing).stress)
         stiffness[:, :, k, m] = stiffness[:, :, m, k] = (ends[1] - ends[0]) / (2 * strain)
-    return _moduli(stiffness, np.full((dim,) * 4, np.nan), measure(packing).stress, packing, 0.0)
+    return _moduli(stiffness, np.full((dim,) * 4, np.nan), measure(packing, net).stress, packing, 0.0)
 
 
 def checked(packing: Packing) -> Network:
     """The network of a packing that is jammed and at rest, else a refusal."""
     net = network(packing)
-    if not carries(packing, net):
-        known = measure(packing)
+    if not is_jammed(packing, net):
+        known = measure(packing, net)
         raise InputError(
-            f"the packing is unjammed (phi = {packing.phi:.8g}, pressure {known.pressure:.3g} N/m^{packing.dim - 1}, {known.rattler_count} of "
-            f"{packing.count} grains rattle): it resists no strain and has no moduli. Give it a larger phi (random packings jam near "
-            f"{0.84 if packing.dim == 2 else 0.64}) and minimise."
+            f"the packing is unjammed (phi = {packing.phi:.8g}, pressure {known.pressure:.3g} N/m^{packing.dim - 1}, "
+            f"{known.rattler_count} of {packing.count} grains rattle): it resists no strain and has no moduli. "
+            f"Give it a larger phi (random packings jam near {0.84 if packing.dim == 2 else 0.64}) and minimise."
         )
     if net.unbalance > AT_REST:
         raise InputError(
-            f"the packing is not at rest: net forces are {net.unbalance:.1e} of the contact forces, and must be below {AT_REST:g}. Minimise it first."
+            f"the packing is not at rest: net forces are {net.unbalance:.1e} of the contact forces, and must be below {AT_REST:g}. "
+            "Minimise it first."
         )
     return net
+
+
+def _strains(dim: int) -> Iterator[tuple[int, int, FloatArray]]:
+    """Symmetric unit strains: k, m, and A (dim, dim) with A_km = A_mk, their sum 1."""
+    for k, m in combinations_with_replacement(range(dim), 2):
+        A = np.zeros((dim, dim))
+        A[k, m] += 0.5
+        A[m, k] += 0.5
+        yield k, m, A
 
 
 def _moduli(stiffness: FloatArray, affine: FloatArray, stress: FloatArray, packing: Packing, residual: float) -> Moduli:

@@ -12,7 +12,7 @@ from .._jit import FloatArray
 from ..checks import InputError, finite_positive, known_name
 from ..scene.cell import pure_shear, simple_shear
 from .course import Course, MinimiseReport
-from .measure import Measured, force_tolerance, measure
+from .measure import Measured, force_tolerance, measure, network
 from .minimise import AUTO, minimise
 from .packing import Packing
 
@@ -54,7 +54,7 @@ def shear(
 def strains(strain: float, step: float) -> FloatArray:
     """Where the steps end: multiples of ``step``, and last ``strain`` itself."""
     count = max(1, math.ceil(abs(strain) / step - 1e-9))
-    ends = math.copysign(step, strain) * np.arange(1, count + 1)
+    ends = np.arange(1.0, count + 1.0) * math.copysign(step, strain)
     ends[-1] = strain
     return ends
 
@@ -63,12 +63,11 @@ def _shear(
     packing: Packing, strain: float, step: float, gradient: Callable[[int, float], FloatArray], method: str, preconditioner: str | None,
     tolerance: float | None, watch: Callable[[Course], None] | None,
 ) -> Iterator[ShearStep]:  # fmt: skip
-    before = np.eye(packing.dim)
+    before, net = np.eye(packing.dim), network(packing)
     for end in strains(strain, step):
         after = gradient(packing.dim, float(end))
-        stop = force_tolerance(packing) if tolerance is None else tolerance
-        relaxed = minimise(
-            packing.deformed(after @ np.linalg.inv(before)), method, preconditioner, tolerance=stop, watch=watch
-        )
+        stop = force_tolerance(packing, known=net) if tolerance is None else tolerance
+        relaxed = minimise(packing.deformed(after @ np.linalg.inv(before)), method, preconditioner, tolerance=stop, watch=watch)
         packing, before = relaxed.packing, after
-        yield ShearStep(float(end), packing, measure(packing), relaxed.report)
+        net = network(packing)
+        yield ShearStep(float(end), packing, measure(packing, net), relaxed.report)

@@ -40,8 +40,8 @@ def critical(count, phi, dim, alpha, distance=1e-9):
 def test_one_state_of_stress_is_all_there_is(case):
     """At phi_cr the contacts are one more than d (N_3 - 1): only one set of forces f is in balance, and all strains change its size only.
 
-    So C = V sigma sigma / sum(f^2/k'), and B with it. What pressure adds is of the order of the overlap over the diameter, 1e-9, times the
-    softness of the softest motion, some 1e4.
+    So C = V sigma sigma / sum(f^2/k'), and B with it. Overlaps are some 1e-11 of the cell, in positions rounded to 1e-16 of it: forces are
+    known to 1e-5, and soft motions make more of that.
     """
     packing, _ = critical(*case)
     known, net, found = measure(packing), network(packing), moduli(packing)

@@ -20,7 +20,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .._jit import FloatArray, IntArray, LongArray, kernel
-from .dissection import LEAF, border_fronts, dissect, link_nodes, place_edges
+from .dissection import LEAF, border_fronts, dissect, line_up, link_nodes, place_edges
 
 SIDE = 4  # of a square
 SQUARE = SIDE * SIDE
@@ -547,12 +547,16 @@ class Plan:
     """
 
     def __init__(self, count: int, a: IntArray, b: IntArray, points: FloatArray) -> None:
-        a, b = np.ascontiguousarray(a, np.int32), np.ascontiguousarray(b, np.int32)
-        self.count = count
+        points = np.ascontiguousarray(points, np.float64)
+        line = line_up(points)
+        rank = np.empty(count, np.int32)
+        rank[line] = np.arange(count, dtype=np.int32)
+        a, b = rank[a], rank[b]
         first, neighbour = link_nodes(count, a, b)
-        self.order, self.begin, self.parent = dissect(first, neighbour, np.ascontiguousarray(points, np.float64), LEAF)
-        place, self.border_first, self.border, self.within = border_fronts(first, neighbour, self.order, self.begin, self.parent)
+        order, self.begin, self.parent = dissect(first, neighbour, points[line], LEAF)
+        place, self.border_first, self.border, self.within = border_fronts(first, neighbour, order, self.begin, self.parent)
         self.edges = place_edges(a, b, place, self.begin, self.border_first, self.border)
+        self.order = line[order]
         self._layout: dict[int, Any] = {}
 
     def factorise(self, diagonal: FloatArray, edge: FloatArray) -> Factor | None:

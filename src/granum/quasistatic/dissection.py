@@ -15,6 +15,34 @@ from .._jit import FloatArray, IntArray, LongArray, kernel
 LEAF = 12  # grains of a part that is not halved further
 
 
+# Sorting, extremes and copies are written out: what the compiler has ready made for them takes it longer than all the rest here.
+@kernel
+def extremes(points: FloatArray, x: int) -> tuple[float, float]:
+    """Least and largest coordinate ``x``."""
+    least = most = points[0, x]
+    for k in range(1, len(points)):
+        least = min(least, points[k, x])
+        most = max(most, points[k, x])
+    return least, most
+
+
+@kernel
+def sort_along(key: FloatArray | IntArray, node: IntArray, lo: int, hi: int) -> None:
+    """Shell's sort of [lo, hi) by ``key``; ``node`` goes along."""
+    gap = 1
+    while 9 * gap < hi - lo:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for k in range(lo + gap, hi):
+            value, carried = key[k], node[k]
+            at = k
+            while at >= lo + gap and key[at - gap] > value:
+                key[at], node[at] = key[at - gap], node[at - gap]
+                at -= gap
+            key[at], node[at] = value, carried
+        gap //= 3
+
+
 @kernel
 def line_up(points: FloatArray) -> IntArray:
     """The nodes cell by cell of a coarse grid: those that are near in space come near each other in memory."""
@@ -22,7 +50,7 @@ def line_up(points: FloatArray) -> IntArray:
     cells = max(1, int((count / 4.0) ** (1.0 / dimensions)))
     number = np.zeros(count, np.int64)
     for x in range(dimensions):
-        least, most = points[:, x].min(), points[:, x].max()
+        least, most = extremes(points, x)
         scale = cells / (most - least) if most > least else 0.0
         for k in range(count):
             place = (points[k, x] - least) * scale
@@ -193,7 +221,7 @@ def dissect(first: LongArray, neighbour: IntArray, points: FloatArray, leaf: int
     todo = np.empty((128, 3), np.int64)
     box = np.empty((128, dimensions, 2))  # in which the nodes of the parts in ``todo`` lie
     for x in range(dimensions):
-        box[0, x, 0], box[0, x, 1] = points[:, x].min(), points[:, x].max()
+        box[0, x, 0], box[0, x, 1] = extremes(points, x)
     todo[0, 0], todo[0, 1], todo[0, 2] = 0, count, -1
     waiting = 1 if count > 0 else 0
     part = 0
@@ -235,7 +263,7 @@ def dissect(first: LongArray, neighbour: IntArray, points: FloatArray, leaf: int
                 cut_left[lefts] = i
                 lefts += 1
                 cut_first[lefts] = edges
-        separator = smallest_cover(cut_first, cut_other, lefts, rights, chosen_left, chosen_right, room)
+        separator = smallest_cover(cut_first, cut_other, np.int64(lefts), np.int64(rights), chosen_left, chosen_right, room)
         for k in range(lefts):
             if chosen_left[k] == 1:
                 side[cut_left[k]] = 0
@@ -256,24 +284,15 @@ def dissect(first: LongArray, neighbour: IntArray, points: FloatArray, leaf: int
                 write += 1
         across = (axis + 1) % dimensions  # neighbours in a separator should be neighbours in the order
         for k in range(taken):
-            key[k] = points[kept[k], across]
-        if taken > 64:
-            rank = np.argsort(key[:taken])
-            for k in range(taken):
-                order[write + k] = kept[rank[k]]
-        else:
-            for k in range(taken):
-                value, at = key[k], k
-                while at > 0 and key[at - 1] > value:
-                    key[at], order[write + at] = key[at - 1], order[write + at - 1]
-                    at -= 1
-                key[at], order[write + at] = value, kept[k]
+            key[write + k], order[write + k] = points[kept[k], across], kept[k]
+        sort_along(key, order, write, hi)
         mother = parent
         if separator > 0:
             front_begin[fronts], front_parent[fronts] = write, parent
             mother = fronts
             fronts += 1
-        box[waiting + 1] = box[waiting]
+        for x in range(dimensions):
+            box[waiting + 1, x, 0], box[waiting + 1, x, 1] = box[waiting, x, 0], box[waiting, x, 1]
         if split > lo:
             todo[waiting, 0], todo[waiting, 1], todo[waiting, 2] = lo, split, mother
             box[waiting, axis, 1] = cut
@@ -314,7 +333,8 @@ def border_fronts(
         end = begin[f + 1]
         if used + count > len(border):
             longer = np.empty(2 * len(border), np.int32)
-            longer[:used] = border[:used]
+            for k in range(used):
+                longer[k] = border[k]
             border = longer
         own = used
         for k in range(begin[f], end):
@@ -334,16 +354,7 @@ def border_fronts(
                     border[used] = j
                     used += 1
             c = sibling[c]
-        if used - own > 32:
-            border[own:used].sort()
-        else:
-            for k in range(own + 1, used):
-                j = border[k]
-                e = k
-                while e > own and border[e - 1] > j:
-                    border[e] = border[e - 1]
-                    e -= 1
-                border[e] = j
+        sort_along(border, border, np.int64(own), np.int64(used))
         border_first[f + 1] = used
         if parent[f] >= 0:
             sibling[f] = child[parent[f]]

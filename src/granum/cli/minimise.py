@@ -10,11 +10,18 @@ import typer
 from ..checks import InputError, finite_positive, known_name
 from .console import in_words, talk
 from .packings import (
-    SIZES_HELP, Watch, about, draw_beside, observables, packing_rows, read_law, read_sizes, show,
+    SIZES_HELP,
+    Watch,
+    about,
+    draw_beside,
+    observables,
+    packing_rows,
+    read_law,
+    read_sizes,
+    show,
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from ..io import Recording
     from ..quasistatic.course import MinimiseReport
     from ..quasistatic.packing import Packing
 

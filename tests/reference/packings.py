@@ -31,7 +31,7 @@ def plain_energy(packing):
     """[J] by the sum over all images."""
     x, r, law = packing.position, packing.radius, packing.law
     distance = {(i, j, s): np.linalg.norm(x[j] + np.array(s) @ packing.cell.vectors - x[i]) for i, j, s in all_images(packing)}
-    return sum(law.stiffness * (r[i] + r[j] - l) ** law.alpha / law.alpha for (i, j, _), l in distance.items())
+    return sum(law.stiffness * (r[i] + r[j] - far) ** law.alpha / law.alpha for (i, j, _), far in distance.items())
 
 
 def energy_of(packing):

@@ -40,9 +40,8 @@ def test_growing_grains_is_compression_and_a_change_of_scale(count, phi, dim, al
     packing = at_rest(count, phi, dim, alpha)
     found, part = moduli(packing), 1e-6
     tolerance = force_tolerance(packing, 1e-10)
-    ends = [
-        measure(minimise(packing.at(packing.phi * (1 + s)), "lbfgs", "contacts", tolerance=tolerance).packing).pressure for s in (part, -part)
-    ]
+    relaxed = [minimise(packing.at(packing.phi * (1 + s)), tolerance=tolerance, **NEAR).packing for s in (part, -part)]
+    ends = [measure(twin).pressure for twin in relaxed]
     grown = (ends[0] - ends[1]) / (2 * part)
     assert grown == pytest.approx(found.bulk_grown, rel=1e-4)
     assert found.bulk_grown - found.bulk == pytest.approx((alpha - dim) / dim * found.pressure, abs=1e-12 * found.bulk)
@@ -76,7 +75,7 @@ def test_a_packing_in_motion_has_no_moduli():
     packing = at_rest(256, 0.9, 2, 2.0)
     rng = np.random.default_rng(0)
     shaken = packing.moved(packing.position + 1e-3 * packing.diameter * rng.standard_normal(packing.position.shape))
-    with pytest.raises(InputError, match=r"not at rest: net forces are .* Minimise"):
+    with pytest.raises(InputError, match=r"not at rest: balance would release .* Minimise"):
         moduli(shaken)
 
 

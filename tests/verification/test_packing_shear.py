@@ -28,7 +28,8 @@ def test_first_steps_follow_the_moduli(count, phi, dim, alpha):
         *_, pure = shear(packing, sign * 1e-7, 1e-7, "pure", **tight)
         assert (simple.strain, pure.strain) == (sign * 1e-7, sign * 1e-7)
         # One-sided differences: errors of strain over overlap, 1e-5 of B, and more for soft packings.
-        assert (simple.measured.shear_stress - start.shear_stress) / simple.strain == pytest.approx(found.shear_simple[0], abs=1e-4 * found.bulk)
+        change = simple.measured.shear_stress - start.shear_stress
+        assert change / simple.strain == pytest.approx(found.shear_simple[0], abs=1e-4 * found.bulk)
         change = np.diff(np.diagonal(pure.measured.stress - start.stress))[0]
         assert change / (4 * pure.strain) == pytest.approx(found.shear_pure[0], abs=1e-4 * found.bulk)
 

@@ -12,16 +12,15 @@ import numpy as np
 
 from .._jit import BoolArray, FloatArray, IntArray, kernel
 from ..checks import InputError
-from .cholesky import Factor, Plan
 from .energy import PackingEnergy, Touching
 from .packing import Packing, ball_volume
+from .rigidity import add_up, holds
 
 EPS = float(np.finfo(float).eps)
 LEAST = 4.0         # roundings of a position: a smaller overlap may be none
 FAINT = 1e-3        # of the mean contact force: a grain with nothing stronger may be a rattler that is still pushed aside,
 UNBALANCED = 0.5    # which it is if more than this part of its largest contact force is left over
 BALANCED = 1e-6     # |net forces| / |contact forces|: below, no further look is needed
-RELEASED = 0.25     # part of the energy that balance would release, above which a packing is unjammed
 VAGUE = 100.0       # roundings of a position: a packing with a smaller mean overlap may be unjammed as well
 TOLERANCE = 1e-6    # of the mean contact force: see `force_tolerance`
 
@@ -46,10 +45,15 @@ class Network(NamedTuple):
         return int(np.count_nonzero(~self.rattlers))
 
     @property
+    def excess(self) -> int:
+        """Contacts of the backbone beyond the d (N_3 - 1) that hold its grains: above 0 if they can carry forces in balance."""
+        return int(np.count_nonzero(self.held)) - self.net.shape[1] * (self.grains - 1) if self.grains else 0
+
+    @property
     def unbalance(self) -> float:
-        """|net forces| / |contact forces| of the backbone [-]: 0 in balance, of the order of 1 where grains are on the move."""
-        size = np.linalg.norm(self.touching.force[self.held])
-        return float(np.linalg.norm(self.net[~self.rattlers]) / size) if size > 0 else 0.0
+        """|net forces| / |contact forces| [-]: 0 in balance, of the order of 1 where grains are on the move."""
+        size = np.linalg.norm(self.touching.force)
+        return float(np.linalg.norm(self.net) / size) if size > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -160,8 +164,10 @@ def network(packing: Packing) -> Network:
     touching = energy.touching(energy.start)
     force = touching.force[:, None] * touching.normal
     net = np.zeros_like(energy.start)
+    add_up(touching.a, touching.b, force, net)
     largest = np.zeros(packing.count)
-    _add_up(touching.a, touching.b, force, touching.force, net, largest)
+    np.maximum.at(largest, touching.a, touching.force)
+    np.maximum.at(largest, touching.b, touching.force)
     firm = touching.overlap > LEAST * EPS * extent(packing)
     faint = largest < FAINT * (touching.force.mean() if len(touching.force) else 0.0)
     rattlers = faint & (np.linalg.norm(net, axis=1) > UNBALANCED * largest)
@@ -170,70 +176,22 @@ def network(packing: Packing) -> Network:
 
 
 def is_jammed(packing: Packing, known: Network | None = None) -> bool:
-    """Whether the packing resists compression: its contacts carry forces that balance each other.
+    """Whether the packing resists compression: its contacts carry forces in balance.
 
     A threshold of the pressure cannot tell: a minimiser that has stopped at 1e-10 of the force scale leaves grains of an unjammed
-    packing with more force than a packing has at phi - phi_cr = 1e-9. So it is asked whether the forces are more than what
-    is left to relax, which has no scale. A packing is jammed if
+    packing with more force than all have at phi - phi_cr = 1e-9. So forces are compared with what is left to relax:
 
-    - something is left without rattlers, with at least d (N_3 - 1) + 1 contacts: one more than hold N_3 grains;
-    - the mean overlap is above 100 roundings of a position (2e-14 of the cell);
-    - the energy that bringing all forces into balance would release, g H^-1 g / 2 with the stiffness H of the contacts, is less
-      than a quarter of the energy. If contacts can carry no forces in balance it is alpha / (2 alpha - 2) of it, at least a half.
-
-    The last needs a factorisation, unless net forces are below 1e-6 of the contact forces. A packing that is far from rest is not
-    called jammed: minimise first.
+    - overlaps below 100 roundings of a position on average (2e-14 of the cell) are none: unjammed;
+    - net forces below 1e-6 of the contact forces: jammed if N_3 grains have at least d (N_3 - 1) + 1 contacts, one more than they
+      need to be held;
+    - else the packing is jammed if overlaps remain after all small motions (:func:`~granum.quasistatic.rigidity.holds`), which
+      costs some factorisations. Of grains far from rest, such as those of a random start, this says little.
     """
     net = known or network(packing)
-    contacts, held = net.backbone, ~net.rattlers
-    if net.grains == 0 or len(contacts.a) < packing.dim * (net.grains - 1) + 1:
+    overlap = net.touching.overlap
+    if len(overlap) == 0 or not overlap.mean() > VAGUE * EPS * extent(packing):
         return False
-    if not contacts.overlap.mean() > VAGUE * EPS * extent(packing):
-        return False
-    if net.unbalance < BALANCED:
-        return True
-    stiff = (packing.law.alpha - 1) * contacts.force / contacts.overlap
-    blocks = stiff[:, None, None] * contacts.normal[:, :, None] * contacts.normal[:, None, :]
-    force = contacts.force[:, None] * contacts.normal
-    g = np.zeros((packing.count, packing.dim))
-    _add_up(contacts.a, contacts.b, force, contacts.force, g, np.zeros(packing.count))
-    factor, shift = None, 1e-13
-    system = Stiffness(packing, contacts, blocks, held)
-    while factor is None and shift < 1e-6:
-        factor = system.factorise(shift)
-        shift *= 100
-    if factor is None:
-        return False
-    released = float(np.sum(g[held] * factor.solve(g[held]))) / 2
-    energy = float(np.sum(contacts.force * contacts.overlap)) / packing.law.alpha
-    return released < RELEASED * energy
-
-
-class Stiffness:
-    """The stiffness matrix of the backbone's grains: blocks K (C, d, d) [N/m] on both grains' diagonal, -K between them.
-
-    The first grain is tied to its place, so that translations are no motion of the matrix; forces that sum to zero do not feel it.
-    """
-
-    def __init__(self, packing: Packing, contacts: Touching, blocks: FloatArray, held: BoolArray) -> None:
-        number = (np.cumsum(held) - 1).astype(np.int32)
-        self._a, self._b, self._blocks = number[contacts.a], number[contacts.b], blocks
-        self._diagonal = np.zeros((int(held.sum()), packing.dim, packing.dim))
-        _fill(self._a, self._b, blocks, self._diagonal)
-        self.scale = float(np.trace(self._diagonal.mean(axis=0))) / packing.dim
-        self._diagonal[0] += self.scale * np.eye(packing.dim)
-        self._points = packing.cell.wrap(packing.position)[held]
-
-    def factorise(self, shift: float = 0.0) -> Factor | None:
-        """None if the matrix is not positive definite; ``shift`` is added to it, in mean diagonal stiffnesses."""
-        plan = Plan(len(self._diagonal), self._a, self._b, self._points)
-        return plan.factorise(self._diagonal + shift * self.scale * np.eye(self._diagonal.shape[1]), -self._blocks)
-
-    def apply(self, u: FloatArray) -> FloatArray:
-        """The matrix times u (N_3, d)."""
-        product = np.einsum("nij,nj->ni", self._diagonal, u)
-        _apply_edges(self._a, self._b, self._blocks, u, product)
-        return product
+    return net.excess > 0 if net.unbalance < BALANCED else holds(packing)
 
 
 def extent(packing: Packing) -> float:
@@ -267,18 +225,6 @@ def force_histogram(forces: FloatArray, bins: int = 50, upper: float = 5.0) -> F
 def _tensor(contacts: Touching, weight: FloatArray) -> FloatArray:
     """(d, d) sum of weight n n."""
     return (contacts.normal * weight[:, None]).T @ contacts.normal
-
-
-@kernel
-def _add_up(a: IntArray, b: IntArray, force: FloatArray, size: FloatArray, net: FloatArray, largest: FloatArray) -> None:
-    """Net forces: ``force`` acts on b, against a; and the largest force on each grain."""
-    for c in range(len(a)):
-        i, j = a[c], b[c]
-        for k in range(net.shape[1]):
-            net[i, k] -= force[c, k]
-            net[j, k] += force[c, k]
-        largest[i] = max(largest[i], size[c])
-        largest[j] = max(largest[j], size[c])
 
 
 @kernel
@@ -321,22 +267,3 @@ def _remove(a: IntArray, b: IntArray, firm: BoolArray, least: int, gone: BoolArr
                 queue[waiting] = j
                 waiting += 1
 
-
-@kernel
-def _fill(a: IntArray, b: IntArray, blocks: FloatArray, diagonal: FloatArray) -> None:
-    for c in range(len(a)):
-        if a[c] != b[c]:
-            for k in range(blocks.shape[1]):
-                for m in range(blocks.shape[2]):
-                    diagonal[a[c], k, m] += blocks[c, k, m]
-                    diagonal[b[c], k, m] += blocks[c, k, m]
-
-
-@kernel
-def _apply_edges(a: IntArray, b: IntArray, blocks: FloatArray, u: FloatArray, product: FloatArray) -> None:
-    for c in range(len(a)):
-        if a[c] != b[c]:
-            for k in range(blocks.shape[1]):
-                for m in range(blocks.shape[2]):
-                    product[a[c], k] -= blocks[c, k, m] * u[b[c], m]
-                    product[b[c], k] -= blocks[c, k, m] * u[a[c], m]

@@ -23,11 +23,12 @@ import numpy as np
 
 from .._jit import FloatArray
 from ..checks import InputError, finite_positive
-from .measure import Network, Stiffness, force_tolerance, is_jammed, measure, network
+from .measure import Network, force_tolerance, is_jammed, measure, network
 from .minimise import AUTO, minimise
 from .packing import Packing
+from .rigidity import Stiffness, add_up
 
-AT_REST = 1e-2      # |net forces| / |contact forces| of a packing that can be linearised
+AT_REST = 1e-4      # of the energy: what balance would still release of a packing that can be linearised
 SOLVED = 1e-6       # relative residual of the linear systems; above, an eigenvalue is lost in rounding
 REFINEMENTS = 5
 
@@ -70,15 +71,23 @@ def moduli(packing: Packing) -> Moduli:
     both = normal[:, :, None] * normal[:, None, :]
     blocks = (along + force / length)[:, None, None] * both - (force / length)[:, None, None] * np.eye(dim)
     held = ~net.rattlers
-    system = Stiffness(packing, contacts, blocks, held)
-    factor = system.factorise()
+    number = (np.cumsum(held) - 1).astype(np.int32)
+    a, b = number[contacts.a], number[contacts.b]
+    system = Stiffness(a, b, blocks, packing.cell.wrap(packing.position)[held])
+    factor = system.factorise() if net.excess > 0 else None
     if factor is None:
         raise MarginalError(
             f"the packing is not at a stable minimum (phi = {packing.phi:.8g}): a motion of its grains costs no energy, so it has no "
-            "linear response. Move its grains a little at random and minimise again, or change phi a little."
+            "linear response. Minimise it to a smaller tolerance; if that does not help, move its grains a little at random first."
         )
-    number = np.cumsum(held) - 1
-    a, b = number[contacts.a], number[contacts.b]
+    net_force = np.zeros((net.grains, dim))
+    add_up(a, b, force[:, None] * normal, net_force)
+    release = float(np.sum(net_force * factor.solve(net_force))) / 2 / float(np.sum(force * contacts.overlap) / packing.law.alpha)
+    if not release < AT_REST:
+        raise InputError(
+            f"the packing is not at rest: balance would release {release:.1e} of its energy, and must be below {AT_REST:g}. "
+            "Minimise it first."
+        )
     stress = (normal * (force * length)[:, None]).T @ normal / volume
 
     def change(dr: FloatArray) -> FloatArray:
@@ -92,8 +101,8 @@ def moduli(packing: Packing) -> Moduli:
     for k, m, A in _strains(dim):
         moved = length[:, None] * normal @ A
         push = np.einsum("cij,cj->ci", blocks, moved)
-        rhs = np.stack([np.bincount(a, push[:, i], len(number)) - np.bincount(b, push[:, i], len(number)) for i in range(dim)], axis=1)
-        rhs = rhs[: net.grains]
+        rhs = np.zeros((net.grains, dim))
+        add_up(b, a, push, rhs)
         du = factor.solve(rhs)
         for _ in range(REFINEMENTS):
             left = rhs - system.apply(du)
@@ -135,7 +144,7 @@ def moduli_by_strain(packing: Packing, strain: float = 1e-6, *, method: str = AU
 
 
 def checked(packing: Packing) -> Network:
-    """The network of a packing that is jammed and at rest, else a refusal."""
+    """The network of a jammed packing, else a refusal."""
     net = network(packing)
     if not is_jammed(packing, net):
         known = measure(packing, net)
@@ -143,11 +152,6 @@ def checked(packing: Packing) -> Network:
             f"the packing is unjammed (phi = {packing.phi:.8g}, pressure {known.pressure:.3g} N/m^{packing.dim - 1}, "
             f"{known.rattler_count} of {packing.count} grains rattle): it resists no strain and has no moduli. "
             f"Give it a larger phi (random packings jam near {0.84 if packing.dim == 2 else 0.64}) and minimise."
-        )
-    if net.unbalance > AT_REST:
-        raise InputError(
-            f"the packing is not at rest: net forces are {net.unbalance:.1e} of the contact forces, and must be below {AT_REST:g}. "
-            "Minimise it first."
         )
     return net
 

@@ -67,7 +67,7 @@ class RelaxedRun:
             for k, material in enumerate(self.start.materials) for static in (False, True)
             if (chosen := (self.bodies.material == k) & (held == static)).any()
         ]  # fmt: skip
-        return self.start.model_copy(update={"grains": tuple(blocks), "emitters": ()})
+        return self.start.changed(grains=tuple(blocks), emitters=())
 
 
 def relax_run(

@@ -1,7 +1,7 @@
 """Images: space that repeats. Positions run on when a grain leaves the cell through a face; differences are taken to the nearest image.
 
 ``period`` (2, 3) holds the lengths of an upright cell [m] and one over them, zeros along open axes; or it is None where nothing repeats:
-kernels are compiled anew for that, without a trace of images.
+kernels are then compiled without a trace of images.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ def period_of(cell: Cell | None) -> FloatArray | None:
 @device
 def nearest(d, period, axis):
     """A difference of two coordinates [m], to the nearest image."""
-    if period is None:
-        return d
     return d - period[0, axis] * np.rint(d * period[1, axis])
 
 

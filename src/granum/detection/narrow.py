@@ -69,7 +69,8 @@ def find_pair_contacts(
         for c in range(candidate_first[k], candidate_first[k + 1]):
             m = candidate[c]
             dx, dy, dz = sphere[m, 0] - xk, sphere[m, 1] - yk, sphere[m, 2] - zk
-            dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
+            if period is not None:
+                dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
             near = rk + sphere[m, 3]
             if dx * dx + dy * dy + dz * dz < near * near * (1.0 + ROUNDING) and movable[first + i] + movable[first + order[m]] > 0.0:
                 hit[found] = m
@@ -88,7 +89,8 @@ def find_pair_contacts(
             next_hit += 1
             if place < len(a):
                 dx, dy, dz = sphere[m, 0] - xk, sphere[m, 1] - yk, sphere[m, 2] - zk
-                dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
+                if period is not None:
+                    dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
                 distance = math.sqrt(dx * dx + dy * dy + dz * dz)
                 a[place], b[place], feature[place] = i, order[m], 0
                 overlap[place] = max(0.0, rk + sphere[m, 3] - distance)

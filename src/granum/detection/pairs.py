@@ -123,7 +123,8 @@ def append_candidates(
             if j < 0:
                 continue
             dx, dy, dz = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
-            dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
+            if period is not None:
+                dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
             near = reach[i] + reach[j]
             if dx * dx + dy * dy + dz * dz < near * near:
                 if found < room:

@@ -99,7 +99,8 @@ def slow_down(i, j, kx, ky, kz, inertia, spheres, inverse_mass, period, position
     """Give the bodies i and j together the angular momentum k [kg m^2/s]: by equal and opposite impulses across the line between
     them, and what lies along that line to the spins of both alike (of i alone, if j is no sphere): whoever owns the contact."""
     dx, dy, dz = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
-    dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
+    if period is not None:
+        dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
     square = dx * dx + dy * dy + dz * dz
     if square == 0.0:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -70,6 +71,7 @@ class Course:
         self.g = np.empty_like(self.x)
         self.E = energy.evaluate(self.x, self.g)
         self.iterations = self.factorisations = 0
+        self._leg_end, self._leg_residual = math.inf, 0.0
         self.stalled = ""  # why it cannot go on, once it cannot
         self._history = [self._measure()]
 
@@ -86,7 +88,12 @@ class Course:
     @property
     def going(self) -> bool:
         """Whether there is more to do."""
-        return self.residual > self.tolerance and self.iterations < self.limit and not self.stalled
+        return self.residual > max(self.tolerance, self._leg_residual) and self.iterations < min(self.limit, self._leg_end) \
+            and not self.stalled
+
+    def leg(self, iterations: float = math.inf, residual: float = 0.0) -> None:
+        """Let :attr:`going` end after so many more iterations, or below ``residual`` [N]; without either it is the whole course again."""
+        self._leg_end, self._leg_residual = self.iterations + iterations, residual
 
     def move(self, x: FloatArray, E: float, g: FloatArray) -> None:
         """One iteration has led to x, with E and g there."""

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ..checks import InputError, known_name
 from .course import Course, MinimiseReport
 from .energy import PackingEnergy
-from .minimisers import ConjugateGradients, FIRE, LBFGS
+from .minimisers import FIRE, LBFGS, Auto, ConjugateGradients, Newton
 from .packing import Packing
 from .precondition import Adjacency, ContactStiffness, Identity, Preconditioner
 
 TOLERANCE = 1e-10   # of the force scale k d^(alpha - 1): largest force left on a grain
 LIMIT = 100_000     # iterations
 
+
+class Minimiser(Protocol):
+    """A way down."""
+
+    def run(self, course: Course, diameter: float) -> None: ...
+
+
+AUTO = "auto"
 PRECONDITIONERS: dict[str, Callable[[], Preconditioner]] = {
     "none": Identity, "adjacency": Adjacency, "exponential": lambda: Adjacency(decay=3.0), "contacts": ContactStiffness,
 }  # fmt: skip
-METHODS: dict[str, Callable[[Preconditioner], LBFGS | ConjugateGradients | FIRE]] = {
+METHODS: dict[str, Callable[[Preconditioner], Minimiser]] = {
     "lbfgs": LBFGS, "cg": ConjugateGradients, "fr-cg": lambda p: ConjugateGradients(p, fletcher_reeves=True), "fire": FIRE,
+    "newton": Newton, AUTO: Auto,
 }  # fmt: skip
-AUTO = "auto"
-
-
 class Relaxed(NamedTuple):
     """A packing in balance (if the report says converged)."""
 
@@ -41,19 +47,12 @@ def minimise(
     iterations, ``watch`` is called several times a second. A minimisation that stalls or meets its limit returns what it has, and
     says so in the report.
     """
-    known_name("method", method, [*METHODS, AUTO])
-    if method == AUTO:
-        if preconditioner is not None:
-            raise InputError(f"method auto chooses its preconditioner itself (got {preconditioner!r}). Name a method too, or leave it out.")
-        method, preconditioner = choose(packing)
-    help_ = PRECONDITIONERS[known_name("preconditioner", preconditioner or "none", PRECONDITIONERS)]()
-    minimiser = METHODS[method](help_)
+    known_name("method", method, METHODS)
+    known_name("preconditioner", preconditioner or "none", PRECONDITIONERS)
+    if method == AUTO and preconditioner not in (None, "none"):
+        raise InputError(f"method auto chooses its preconditioner itself (got {preconditioner!r}). Name a method too, or leave it out.")
+    help_ = PRECONDITIONERS[preconditioner or "none"]()
     name = f"{method}+{help_.name}" if help_.name else method
     course = Course(PackingEnergy(packing), name, packing.force_scale * TOLERANCE if tolerance is None else tolerance, limit, watch)
-    minimiser.run(course, packing.diameter)
+    METHODS[method](help_).run(course, packing.diameter)
     return Relaxed(packing.moved(course.x), course.report())
-
-
-def choose(packing: Packing) -> tuple[str, str]:
-    """Method and preconditioner that suit the packing as it is."""
-    return ("lbfgs", "contacts") if packing.dim == 2 else ("fire", "none")

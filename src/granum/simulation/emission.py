@@ -57,7 +57,10 @@ def find_places(
                 gap = radius[i] + grain_radius[near[m]]
                 square = 0.0
                 for f in range(3):
-                    square += nearest(tried[i, t, f] - position[g, f], period, f) ** 2
+                    away = tried[i, t, f] - position[g, f]
+                    if period is not None:
+                        away = nearest(away, period, f)
+                    square += away**2
                 if square < gap * gap:
                     free = False
                     break
@@ -67,7 +70,10 @@ def find_places(
                 gap = radius[i] + radius[m]
                 square = 0.0
                 for f in range(3):
-                    square += nearest(tried[i, t, f] - tried[m, chosen[m], f], period, f) ** 2
+                    away = tried[i, t, f] - tried[m, chosen[m], f]
+                    if period is not None:
+                        away = nearest(away, period, f)
+                    square += away**2
                 if square < gap * gap:
                     free = False
                     break

@@ -37,7 +37,8 @@ def find_touching(
         for c in range(U(candidate_first[k]), U(candidate_first[k + U(1)])):
             j = U(candidate[c])
             dx, dy, dz, near = sphere[j, 0] - x, sphere[j, 1] - y, sphere[j, 2] - z, sphere[j, 3] + r
-            dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
+            if period is not None:
+                dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
             touches = dx * dx + dy * dy + dz * dz < near * near
             if held:  # two grains that never move do not push
                 touches = touches and grain[j, 3] != 0.0

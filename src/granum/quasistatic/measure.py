@@ -22,7 +22,7 @@ FAINT = 1e-3        # of the mean contact force: a grain with nothing stronger m
 UNBALANCED = 0.5    # which it is if more than this part of its largest contact force is left over
 BALANCED = 1e-6     # |net forces| / |contact forces|: below, no further look is needed
 VAGUE = 100.0       # roundings of a position: a packing with a smaller mean overlap may be unjammed as well
-TOLERANCE = 1e-6    # of the mean contact force: see `force_tolerance`
+TOLERANCE = 1e-6    # of the mean contact force: see `Measured.tolerance`
 
 
 class Network(NamedTuple):
@@ -73,6 +73,7 @@ class Measured:
     overlap: float          # largest [m]
     mean_overlap: float     # of the mean diameter [-]
     residual: float         # largest component of a net force on a grain [N]
+    rounding: float         # [N] that 8 roundings of a position make at the stiffest contact: forces are not known better
     jammed: bool            # see `is_jammed`
 
     @property
@@ -83,6 +84,14 @@ class Measured:
     def mean_force(self) -> float:
         """[N]; 0 without contacts."""
         return float(self.forces.mean()) if len(self.forces) else 0.0
+
+    def tolerance(self, part: float = TOLERANCE) -> float | None:
+        """[N] at which a minimisation from here may stop: ``part`` of the mean contact force, not below rounding; None if unjammed.
+
+        Soft motions answer a force far more than stiff ones do, 1 / (phi - phi_cr) times near jamming. With 1e-6 stress and moduli are
+        right to some 1e-4 or better down to phi - phi_cr = 1e-4.
+        """
+        return max(part * self.mean_force, self.rounding) if self.jammed else None
 
     @property
     def shear_stress(self) -> float:
@@ -149,6 +158,7 @@ def measure(packing: Packing, known: Network | None = None) -> Measured:
         overlap=float(overlap.max(initial=0.0)),
         mean_overlap=float(overlap.mean()) / packing.diameter if len(overlap) else 0.0,
         residual=float(np.abs(net.net).max()),
+        rounding=8 * EPS * extent(packing) * (packing.law.alpha - 1) * float((contacts.force / overlap).max(initial=0.0)),
         jammed=is_jammed(packing, net),
     )
 
@@ -200,18 +210,8 @@ def extent(packing: Packing) -> float:
 
 
 def force_tolerance(packing: Packing, part: float = TOLERANCE, known: Network | None = None) -> float | None:
-    """[N] at which a minimisation may stop: ``part`` of the mean contact force of a jammed packing; None if it is unjammed.
-
-    Soft motions answer a force far more than stiff ones do: 1 / (phi - phi_cr) times near jamming. With 1e-6 stress and moduli
-    are right to some 1e-4 or better down to phi - phi_cr = 1e-4. Never below 8 roundings of positions, felt by the
-    stiffest grain: forces are not known better.
-    """
-    net = known or network(packing)
-    if not is_jammed(packing, net):
-        return None
-    contacts = net.backbone
-    stiffest = float(((packing.law.alpha - 1) * contacts.force / contacts.overlap).max())
-    return max(part * float(contacts.force.mean()), 8 * EPS * extent(packing) * stiffest)
+    """:meth:`Measured.tolerance` of a packing."""
+    return measure(packing, known).tolerance(part)
 
 
 def force_histogram(forces: FloatArray, bins: int = 50, upper: float = 5.0) -> ForceHistogram:

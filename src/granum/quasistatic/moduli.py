@@ -23,7 +23,7 @@ import numpy as np
 
 from .._jit import FloatArray
 from ..checks import InputError, finite_positive
-from .measure import Network, force_tolerance, is_jammed, measure, network
+from .measure import Network, is_jammed, measure, network
 from .minimise import AUTO, minimise
 from .packing import Packing
 from .rigidity import Stiffness, add_up
@@ -132,15 +132,15 @@ def moduli_by_strain(packing: Packing, strain: float = 1e-6, *, method: str = AU
     if not 0 < finite_positive("strain", strain) < 0.1:
         raise InputError(f"strain must be a small number, below 0.1 (got {strain:g}).")
     dim = packing.dim
-    tolerance = force_tolerance(packing, 1e-10, net)
+    known = measure(packing, net)
     stiffness = np.zeros((dim,) * 4)
     for k, m, A in _strains(dim):
         ends = []
         for sign in (1, -1):
-            relaxed = minimise(packing.deformed(np.eye(dim) + sign * strain * A), method, preconditioner, tolerance=tolerance)
+            relaxed = minimise(packing.deformed(np.eye(dim) + sign * strain * A), method, preconditioner, tolerance=known.tolerance(1e-10))
             ends.append(measure(relaxed.packing).stress)
         stiffness[:, :, k, m] = stiffness[:, :, m, k] = (ends[1] - ends[0]) / (2 * strain)
-    return _moduli(stiffness, np.full((dim,) * 4, np.nan), measure(packing, net).stress, packing, 0.0)
+    return _moduli(stiffness, np.full((dim,) * 4, np.nan), known.stress, packing, 0.0)
 
 
 def checked(packing: Packing) -> Network:

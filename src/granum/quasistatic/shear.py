@@ -12,7 +12,7 @@ from .._jit import FloatArray
 from ..checks import InputError, finite_positive, known_name
 from ..scene.cell import pure_shear, simple_shear
 from .course import Course, MinimiseReport
-from .measure import Measured, force_tolerance, measure, network
+from .measure import Measured, measure
 from .minimise import AUTO, minimise
 from .packing import Packing
 
@@ -63,11 +63,11 @@ def _shear(
     packing: Packing, strain: float, step: float, gradient: Callable[[int, float], FloatArray], method: str, preconditioner: str | None,
     tolerance: float | None, watch: Callable[[Course], None] | None,
 ) -> Iterator[ShearStep]:  # fmt: skip
-    before, net = np.eye(packing.dim), network(packing)
+    before, known = np.eye(packing.dim), measure(packing)
     for end in strains(strain, step):
         after = gradient(packing.dim, float(end))
-        stop = force_tolerance(packing, known=net) if tolerance is None else tolerance
+        stop = known.tolerance() if tolerance is None else tolerance
         relaxed = minimise(packing.deformed(after @ np.linalg.inv(before)), method, preconditioner, tolerance=stop, watch=watch)
         packing, before = relaxed.packing, after
-        net = network(packing)
-        yield ShearStep(float(end), packing, measure(packing, net), relaxed.report)
+        known = measure(packing)
+        yield ShearStep(float(end), packing, known, relaxed.report)

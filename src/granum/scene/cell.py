@@ -66,7 +66,7 @@ class Cell(Record):
     @cached_property
     def inverse(self) -> FloatArray:
         """(d, d): x @ inverse are the coordinates of x along the vectors."""
-        return np.linalg.inv(self.vectors)
+        return np.asarray(np.linalg.inv(self.vectors), np.float64)
 
     @property
     def heights(self) -> FloatArray:
@@ -88,7 +88,7 @@ class Cell(Record):
     def reduced(self) -> Cell:
         """The same lattice with vectors that lean as little as they can: each is cut by those before it, from the last to the second."""
         vectors = self.vectors.copy()
-        lower = np.linalg.qr(vectors.T, mode="r").T  # the same, turned so that the first lies along x, the second in the x-y plane
+        lower = np.linalg.qr(vectors.T)[1].T  # the same, turned so that the first lies along x, the second in the x-y plane
         for row in range(1, self.dim):
             for other in reversed(range(row)):
                 times = np.rint(lower[row, other] / lower[other, other])

@@ -80,7 +80,7 @@ def test_another_law_is_brought_into_balance():
 
 
 def test_refusals_in_words():
-    with pytest.raises(InputError, match="phi must be above 0 and at most 0.74"):
+    with pytest.raises(InputError, match=r"phi must be above 0 and at most 0\.74"):
         pack(0.01, 0.9)
     with pytest.raises(InputError, match="count must be at least 3"):
         pack(0.01, 0.5, count=2)

@@ -101,7 +101,7 @@ class Snapshot:
     @classmethod
     def read(cls, recording: Recording, index: int = -1) -> Snapshot:
         """Frame ``index`` of an open recording; -1 is the last one."""
-        frame, scene = recording.frame(index), recording.scene
+        frame, scene = recording.frame(index), recording.scene_at(index)
         c, ids = frame.contacts, frame.id
         order = np.argsort(ids, kind="stable")
         row_of = lambda names: order[np.searchsorted(ids, names, sorter=order)]  # noqa: E731

@@ -88,9 +88,12 @@ class Cell(Record):
     def reduced(self) -> Cell:
         """The same lattice with vectors that lean as little as they can: each is cut by those before it, from the last to the second."""
         vectors = self.vectors.copy()
+        lower = np.linalg.qr(vectors.T, mode="r").T  # the same, turned so that the first lies along x, the second in the x-y plane
         for row in range(1, self.dim):
             for other in reversed(range(row)):
-                vectors[row] -= np.rint(vectors[row, other] / vectors[other, other]) * vectors[other]
+                times = np.rint(lower[row, other] / lower[other, other])
+                vectors[row] -= times * vectors[other]
+                lower[row] -= times * lower[other]
         return Cell(vectors=vectors)
 
     def wrap(self, position: FloatArray) -> FloatArray:

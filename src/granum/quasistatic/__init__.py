@@ -1,0 +1,1 @@
+"""No time at all: packings, their energy and its minima."""

@@ -1,0 +1,368 @@
+"""Elimination order of a contact network: nested dissection, and who meets whom when it is followed.
+
+Grains are halved by their coordinates again and again. The separator of two halves is a smallest set of grains that touches every contact
+between them (a minimum vertex cover of the cut contacts, from a maximum matching: König's theorem), so that a network on a torus needs no
+special care: the cut at the seam is found with the others. A separator is eliminated after its two halves; the ``front`` of a separator
+(or of a last, small part) is the dense matrix in which its grains are eliminated, bordered by all later grains that they are coupled to.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import FloatArray, IntArray, LongArray, kernel
+
+LEAF = 8  # grains of a part that is not halved further
+
+
+@kernel
+def link_nodes(count: int, a: IntArray, b: IntArray) -> tuple[LongArray, IntArray]:
+    """Neighbours of each node: those of node i stand from ``first[i]`` to ``first[i + 1]``."""
+    first = np.zeros(count + 2, np.int64)
+    for k in range(len(a)):
+        if a[k] != b[k]:
+            first[a[k] + 2] += 1
+            first[b[k] + 2] += 1
+    for i in range(2, count + 2):
+        first[i] += first[i - 1]
+    neighbour = np.empty(first[count + 1], np.int32)
+    for k in range(len(a)):
+        i, j = a[k], b[k]
+        if i != j:
+            neighbour[first[i + 1]] = j
+            first[i + 1] += 1
+            neighbour[first[j + 1]] = i
+            first[j + 1] += 1
+    return first[: count + 1], neighbour
+
+
+@kernel
+def halve(key: FloatArray, node: IntArray, lo: int, hi: int, middle: int) -> None:
+    """Bring the nodes with the smaller keys to [lo, middle), the others to [middle, hi)."""
+    left, right = lo, hi - 1
+    while left < right:
+        pivot = key[(left + right) // 2]
+        i, j = left, right
+        while i <= j:
+            while key[i] < pivot:
+                i += 1
+            while pivot < key[j]:
+                j -= 1
+            if i <= j:
+                key[i], key[j] = key[j], key[i]
+                node[i], node[j] = node[j], node[i]
+                i += 1
+                j -= 1
+        if middle <= j:
+            right = j
+        elif middle >= i:
+            left = i
+        else:
+            return
+
+
+@kernel
+def smallest_cover(
+    first: IntArray, other: IntArray, lefts: int, rights: int, chosen_left: IntArray, chosen_right: IntArray, room: IntArray,
+) -> int:  # fmt: skip
+    """Fewest nodes that touch every edge of a two-sided graph, marked by 1; returns how many.
+
+    Left node i is joined to the right nodes ``other[first[i] : first[i + 1]]``. ``room`` holds 2 lefts + 3 rights numbers.
+    """
+    mate_left = room[:lefts]
+    queue = room[lefts : 2 * lefts]
+    mate_right = room[2 * lefts : 2 * lefts + rights]
+    seen = room[2 * lefts + rights : 2 * lefts + 2 * rights]       # the search that has last met a right node; -1: one that failed
+    reached = room[2 * lefts + 2 * rights : 2 * lefts + 3 * rights]  # the left node from which it was met
+    mate_left[:] = -1
+    mate_right[:] = -1
+    seen[:] = 0
+    matched = 0
+    for i in range(lefts):
+        for k in range(first[i], first[i + 1]):
+            if mate_right[other[k]] < 0:
+                mate_right[other[k]] = i
+                mate_left[i] = other[k]
+                matched += 1
+                break
+    for root in range(lefts):
+        if mate_left[root] >= 0:
+            continue
+        search = root + 1
+        queue[0] = root
+        head, tail = 0, 1
+        end = -1  # a right node without a mate
+        while head < tail and end < 0:
+            i = queue[head]
+            head += 1
+            for k in range(first[i], first[i + 1]):
+                j = other[k]
+                if seen[j] == search or seen[j] < 0:
+                    continue
+                seen[j] = search
+                reached[j] = i
+                if mate_right[j] < 0:
+                    end = j
+                    break
+                queue[tail] = mate_right[j]
+                tail += 1
+        if end < 0:  # what this search has met is of no use to later ones: those right nodes are in the cover
+            for q in range(tail):
+                i = queue[q]
+                for k in range(first[i], first[i + 1]):
+                    seen[other[k]] = -1
+            continue
+        matched += 1
+        j = end
+        while True:
+            i = reached[j]
+            following = mate_left[i]
+            mate_left[i] = j
+            mate_right[j] = i
+            if i == root:
+                break
+            j = following
+    for i in range(lefts):
+        chosen_left[i] = 0
+    for j in range(rights):
+        chosen_right[j] = 0
+    for i in range(lefts):
+        j = mate_left[i]
+        if j >= 0:
+            if seen[j] < 0:
+                chosen_right[j] = 1
+            else:
+                chosen_left[i] = 1
+    return matched
+
+
+@kernel
+def dissect(first: LongArray, neighbour: IntArray, points: FloatArray, leaf: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Order of elimination, where the nodes of each front begin in it (and the end of the last), and the front's parent (-1: none).
+
+    Fronts are numbered in the order of elimination, children before parents.
+    """
+    count, dimensions = points.shape
+    order = np.arange(count).astype(np.int32)
+    key = np.empty(count, np.float64)
+    side = np.zeros(count, np.int32)   # 2 x the part that a node was last in, + 1 if in its second half
+    slot = np.empty(count, np.int32)   # number of a node of the second half among those with cut edges
+    cut_left = np.empty(count, np.int32)
+    cut_right = np.empty(count, np.int32)
+    cut_first = np.empty(count + 1, np.int32)
+    cut_other = np.empty(len(neighbour), np.int32)
+    chosen_left = np.empty(count, np.int32)
+    chosen_right = np.empty(count, np.int32)
+    room = np.empty(3 * count + 8, np.int32)
+    kept = np.empty(count, np.int32)
+    front_begin = np.empty(count, np.int32)
+    front_parent = np.empty(count, np.int32)
+    fronts = 0
+    todo = np.empty((128, 3), np.int64)
+    todo[0, 0], todo[0, 1], todo[0, 2] = 0, count, -1
+    waiting = 1 if count > 0 else 0
+    part = 0
+    while waiting > 0:
+        waiting -= 1
+        lo, hi, parent = todo[waiting, 0], todo[waiting, 1], todo[waiting, 2]
+        if hi - lo <= leaf:
+            front_begin[fronts], front_parent[fronts] = lo, parent
+            fronts += 1
+            continue
+        part += 1
+        axis, widest = 0, -1.0
+        for x in range(dimensions):
+            least = most = points[order[lo], x]
+            for k in range(lo + 1, hi):
+                value = points[order[k], x]
+                least = min(least, value)
+                most = max(most, value)
+            if most - least > widest:
+                axis, widest = x, most - least
+        for k in range(lo, hi):
+            key[k] = points[order[k], axis]
+        middle = (lo + hi) // 2
+        halve(key, order, lo, hi, middle)
+        for k in range(lo, middle):
+            side[order[k]] = 2 * part
+        for k in range(middle, hi):
+            side[order[k]] = 2 * part + 1
+            slot[order[k]] = -1
+        lefts, rights, edges = 0, 0, 0
+        cut_first[0] = 0
+        for k in range(lo, middle):
+            i = order[k]
+            before = edges
+            for e in range(first[i], first[i + 1]):
+                j = neighbour[e]
+                if side[j] == 2 * part + 1:
+                    if slot[j] < 0:
+                        slot[j] = rights
+                        cut_right[rights] = j
+                        rights += 1
+                    cut_other[edges] = slot[j]
+                    edges += 1
+            if edges > before:
+                cut_left[lefts] = i
+                lefts += 1
+                cut_first[lefts] = edges
+        separator = smallest_cover(cut_first, cut_other, lefts, rights, chosen_left, chosen_right, room)
+        for k in range(lefts):
+            if chosen_left[k] == 1:
+                side[cut_left[k]] = 0
+        for k in range(rights):
+            if chosen_right[k] == 1:
+                side[cut_right[k]] = 0
+        write = lo
+        taken = 0
+        split = lo
+        for k in range(lo, hi):
+            if k == middle:
+                split = write
+            if side[order[k]] == 0:
+                kept[taken] = order[k]
+                taken += 1
+            else:
+                order[write] = order[k]
+                write += 1
+        across = (axis + 1) % dimensions  # neighbours in a separator should be neighbours in the order
+        for k in range(taken):
+            key[k] = points[kept[k], across]
+        rank = np.argsort(key[:taken])
+        for k in range(taken):
+            order[write + k] = kept[rank[k]]
+        mother = parent
+        if separator > 0:
+            front_begin[fronts], front_parent[fronts] = write, parent
+            mother = fronts
+            fronts += 1
+        if split > lo:
+            todo[waiting, 0], todo[waiting, 1], todo[waiting, 2] = lo, split, mother
+            waiting += 1
+        if write > split:
+            todo[waiting, 0], todo[waiting, 1], todo[waiting, 2] = split, write, mother
+            waiting += 1
+    # so far parents come first, and second halves before first ones: exactly the reverse of the order of elimination
+    begin = np.empty(fronts + 1, np.int32)
+    up = np.empty(fronts, np.int32)
+    for f in range(fronts):
+        begin[fronts - 1 - f] = front_begin[f]
+        up[fronts - 1 - f] = fronts - 1 - front_parent[f] if front_parent[f] >= 0 else -1
+    begin[fronts] = count
+    return order, begin, up
+
+
+@kernel
+def border_fronts(
+    first: LongArray, neighbour: IntArray, order: IntArray, begin: IntArray, parent: IntArray,
+) -> tuple[IntArray, LongArray, IntArray, IntArray]:  # fmt: skip
+    """The place of each node in the order; where the border of each front begins, its places, and where those stand in the parent.
+
+    A border is sorted. In a front its own nodes are numbered first, then those of its border.
+    """
+    count, fronts = len(order), len(parent)
+    place = np.empty(count, np.int32)
+    for k in range(count):
+        place[order[k]] = k
+    child = np.full(fronts, -1, np.int32)
+    sibling = np.full(fronts, -1, np.int32)
+    met = np.full(count, -1, np.int32)
+    border_first = np.zeros(fronts + 1, np.int64)
+    border = np.empty(16 * count + 16, np.int32)
+    used = 0
+    for f in range(fronts):
+        end = begin[f + 1]
+        if used + count > len(border):
+            longer = np.empty(2 * len(border), np.int32)
+            longer[:used] = border[:used]
+            border = longer
+        own = used
+        for k in range(begin[f], end):
+            i = order[k]
+            for e in range(first[i], first[i + 1]):
+                j = place[neighbour[e]]
+                if j >= end and met[j] != f:
+                    met[j] = f
+                    border[used] = j
+                    used += 1
+        c = child[f]
+        while c >= 0:
+            for k in range(border_first[c], border_first[c + 1]):
+                j = border[k]
+                if j >= end and met[j] != f:
+                    met[j] = f
+                    border[used] = j
+                    used += 1
+            c = sibling[c]
+        if used - own > 32:
+            border[own:used].sort()
+        else:
+            for k in range(own + 1, used):
+                j = border[k]
+                e = k
+                while e > own and border[e - 1] > j:
+                    border[e] = border[e - 1]
+                    e -= 1
+                border[e] = j
+        border_first[f + 1] = used
+        if parent[f] >= 0:
+            sibling[f] = child[parent[f]]
+            child[parent[f]] = f
+    within = np.empty(used, np.int32)
+    for f in range(fronts):
+        p = parent[f]
+        if p < 0:
+            continue
+        own = begin[p + 1] - begin[p]
+        at = border_first[p]
+        for k in range(border_first[f], border_first[f + 1]):
+            j = border[k]
+            if j < begin[p + 1]:
+                within[k] = j - begin[p]
+            else:
+                while border[at] < j:
+                    at += 1
+                within[k] = own + at - border_first[p]
+    return place, border_first, border[:used].copy(), within
+
+
+@kernel
+def place_edges(
+    a: IntArray, b: IntArray, place: IntArray, begin: IntArray, border_first: LongArray, border: IntArray,
+) -> tuple[LongArray, IntArray, IntArray, IntArray]:  # fmt: skip
+    """Edges by the front that eliminates their first node: where those of a front begin, edge (-1 - edge if b comes first), row, column."""
+    fronts = len(begin) - 1
+    front = np.empty(len(place), np.int32)
+    for f in range(fronts):
+        front[begin[f] : begin[f + 1]] = f
+    start = np.zeros(fronts + 2, np.int64)
+    for k in range(len(a)):
+        if a[k] != b[k]:
+            start[front[min(place[a[k]], place[b[k]])] + 2] += 1
+    for f in range(2, fronts + 2):
+        start[f] += start[f - 1]
+    edge = np.empty(start[fronts + 1], np.int32)
+    row = np.empty(len(edge), np.int32)
+    column = np.empty(len(edge), np.int32)
+    for k in range(len(a)):
+        if a[k] == b[k]:
+            continue
+        i, j = place[a[k]], place[b[k]]
+        low, high = min(i, j), max(i, j)
+        f = front[low]
+        at = start[f + 1]
+        start[f + 1] += 1
+        edge[at] = k if i < j else -1 - k
+        row[at] = low - begin[f]
+        if high < begin[f + 1]:
+            column[at] = high - begin[f]
+        else:
+            left, right = border_first[f], border_first[f + 1]
+            while right - left > 1:
+                middle = (left + right) // 2
+                if border[middle] <= high:
+                    left = middle
+                else:
+                    right = middle
+            column[at] = begin[f + 1] - begin[f] + left - border_first[f]
+    return start[: fronts + 1], edge, row, column

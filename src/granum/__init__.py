@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Body,
         Box,
         BoxSource,
+        Cell,
         Cylinder,
         Disc,
         Discrete,
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
 _MENU = {
     # what is simulated
     "scene": (
-        "Body", "Box", "BoxSource", "Cylinder", "Disc", "Discrete", "Emitter", "Grains", "Gravity", "Lattice", "LogNormal", "Mesh",
-        "Motion", "Plane", "Rectangle", "Scene", "Uniform",
+        "Body", "Box", "BoxSource", "Cell", "Cylinder", "Disc", "Discrete", "Emitter", "Grains", "Gravity", "Lattice", "LogNormal",
+        "Mesh", "Motion", "Plane", "Rectangle", "Scene", "Uniform",
     ),
     "scene.library": ("make_scene",),
     "scene.file": ("load_scene",),
@@ -65,8 +66,8 @@ _MENU = {
 _HOME = {name: module for module, names in _MENU.items() for name in names}
 
 __all__ = [
-    "PGS", "Body", "Box", "BoxSource", "Checkpointer", "ColdStart", "Cylinder", "Direct", "Disc", "Discrete", "Emitter", "Energy", "Grains",
-    "Gravity", "Guards", "HertzContact", "HistoryStart", "InputError", "Lattice", "LinearContact", "LogNormal", "Material",
+    "PGS", "Body", "Box", "BoxSource", "Cell", "Checkpointer", "ColdStart", "Cylinder", "Direct", "Disc", "Discrete", "Emitter", "Energy",
+    "Grains", "Gravity", "Guards", "HertzContact", "HistoryStart", "InputError", "Lattice", "LinearContact", "LogNormal", "Material",
     "MaterialPair", "Mesh", "ModelStart", "Motion", "Multigrid", "Nonsmooth", "Plane", "Progress", "Recorder", "Recording", "Rectangle",
     "RunError", "Scene", "Settings", "Simulation", "Smooth", "Snapshot", "StopWhen", "Uniform", "__version__", "load_scene",
     "make_scene", "seconds", "simulate", "steps",

@@ -8,9 +8,11 @@ import hashlib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from typer.testing import CliRunner
 
 from granum.analysis import Snapshot
 from granum.analysis.force_network import ForceNetwork
+from granum.cli import make_app
 from granum.io import Recording, read_checkpoint, write_checkpoint
 from granum.observe import Recorder, steps
 from granum.parallel import team
@@ -224,6 +226,8 @@ def test_recording_shows_the_cell(stepper, tmp_path):
     assert len(network.a) == 1
     assert_allclose(np.linalg.norm(network.branch, axis=1), D, rtol=0.02)
     assert np.abs(s.position[s.b[0], 0] - s.position[s.a[0], 0]) > L / 2
+    shown = CliRunner().invoke(make_app(), ["info", str(tmp_path / "run.h5")])
+    assert "0.1 x 0.1 m, repeats along x and y" in shown.stdout
 
 
 def test_plane_normal_along_an_open_axis_of_a_column_cell():

@@ -95,7 +95,7 @@ def jam(
 def nearness(steps: list[JamStep]) -> str:
     """What is known of phi_cr by now, in words."""
     known = [step.phi_cr for step in steps if math.isfinite(step.phi_cr)]
-    return f"step {len(steps) + 1}, " + (f"phi_cr about {known[-1]:.8g}, " if known else "")
+    return f"phi_cr {known[-1]:.8f}, " if known else ""
 
 
 def part_done(steps: list[JamStep], accuracy: float) -> float | None:

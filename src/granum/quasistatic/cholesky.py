@@ -11,6 +11,7 @@ what is left for the parent lies on one of two stacks, by the parity of the fron
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,12 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .._jit import FloatArray, IntArray, LongArray, kernel
-from .dissection import LEAF, border_fronts, dissect, link_nodes, place_edges
+from .dissection import LEAF, border_fronts, dissect, line_up, link_nodes, place_edges
 
 SIDE = 4  # of a square
 SQUARE = SIDE * SIDE
-KEPT = 2**25  # numbers, of 8 bytes: larger memory is not kept for the next factor
+KEPT = 2**25   # numbers, of 8 bytes: larger memory is not kept for the next factor
+SPARES = 4     # pieces of memory that are kept
 _DOUBLE, _LONG = ir.DoubleType(), ir.IntType(64)
 _ROW = ir.VectorType(_DOUBLE, SIDE)
 
@@ -229,47 +231,59 @@ def group_start(begin: int, own: int, group: int) -> int:
 
 
 @kernel
+def factorise_square(factor: FloatArray, at: int) -> bool:
+    """R of the square A = R^T R that begins at ``at``, in place, with inverses on the diagonal; whether all pivots were positive."""
+    for r in range(SIDE):
+        pivot = factor[at + SIDE * r + r]
+        if not 0.0 < pivot < np.inf:
+            return False
+        inverse = 1.0 / np.sqrt(pivot)
+        factor[at + SIDE * r + r] = inverse
+        for x in range(r + 1, SIDE):
+            factor[at + SIDE * r + x] *= inverse
+        for y in range(r + 1, SIDE):
+            for x in range(y, SIDE):
+                factor[at + SIDE * y + x] -= factor[at + SIDE * r + y] * factor[at + SIDE * r + x]
+    return True
+
+
+@kernel
 def eliminate(factor: FloatArray, rest: FloatArray, begin: int, own: int, border: int, left_over: int) -> bool:
     """Factorise one front: ``own`` groups of its own columns, then ``border`` groups; whether all pivots were positive.
 
-    Its rows begin at ``factor[begin]``, what is left over at ``rest[left_over]``.
+    Its rows begin at ``factor[begin]``, what is left over at ``rest[left_over]``. Three groups at a time, from left to right, each from
+    top to bottom; the first are fewer, so that the long ones are whole.
     """
     groups = own + border
-    for j in range(0, groups, 3):
-        whole = j + 2 < groups
-        if whole:
-            b = group_start(begin, own, j), group_start(begin, own, j + 1), group_start(begin, own, j + 2)
-            for i in range(min(j, own)):
-                s = SQUARE * i
-                solve_squares(factor, factor, begin + 8 * i * (i + 1), SIDE * i, b, (b[0] + s, b[1] + s, b[2] + s))
-            h = j - own
-            c0, c1, c2 = left_over + 8 * h * (h + 1), left_over + 8 * (h + 1) * (h + 2), left_over + 8 * (h + 2) * (h + 3)
-            for i in range(own, j):
-                s = SQUARE * (i - own)
-                update_squares(factor, rest, group_start(begin, own, i), SIDE * own, b, (c0 + s, c1 + s, c2 + s))
-        for k in range(j, min(j + 3, groups)):  # the squares at the diagonal
-            c = group_start(begin, own, k)
-            first = j if whole else 0
-            for i in range(first, min(k, own)):
-                solve_squares(factor, factor, begin + 8 * i * (i + 1), SIDE * i, (c,), (c + SQUARE * i,))
-            h = k - own
-            for i in range(max(first, own), k + 1):
-                a = group_start(begin, own, i)
-                update_squares(factor, rest, a, SIDE * own, (c,), (left_over + 8 * h * (h + 1) + SQUARE * (i - own),))
+    for j in range(groups % 3 - 3, groups, 3):
+        b0, b1, b2 = group_start(begin, own, j), group_start(begin, own, j + 1), group_start(begin, own, j + 2)
+        for i in range(min(j, own)):
+            s = SQUARE * i
+            solve_squares(factor, factor, begin + 8 * i * (i + 1), SIDE * i, (b0, b1, b2), (b0 + s, b1 + s, b2 + s))
+        h = j - own
+        c0, c1, c2 = left_over + 8 * h * (h + 1), left_over + 8 * (h + 1) * (h + 2), left_over + 8 * (h + 2) * (h + 3)
+        for i in range(own, j):
+            s = SQUARE * (i - own)
+            update_squares(factor, rest, group_start(begin, own, i), SIDE * own, (b0, b1, b2), (c0 + s, c1 + s, c2 + s))
+        for k in range(max(j, 0), j + 3):  # the squares at the diagonal and right of it
+            a = group_start(begin, own, k)
             if k < own:
-                d = c + SQUARE * k
-                update_squares(factor, factor, c, SIDE * k, (c,), (d,))
-                for r in range(SIDE):
-                    pivot = factor[d + SIDE * r + r]
-                    if not 0.0 < pivot < np.inf:
-                        return False
-                    inverse = 1.0 / np.sqrt(pivot)
-                    factor[d + SIDE * r + r] = inverse
-                    for x in range(r + 1, SIDE):
-                        factor[d + SIDE * r + x] *= inverse
-                    for y in range(r + 1, SIDE):
-                        for x in range(y, SIDE):
-                            factor[d + SIDE * y + x] -= factor[d + SIDE * r + y] * factor[d + SIDE * r + x]
+                s = SQUARE * k
+                update_squares(factor, factor, a, SIDE * k, (a,), (a + s,))
+                if not factorise_square(factor, a + s):
+                    return False
+                if k == j:
+                    solve_squares(factor, factor, a, SIDE * k, (b1, b2), (b1 + s, b2 + s))
+                elif k == j + 1:
+                    solve_squares(factor, factor, a, SIDE * k, (b2,), (b2 + s,))
+            else:
+                s = SQUARE * (k - own)
+                if k == j:
+                    update_squares(factor, rest, a, SIDE * own, (b0, b1, b2), (c0 + s, c1 + s, c2 + s))
+                elif k == j + 1:
+                    update_squares(factor, rest, a, SIDE * own, (b1, b2), (c1 + s, c2 + s))
+                else:
+                    update_squares(factor, rest, a, SIDE * own, (b2,), (c2 + s,))
     return True
 
 
@@ -345,7 +359,7 @@ def lay_out(begin: IntArray, parent: IntArray, border_first: LongArray, m: int) 
     for f in range(fronts):
         own = (m * (begin[f + 1] - begin[f]) + SIDE - 1) // SIDE
         border = (m * (border_first[f + 1] - border_first[f]) + SIDE - 1) // SIDE
-        start[f + 1] = start[f] + SQUARE * own * (own + 1) // 2 + SQUARE * own * border
+        start[f + 1] = group_start(start[f], own, own + border)
         stacked[f] = top[depth[f]]
         top[depth[f]] += SQUARE * border * (border + 1) // 2
         room[depth[f]] = max(room[depth[f]], top[depth[f]])
@@ -382,27 +396,24 @@ def factorise_fronts(
         border = (m * (border_first[f + 1] - border_first[f]) + SIDE - 1) // SIDE
         rows = SIDE * own
         at = start[f]
-        rim = at + SQUARE * own * (own + 1) // 2
         rest, others = (stack_0, stack_1) if depth[f] == 0 else (stack_1, stack_0)
         left_over = stacked[f]
         factor[at : start[f + 1]] = 0.0
         rest[left_over : left_over + SQUARE * border * (border + 1) // 2] = 0.0
         for k in range(m * nodes, rows):
-            g = k // SIDE
-            factor[at + 8 * g * (g + 1) + SIDE * k + k % SIDE] = 1.0
+            factor[group_start(at, own, k // SIDE) + SIDE * k + k % SIDE] = 1.0
         for k in range(nodes):
             i = order[begin[f] + k]
             for y in range(m):
                 c = m * k + y
-                g = c // SIDE
+                base = group_start(at, own, c // SIDE) + c % SIDE
                 for x in range(y + 1):
-                    factor[at + 8 * g * (g + 1) + SIDE * (m * k + x) + c % SIDE] = diagonal[i, x, y]
+                    factor[base + SIDE * (m * k + x)] = diagonal[i, x, y]
         for e in range(edge_first[f], edge_first[f + 1]):
             k = edge[e]
             for y in range(m):
                 c = m * column[e] + y if column[e] < nodes else rows + m * (column[e] - nodes) + y
-                g = c // SIDE
-                base = (at + 8 * g * (g + 1) if g < own else rim + (g - own) * SIDE * rows) + c % SIDE
+                base = group_start(at, own, c // SIDE) + c % SIDE
                 for x in range(m):
                     factor[base + SIDE * (m * row[e] + x)] += off[k, x, y] if k >= 0 else off[-1 - k, y, x]
         c = child[f]
@@ -508,17 +519,20 @@ _spare: dict[int, FloatArray] = {}  # memory that was used and is not any more, 
 
 def _take(numbers: int) -> FloatArray:
     """Memory for so many numbers at least, used before if there is some: the system hands out fresh pages slower than we factorise."""
-    for key, room in list(_spare.items()):
-        if numbers <= len(room) <= 2 * numbers + 4096 and _spare.pop(key, None) is not None:
+    for key in list(_spare):
+        room = _spare.pop(key, None)  # at once or not at all, also if another thread looks for memory
+        if room is not None and numbers <= len(room) <= 2 * numbers + 4096:
             return room
+        if room is not None:
+            _spare[key] = room
     return np.empty(numbers + numbers // 8)  # a little more, since the next network will be a little different
 
 
 def _give_back(room: FloatArray) -> None:
     if len(room) <= KEPT:
         _spare[id(room)] = room
-        while len(_spare) > 4:
-            _spare.pop(next(iter(_spare)), None)
+        for key in list(_spare)[:-SPARES]:
+            _spare.pop(key, None)
 
 
 class Factor:
@@ -526,10 +540,8 @@ class Factor:
 
     def __init__(self, plan: Plan, m: int, start: LongArray, values: FloatArray) -> None:
         self._plan, self._m, self._start, self._values = plan, m, start, values
-        self.entries = int(start[-1])
-
-    def __del__(self) -> None:
-        _give_back(self._values)
+        self.entries = int(start[-1])  # numbers in U, as stored
+        weakref.finalize(self, _give_back, values).atexit = False
 
     def solve(self, rhs: FloatArray) -> FloatArray:
         """x of A x = rhs; rhs is (N, m), and for m = 1 also (N, columns)."""
@@ -547,12 +559,16 @@ class Plan:
     """
 
     def __init__(self, count: int, a: IntArray, b: IntArray, points: FloatArray) -> None:
-        a, b = np.ascontiguousarray(a, np.int32), np.ascontiguousarray(b, np.int32)
-        self.count = count
+        points = np.ascontiguousarray(points, np.float64)
+        line = line_up(points)
+        rank = np.empty(count, np.int32)
+        rank[line] = np.arange(count, dtype=np.int32)
+        a, b = rank[a], rank[b]
         first, neighbour = link_nodes(count, a, b)
-        self.order, self.begin, self.parent = dissect(first, neighbour, np.ascontiguousarray(points, np.float64), LEAF)
-        place, self.border_first, self.border, self.within = border_fronts(first, neighbour, self.order, self.begin, self.parent)
+        order, self.begin, self.parent = dissect(first, neighbour, points[line], LEAF)
+        place, self.border_first, self.border, self.within = border_fronts(first, neighbour, order, self.begin, self.parent)
         self.edges = place_edges(a, b, place, self.begin, self.border_first, self.border)
+        self.order = line[order]
         self._layout: dict[int, Any] = {}
 
     def factorise(self, diagonal: FloatArray, edge: FloatArray) -> Factor | None:
@@ -571,5 +587,7 @@ class Plan:
             stacks[: room[0]], stacks[room[0] :], values,
         )  # fmt: skip
         _give_back(stacks)
-        factor = Factor(self, m, start, values)
-        return factor if good else None
+        if not good:
+            _give_back(values)
+            return None
+        return Factor(self, m, start, values)

@@ -12,7 +12,59 @@ import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, kernel
 
-LEAF = 8  # grains of a part that is not halved further
+LEAF = 12  # grains of a part that is not halved further
+
+
+# Sorting, extremes and copies are written out: what the compiler has ready made for them takes it longer than all the rest here.
+@kernel
+def extremes(points: FloatArray, x: int) -> tuple[float, float]:
+    """Least and largest coordinate ``x``."""
+    least = most = points[0, x]
+    for k in range(1, len(points)):
+        least = min(least, points[k, x])
+        most = max(most, points[k, x])
+    return least, most
+
+
+@kernel
+def sort_along(key: FloatArray | IntArray, node: IntArray, lo: int, hi: int) -> None:
+    """Shell's sort of [lo, hi) by ``key``; ``node`` goes along."""
+    gap = 1
+    while 9 * gap < hi - lo:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for k in range(lo + gap, hi):
+            value, carried = key[k], node[k]
+            at = k
+            while at >= lo + gap and key[at - gap] > value:
+                key[at], node[at] = key[at - gap], node[at - gap]
+                at -= gap
+            key[at], node[at] = value, carried
+        gap //= 3
+
+
+@kernel
+def line_up(points: FloatArray) -> IntArray:
+    """The nodes cell by cell of a coarse grid: those that are near in space come near each other in memory."""
+    count, dimensions = points.shape
+    cells = max(1, int((count / 4.0) ** (1.0 / dimensions)))
+    number = np.zeros(count, np.int64)
+    for x in range(dimensions):
+        least, most = extremes(points, x)
+        scale = cells / (most - least) if most > least else 0.0
+        for k in range(count):
+            place = (points[k, x] - least) * scale
+            number[k] = number[k] * cells + (min(int(place), cells - 1) if place > 0.0 else 0)
+    first = np.zeros(cells**dimensions + 1, np.int64)
+    for k in range(count):
+        first[number[k] + 1] += 1
+    for c in range(1, len(first)):
+        first[c] += first[c - 1]
+    line = np.empty(count, np.int32)
+    for k in range(count):
+        line[first[number[k]]] = k
+        first[number[k]] += 1
+    return line
 
 
 @kernel
@@ -37,28 +89,36 @@ def link_nodes(count: int, a: IntArray, b: IntArray) -> tuple[LongArray, IntArra
 
 
 @kernel
-def halve(key: FloatArray, node: IntArray, lo: int, hi: int, middle: int) -> None:
-    """Bring the nodes with the smaller keys to [lo, middle), the others to [middle, hi)."""
+def halve(key: FloatArray, node: IntArray, lo: int, hi: int, guess: float) -> tuple[int, float]:
+    """Bring the nodes with smaller keys to the front of [lo, hi); returns where the others begin, near the middle, and a key between.
+
+    ``guess`` is where the median may lie; if a twentieth more or less than half is below it, the search for the median goes on.
+    """
+    middle, slack = (lo + hi) // 2, (hi - lo) // 20
     left, right = lo, hi - 1
+    pivot = guess
     while left < right:
-        pivot = key[(left + right) // 2]
         i, j = left, right
         while i <= j:
-            while key[i] < pivot:
+            while i <= right and key[i] < pivot:
                 i += 1
-            while pivot < key[j]:
+            while j >= left and pivot < key[j]:
                 j -= 1
             if i <= j:
                 key[i], key[j] = key[j], key[i]
                 node[i], node[j] = node[j], node[i]
                 i += 1
                 j -= 1
+        if abs(i - middle) <= slack:
+            return i, pivot
         if middle <= j:
             right = j
         elif middle >= i:
             left = i
         else:
-            return
+            break
+        pivot = key[(left + right) // 2]
+    return middle, key[middle]
 
 
 @kernel
@@ -159,6 +219,9 @@ def dissect(first: LongArray, neighbour: IntArray, points: FloatArray, leaf: int
     front_parent = np.empty(count, np.int32)
     fronts = 0
     todo = np.empty((128, 3), np.int64)
+    box = np.empty((128, dimensions, 2))  # in which the nodes of the parts in ``todo`` lie
+    for x in range(dimensions):
+        box[0, x, 0], box[0, x, 1] = extremes(points, x)
     todo[0, 0], todo[0, 1], todo[0, 2] = 0, count, -1
     waiting = 1 if count > 0 else 0
     part = 0
@@ -170,19 +233,13 @@ def dissect(first: LongArray, neighbour: IntArray, points: FloatArray, leaf: int
             fronts += 1
             continue
         part += 1
-        axis, widest = 0, -1.0
-        for x in range(dimensions):
-            least = most = points[order[lo], x]
-            for k in range(lo + 1, hi):
-                value = points[order[k], x]
-                least = min(least, value)
-                most = max(most, value)
-            if most - least > widest:
-                axis, widest = x, most - least
+        axis = 0
+        for x in range(1, dimensions):
+            if box[waiting, x, 1] - box[waiting, x, 0] > box[waiting, axis, 1] - box[waiting, axis, 0]:
+                axis = x
         for k in range(lo, hi):
             key[k] = points[order[k], axis]
-        middle = (lo + hi) // 2
-        halve(key, order, lo, hi, middle)
+        middle, cut = halve(key, order, lo, hi, 0.5 * (box[waiting, axis, 0] + box[waiting, axis, 1]))
         for k in range(lo, middle):
             side[order[k]] = 2 * part
         for k in range(middle, hi):
@@ -206,7 +263,7 @@ def dissect(first: LongArray, neighbour: IntArray, points: FloatArray, leaf: int
                 cut_left[lefts] = i
                 lefts += 1
                 cut_first[lefts] = edges
-        separator = smallest_cover(cut_first, cut_other, lefts, rights, chosen_left, chosen_right, room)
+        separator = smallest_cover(cut_first, cut_other, np.int64(lefts), np.int64(rights), chosen_left, chosen_right, room)
         for k in range(lefts):
             if chosen_left[k] == 1:
                 side[cut_left[k]] = 0
@@ -227,20 +284,22 @@ def dissect(first: LongArray, neighbour: IntArray, points: FloatArray, leaf: int
                 write += 1
         across = (axis + 1) % dimensions  # neighbours in a separator should be neighbours in the order
         for k in range(taken):
-            key[k] = points[kept[k], across]
-        rank = np.argsort(key[:taken])
-        for k in range(taken):
-            order[write + k] = kept[rank[k]]
+            key[write + k], order[write + k] = points[kept[k], across], kept[k]
+        sort_along(key, order, write, hi)
         mother = parent
         if separator > 0:
             front_begin[fronts], front_parent[fronts] = write, parent
             mother = fronts
             fronts += 1
+        for x in range(dimensions):
+            box[waiting + 1, x, 0], box[waiting + 1, x, 1] = box[waiting, x, 0], box[waiting, x, 1]
         if split > lo:
             todo[waiting, 0], todo[waiting, 1], todo[waiting, 2] = lo, split, mother
+            box[waiting, axis, 1] = cut
             waiting += 1
         if write > split:
             todo[waiting, 0], todo[waiting, 1], todo[waiting, 2] = split, write, mother
+            box[waiting, axis, 0] = cut
             waiting += 1
     # so far parents come first, and second halves before first ones: exactly the reverse of the order of elimination
     begin = np.empty(fronts + 1, np.int32)
@@ -274,7 +333,8 @@ def border_fronts(
         end = begin[f + 1]
         if used + count > len(border):
             longer = np.empty(2 * len(border), np.int32)
-            longer[:used] = border[:used]
+            for k in range(used):
+                longer[k] = border[k]
             border = longer
         own = used
         for k in range(begin[f], end):
@@ -294,16 +354,7 @@ def border_fronts(
                     border[used] = j
                     used += 1
             c = sibling[c]
-        if used - own > 32:
-            border[own:used].sort()
-        else:
-            for k in range(own + 1, used):
-                j = border[k]
-                e = k
-                while e > own and border[e - 1] > j:
-                    border[e] = border[e - 1]
-                    e -= 1
-                border[e] = j
+        sort_along(border, border, np.int64(own), np.int64(used))
         border_first[f + 1] = used
         if parent[f] >= 0:
             sibling[f] = child[parent[f]]

@@ -10,7 +10,7 @@ from .lbfgs import LBFGS
 NEAR = 0.3          # of the mean contact force: with a larger force left over, grains are still on the move
 ENOUGH = 0.9        # of the d N contacts that hold a packing: with fewer it is unjammed
 FIRST_FALL = 400    # iterations of FIRE before the contacts are tried again; twice as many each time
-TRIAL = 40          # iterations that L-BFGS with the contacts gets to show that it works
+TRIAL = 500         # iterations that L-BFGS with the contacts gets to show that it works
 GAIN = 0.1          # of the residual that it must be below by then
 SEVERAL = {2: 8, 3: 20}  # iterations with one factorisation, by dimension: in 3D they are dear
 

@@ -13,6 +13,8 @@ from ..precondition import Preconditioner
 FASTER, SLOWER = 1.1, 0.5       # of the time step, after a run downhill, and after a turn
 PATIENCE = 5                    # steps downhill before the time step grows
 MIXING, LESS_MIXING = 0.1, 0.99  # how much of the velocity is turned downhill, and how that fades
+LOOK_EVERY = 1000               # iterations between two looks at the stiffest mode, which bounds the time step
+SHORTEST = 1e-6                 # of the largest time step: what is left is rounding
 FARTHEST = 0.25                 # largest motion of a grain in an iteration, in mean diameters
 
 
@@ -28,21 +30,21 @@ class FIRE:
     def run(self, course: Course, diameter: float) -> None:
         """Move ``course`` to a minimum; ``diameter`` [m] bounds the steps."""
         v = np.zeros_like(course.x)
-        changed, down, mixing = True, 0, MIXING
+        h = limit = 0.0
+        down, mixing, looked = 0, MIXING, -LOOK_EVERY
         while course.going:
-            if self.preconditioner.refresh(course) or changed:
-                limit = self.longest / np.sqrt(stiffest(course, self.preconditioner))
-                h, changed = limit / 4 if course.iterations == 0 else min(h, limit), False
+            if self.preconditioner.refresh(course) or course.iterations - looked >= LOOK_EVERY:
+                limit, looked = self.longest / np.sqrt(stiffest(course, self.preconditioner)), course.iterations
+                h = min(h, limit) if h else limit / 4
             force = -self.preconditioner.apply(course.g)
-            power = -dot(course.g, v)
-            if power > 0:
+            if dot(course.g, v) < 0:
                 down += 1
                 if down > PATIENCE:
                     h, mixing = min(h * FASTER, limit), mixing * LESS_MIXING
-            elif down or course.iterations:
+            elif down:
                 v[:] = 0.0
                 h, mixing, down = h * SLOWER, MIXING, 0
-                if h < 1e-6 * limit:
+                if h < SHORTEST * limit:
                     course.stalled = "the time step has shrunk to nothing: rounding"
                     break
             x = course.x.copy()

@@ -1,4 +1,4 @@
-"""Granular matter with big and small time steps. Start with :class:`Scene` and :func:`simulate`.
+"""Granular matter with big and small time steps, or without time. Start with :class:`Scene` and :func:`simulate`, or with :func:`jam`.
 
 Names are loaded when they are first used, so that ``granum --help`` does not wait for the compiler.
 """
@@ -14,13 +14,24 @@ from .checks import InputError, RunError
 if TYPE_CHECKING:
     from .analysis import Snapshot
     from .contact import HertzContact, LinearContact, Material, MaterialPair
+    from .contact.power import PowerLaw
     from .io import Recording
+    from .io.packing import PackingWriter, read_packing
     from .nonsmooth import PGS, ColdStart, Direct, HistoryStart, ModelStart, Multigrid, Nonsmooth
     from .observe import Checkpointer, Energy, Progress, Recorder, StopWhen, seconds, steps
+    from .quasistatic.bridge import packing_scene
+    from .quasistatic.jam import jam
+    from .quasistatic.measure import measure
+    from .quasistatic.minimise import minimise
+    from .quasistatic.moduli import moduli
+    from .quasistatic.pack import pack
+    from .quasistatic.packing import Packing, random_packing
+    from .quasistatic.shear import shear
     from .scene import (
         Body,
         Box,
         BoxSource,
+        Cell,
         Cylinder,
         Disc,
         Discrete,
@@ -39,12 +50,13 @@ if TYPE_CHECKING:
     from .scene.file import load_scene
     from .scene.library import make_scene
     from .simulation import Guards, Settings, Simulation, simulate
+    from .simulation.relax import relax_run
     from .smooth import Smooth
 
 _MENU = {
     # what is simulated
     "scene": (
-        "Body", "Box", "BoxSource", "Cylinder", "Disc", "Discrete", "Emitter", "Grains", "Gravity", "Lattice", "LogNormal", "Mesh",
+        "Body", "Box", "BoxSource", "Cell", "Cylinder", "Disc", "Discrete", "Emitter", "Grains", "Gravity", "Lattice", "LogNormal", "Mesh",
         "Motion", "Plane", "Rectangle", "Scene", "Uniform",
     ),
     "scene.library": ("make_scene",),
@@ -56,20 +68,33 @@ _MENU = {
     "smooth": ("Smooth",),
     # go
     "simulation": ("Guards", "Settings", "Simulation", "simulate"),
+    # without time
+    "contact.power": ("PowerLaw",),
+    "quasistatic.packing": ("Packing", "random_packing"),
+    "quasistatic.jam": ("jam",),
+    "quasistatic.minimise": ("minimise",),
+    "quasistatic.measure": ("measure",),
+    "quasistatic.moduli": ("moduli",),
+    "quasistatic.shear": ("shear",),
+    "quasistatic.pack": ("pack",),
+    "quasistatic.bridge": ("packing_scene",),
+    "simulation.relax": ("relax_run",),
     # watch
     "observe": ("Checkpointer", "Energy", "Progress", "Recorder", "StopWhen", "seconds", "steps"),
     # read and measure
     "io": ("Recording",),
+    "io.packing": ("PackingWriter", "read_packing"),
     "analysis": ("Snapshot",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _MENU.items() for name in names}
 
 __all__ = [
-    "PGS", "Body", "Box", "BoxSource", "Checkpointer", "ColdStart", "Cylinder", "Direct", "Disc", "Discrete", "Emitter", "Energy", "Grains",
-    "Gravity", "Guards", "HertzContact", "HistoryStart", "InputError", "Lattice", "LinearContact", "LogNormal", "Material",
-    "MaterialPair", "Mesh", "ModelStart", "Motion", "Multigrid", "Nonsmooth", "Plane", "Progress", "Recorder", "Recording", "Rectangle",
-    "RunError", "Scene", "Settings", "Simulation", "Smooth", "Snapshot", "StopWhen", "Uniform", "__version__", "load_scene",
-    "make_scene", "seconds", "simulate", "steps",
+    "PGS", "Body", "Box", "BoxSource", "Cell", "Checkpointer", "ColdStart", "Cylinder", "Direct", "Disc", "Discrete", "Emitter", "Energy",
+    "Grains", "Gravity", "Guards", "HertzContact", "HistoryStart", "InputError", "Lattice", "LinearContact", "LogNormal", "Material",
+    "MaterialPair", "Mesh", "ModelStart", "Motion", "Multigrid", "Nonsmooth", "Packing", "PackingWriter", "Plane", "PowerLaw", "Progress",
+    "Recorder", "Recording", "Rectangle", "RunError", "Scene", "Settings", "Simulation", "Smooth", "Snapshot", "StopWhen", "Uniform",
+    "__version__", "jam", "load_scene", "make_scene", "measure", "minimise", "moduli", "pack", "packing_scene", "random_packing",
+    "read_packing", "relax_run", "seconds", "shear", "simulate", "steps",
 ]  # fmt: skip
 
 

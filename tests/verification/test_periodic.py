@@ -8,14 +8,19 @@ import hashlib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from typer.testing import CliRunner
 
 from granum.analysis import Snapshot
 from granum.analysis.force_network import ForceNetwork
+from granum.cli import make_app
 from granum.io import Recording, read_checkpoint, write_checkpoint
 from granum.observe import Recorder, steps
 from granum.parallel import team
+from granum.quasistatic.bridge import packing_scene
+from granum.quasistatic.measure import measure
 from granum.scene import Box, Plane
-from granum.simulation import Simulation
+from granum.simulation import Simulation, make_settings
+from tests.reference.packings import at_rest
 from tests.reference.periodic import STEPPERS, all_images, in_cell
 from tests.reference.scenes import D, G, mass
 
@@ -221,6 +226,8 @@ def test_recording_shows_the_cell(stepper, tmp_path):
     assert len(network.a) == 1
     assert_allclose(np.linalg.norm(network.branch, axis=1), D, rtol=0.02)
     assert np.abs(s.position[s.b[0], 0] - s.position[s.a[0], 0]) > L / 2
+    shown = CliRunner().invoke(make_app(), ["info", str(tmp_path / "run.h5")])
+    assert "0.1 x 0.1 m, repeats along x and y" in shown.stdout
 
 
 def test_plane_normal_along_an_open_axis_of_a_column_cell():
@@ -230,3 +237,18 @@ def test_plane_normal_along_an_open_axis_of_a_column_cell():
     assert sim.position[0, 0] == pytest.approx(0.01 + 2.0 * sim.time, rel=1e-12)
     assert 0.4 * D < sim.position[0, 1] < 3.6 * D
     assert abs(sim.velocity[0, 1]) == pytest.approx(0.4, rel=1e-6)
+
+
+@pytest.mark.parametrize("count, phi, dim", [(100, 0.67, 3), (100, 0.86, 2)])
+def test_packing_at_rest_stays_at_rest_in_time(count, phi, dim):
+    """Both steppers take over a minimum of the energy: forces in balance to 1e-12, the same pressure (force times branch over d V)."""
+    packing = at_rest(count, phi, dim, 2.0)
+    scene = packing_scene(packing)
+    for run in ({"stepper": {"name": "smooth"}}, {"stepper": {"solver": {"name": "direct"}}}):
+        sim = Simulation(scene, make_settings(scene.run, run))
+        start = sim.position.copy()
+        go(sim, 30)
+        c = sim.contacts
+        pressure = (c.normal_force * (sim.radius[c.a] + sim.radius[c.b] - c.overlap)).sum() / dim / packing.cell.volume
+        assert pressure == pytest.approx(measure(packing).pressure, rel=1e-9)
+        assert_allclose(sim.position, start, rtol=0, atol=1e-9 * packing.diameter)

@@ -5,8 +5,8 @@ Forces are compared with their mean over all contacts that push. Strong contacts
 within 45 degrees of the principal direction of both, at least three in a row.
 
 Rattlers are grains that nothing holds. Under gravity one contact that pushes holds a grain: it rests on it or hangs under its load, so
-rattlers are the grains without any. Without gravity they are those with fewer than four contacts (two where there is friction), taken
-away with their contacts until none is left.
+rattlers are the grains without any. Without gravity they are those with fewer than four contacts (three in a plane, two where there is
+friction), taken away with their contacts until none is left.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class ForceNetwork:
     def of(cls, snapshot: Snapshot) -> ForceNetwork:
         """Refuses a snapshot without a pushing contact, in words.
 
-        One contact holds a grain under gravity; without gravity it takes four (physics 10), or two with friction.
+        One contact holds a grain under gravity; without gravity it takes four (physics 10), three in the plane z = 0, or two with friction.
         """
         s = snapshot
         pushing = np.flatnonzero(s.normal_force > 0)
@@ -82,7 +82,7 @@ class ForceNetwork:
         return cls(
             grain_count=s.grain_count, a=s.a[pushing], b=s.b[pushing], normal=s.normal[pushing], normal_force=s.normal_force[pushing],
             force=s.force[pushing], branch=branch_vectors(s)[pushing], contact=pushing, id=s.id, position=s.position, radius=s.radius,
-            least_contacts=1 if s.gravity_strength > 0 else 2 if (s.friction[pushing] > 0).any() else 4,
+            least_contacts=1 if s.gravity_strength > 0 else 2 if (s.friction[pushing] > 0).any() else 4 if s.normal[:, 2].any() else 3,
         )  # fmt: skip
 
     @property

@@ -91,7 +91,7 @@ def draw(sim: Any, path: Path) -> str | None:
     from ..plot import scene_picture
 
     try:
-        scene_picture(sim.scene, sim.position, sim.radius, sim.velocity, time=sim.time, bodies=wall_frames(sim), path=path)
+        scene_picture(sim.scene, sim.wrapped_position, sim.radius, sim.velocity, time=sim.time, bodies=wall_frames(sim), path=path)
     except Exception as error:
         talk(f"warning: no picture {path}: {type(error).__name__}: {error}", style="yellow")
         return None

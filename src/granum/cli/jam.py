@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..checks import InputError, known_name
 from .console import in_words, talk
-from .packings import SIZES_HELP, Watch, about, draw_beside, observables, packing_rows, read_law, read_sizes, show
+from .packings import SIZES_HELP, Watch, about, draw_beside, facts, observables, packing_rows, read_law, read_sizes, show
 
-ROUTES = ("compress", "decompress")
-FINEST, COARSEST = 1e-13, 0.1  # accuracies of a packing fraction: rounding, and no answer at all
+if TYPE_CHECKING:
+    from ..quasistatic.jam import JamStep
+
+FAR = 1e-2  # of phi_cr: where a search begins, roughly
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +31,8 @@ def jam(
     sizes: Annotated[str, typer.Option(help=SIZES_HELP)] = "1,1.4",
     seed: Annotated[int, typer.Option(min=0, help="Of the random start.")] = 0,
     accuracy: Annotated[float, typer.Option(help="Of phi_cr.")] = 1e-6,
-    route: Annotated[str, typer.Option(help="compress (from below, EM Algorithm 1) or decompress (from above).")] = "compress",
+    route: Annotated[str, typer.Option(help="decompress (from above) or compress (from below, EM Algorithm 1).")] = "decompress",
+    method: Annotated[str, typer.Option(help="Minimiser, see `granum minimise -h`.")] = "auto",
     output: Annotated[Path, typer.Option("--output", "-o", help="Recording of the packing.")] = Path("jam.h5"),
     no_picture: Annotated[bool, typer.Option("--no-picture", help="Do not draw the packing beside it.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
@@ -46,8 +50,9 @@ def jam(
     """
     from .._jit import cache_is_warm
     from ..io.packing import PackingWriter
+    from ..quasistatic.jam import ROUTES, check_accuracy
     from ..quasistatic.jam import jam as find_jam
-    from ..quasistatic.measure import measure
+    from ..quasistatic.minimise import METHODS
     from ..quasistatic.packing import FEWEST
     from .execute import check_output
 
@@ -55,32 +60,30 @@ def jam(
         raise InputError(f"--particles must be at least {FEWEST} (got {particles}).")
     if dim not in (2, 3):
         raise InputError(f"--dim must be 2 or 3 (got {dim}).")
-    if not FINEST <= accuracy < COARSEST:
-        raise InputError(
-            f"--accuracy must be at least {FINEST:g}, where rounding hides the packing fraction, and below {COARSEST:g} (got {accuracy:g})."
-        )
+    check_accuracy(accuracy)
     known_name("route", route, ROUTES)
+    known_name("method", method, METHODS)
     chosen_law, chosen_sizes = read_law(law, alpha), read_sizes(sizes)
     check_output(output, not no_picture)
     if not cache_is_warm():
         talk("compiling kernels, once (under a minute; later runs start at once) ...")
-    with Watch(f"jam {particles}") as watch:
+    with Watch(f"jam {particles}") as progress:
         found = find_jam(
-            count=particles, dim=dim, sizes=chosen_sizes, law=chosen_law, seed=seed, accuracy=accuracy, route=route, watch=watch,
+            particles, dim=dim, sizes=chosen_sizes, law=chosen_law, seed=seed, accuracy=accuracy, route=route, method=method,  # type: ignore[arg-type]
+            watch=lambda course, steps: progress.show(f"{nearness(steps)}{facts(course)}", part_done(steps, accuracy)),
         )  # fmt: skip
-    measured = measure(found.packing)
     settings = {
         "particles": particles, "dim": dim, "law": chosen_law.model_dump(), "sizes": chosen_sizes.model_dump(), "accuracy": accuracy,
-        "route": route,
+        "route": route, "method": method,
     }  # fmt: skip
     results: dict[str, Any] = {
-        "kind": "jam", **observables(found.packing, measured), "phi_cr": found.phi_cr, "accuracy": found.accuracy, "z": found.z,
+        "kind": "jam", **observables(found.packing, found.measured), "phi_cr": found.phi_cr, "accuracy": found.accuracy, "z": found.z,
         "rattlers": found.rattlers, "pressure": found.pressure, "energy": found.energy, "iterations": found.iterations,
-        "wall_seconds": found.seconds, "seed": seed, "route": route, "sizes": sizes, "steps": [plain_step(step) for step in found.steps],
+        "wall_seconds": found.seconds, "seed": seed, "route": route, "sizes": sizes, "steps": [asdict(step) for step in found.steps],
     }  # fmt: skip
     try:
         with PackingWriter(output, found.packing, about(seed, settings)) as writer:
-            writer.append(found.packing, iterations=found.iterations, measured=measured)
+            writer.append(found.packing, iterations=found.iterations, measured=found.measured)
             writer.set_summary(results)
         results["recording"] = str(output)
         if not no_picture:
@@ -89,9 +92,20 @@ def jam(
         show(results, rows(results), "granum jam", as_json)
 
 
-def plain_step(step: Any) -> dict[str, float]:
-    """A step of the search as numbers by name."""
-    return {name: float(getattr(step, name)) for name in ("phi", "pressure", "energy", "iterations")}
+def nearness(steps: list[JamStep]) -> str:
+    """What is known of phi_cr by now, in words."""
+    known = [step.phi_cr for step in steps if math.isfinite(step.phi_cr)]
+    return f"phi_cr {known[-1]:.8f}, " if known else ""
+
+
+def part_done(steps: list[JamStep], accuracy: float) -> float | None:
+    """Of the way to phi_cr, in decades; None while nothing is known of it. From below: of the bracket."""
+    above, below = ([step.phi for step in steps if step.jammed == jammed] for jammed in (True, False))
+    known = [step.phi_cr for step in steps if math.isfinite(step.phi_cr)]
+    if not above or not (known or below):
+        return None
+    away = max(min(above) - (known[-1] if known else max(below)), accuracy)
+    return min(1.0, max(0.0, math.log(FAR / away) / math.log(FAR / accuracy))) if accuracy < FAR else None
 
 
 def rows(s: dict[str, Any]) -> list[tuple[str, str]]:

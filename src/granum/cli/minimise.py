@@ -45,7 +45,7 @@ def minimise(
     sizes: Annotated[str, typer.Option(help=SIZES_HELP, rich_help_panel=RANDOM)] = "1,1.4",
     method: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME[+PRECONDITIONER]", help="auto, lbfgs, cg, fr-cg, fire, ...; repeatable: compares. Default: auto."),
+        typer.Option(metavar="NAME[+PRECONDITIONER]", help="auto, lbfgs, cg, fr-cg, fire, newton; repeatable: compares. Default: auto."),
     ] = None,
     preconditioner: Annotated[str | None, typer.Option(help="none, adjacency, exponential or contacts, where a method names none.")] = None,
     tolerance: Annotated[
@@ -229,7 +229,7 @@ def _methods(names: list[str] | None, preconditioner: str | None) -> list[tuple[
     chosen: list[tuple[str, str | None]] = []
     for name in names or [AUTO]:
         plain_name, plus, helper = name.partition("+")
-        known_name("method", plain_name, [*METHODS, AUTO])
+        known_name("method", plain_name, METHODS)
         chosen.append((plain_name, known_name("preconditioner", helper, PRECONDITIONERS) if plus else preconditioner))
     if preconditioner is not None:
         known_name("preconditioner", preconditioner, PRECONDITIONERS)
@@ -240,10 +240,10 @@ def _methods(names: list[str] | None, preconditioner: str | None) -> list[tuple[
 
 def _plain_methods(names: list[str] | None, preconditioner: str | None) -> list[str]:
     """Methods for the end of a run, which need nothing but energy and gradient."""
-    from ..quasistatic.minimise import AUTO, METHODS
-    from ..simulation.relax import METHOD
+    from ..quasistatic.minimise import AUTO
+    from ..simulation.relax import METHOD, SUITED
 
     if preconditioner not in (None, "none") or any("+" in name for name in names or []):
         raise InputError("preconditioners are for packings in a periodic cell: for the end of a run name the method alone, such as lbfgs.")
-    chosen = [METHOD if name == AUTO else known_name("method", name, METHODS) for name in names or [METHOD]]
+    chosen = [METHOD if name == AUTO else known_name("method", name, SUITED) for name in names or [METHOD]]
     return chosen + [BASELINE] * (len(chosen) > 1 and BASELINE not in chosen)

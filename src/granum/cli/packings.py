@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 QUIET = 1.0       # [s] before anything is shown
 LINE_EVERY = 10   # [s] between two lines where there is no terminal
 SIZES_HELP = "Diameters in any unit, equal numbers of each: 1,1.4; with numbers: 1:0.7,2:0.3; uniform:0.8,1.2; lognormal:SIGMA."
+WIDE = 110        # [columns] of a terminal with room for a bar
 WIDEST = 3.0      # standard deviations that a log-normal distribution keeps
 
 
@@ -105,11 +106,11 @@ class Watch:
             from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
             self._bar = Progress(
-                TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[facts]}"), TimeElapsedColumn(),
-                *((TextColumn("left"), TimeRemainingColumn()) if self.total else ()), console=self._console, auto_refresh=False,
-                transient=True,
+                TextColumn("{task.description}"), *([BarColumn(bar_width=16)] if self._console.width >= WIDE else []),
+                TextColumn("{task.fields[facts]}"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+                console=self._console, auto_refresh=False, transient=True,
             )  # fmt: skip
-            self._task = self._bar.add_task(self.label, total=1.0 if part is not None else None, facts="")
+            self._task = self._bar.add_task(self.label, total=1.0, facts="")
             self._bar.start()
         self._bar.update(self._task, completed=part or 0.0, facts=words)
         self._bar.refresh()
@@ -125,13 +126,13 @@ class Watch:
 
 def facts(course: Course) -> str:
     """Where a minimisation is, in a few words."""
-    words = f"E {course.E:.3e} J, residual {course.residual:.1e} N, {course.iterations} iterations"
+    words = f"E {course.E:.1e} J, residual {course.residual:.0e} N"
     packing = getattr(course.energy, "packing", None)
     if packing is None:
         return words
     touching = course.energy.touching(course.x)  # type: ignore[attr-defined]
     pressure = float((touching.force * touching.distance).sum()) / packing.dim / packing.cell.volume
-    return f"phi {packing.phi:.6f}, p {pressure:.2e} {unit_of_pressure(packing.dim)}, {words}"
+    return f"phi {packing.phi:.5f}, p {pressure:.1e}, {words}"
 
 
 def unit_of_pressure(dim: int) -> str:

@@ -133,7 +133,7 @@ class Recording:
 
         dim = 3 if "cell_zz" in self.scalars else 2
         vectors = [[self.scalars[f"cell_{i}{j}"][index] for j in "xyz"[:dim]] for i in "xyz"[:dim]]
-        return self.scene.model_copy(update={"cell": Cell(vectors=vectors)})
+        return self.scene.changed(cell=Cell(vectors=vectors))
 
     @cached_property
     def summary(self) -> dict[str, Any] | None:

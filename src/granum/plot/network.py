@@ -27,10 +27,14 @@ def draw_network(recording: Recording, look: Look) -> Any:
     network = ForceNetwork.of(s)
     seen = section.seen(s)
     shown = np.flatnonzero(section.holds(seen.point[network.contact, 2]))
-    shown = shown[np.argsort(network.normal_force[shown], kind="stable")]
-    part = network.normal_force[shown] / network.mean_force
-    start = seen.position[network.a[shown], :2]
-    lines: Any = np.stack([start, start + section.camera.project(network.branch[shown])[:, :2]], axis=1)
+    start, branch = seen.position[network.a[shown], :2], section.camera.project(network.branch[shown])[:, :2]
+    # A contact through a face of the cell is drawn twice: out of it from a, and into it to b.
+    end = np.where((network.b[shown] >= 0)[:, None], seen.position[network.other[shown], :2], start + branch)
+    twice = np.flatnonzero(np.abs(end - start - branch).max(axis=1, initial=0.0) > s.radius.max())
+    lines: Any = np.stack([np.concatenate([start, (end - branch)[twice]]), np.concatenate([start + branch, end[twice]])], axis=1)
+    part = network.normal_force[np.concatenate([shown, shown[twice]])] / network.mean_force
+    order = np.argsort(part, kind="stable")
+    lines, part = lines[order], part[order]
 
     extent = window(section, seen)
     force, unit = style.scaled(np.array([network.mean_force]), "N")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,12 +56,15 @@ def draw_search(recording: Recording, look: Look) -> Any:
         raise InputError(f"{recording.path} does not hold the search for jamming: it is not of `granum jam`.")
     phi, pressure = (np.array([step[name] for step in steps], float) for name in ("phi", "pressure"))
     end, number = float(summary["phi_cr"]), np.arange(1, len(steps) + 1)
-    subtitle = f"{summary['particles']} grains in {summary['dim']} dimensions, $\\phi_{{cr}}$ = {end:.10g}"
+    digits = max(3, min(12, 1 - math.floor(math.log10(summary["accuracy"]))))
+    subtitle = f"{summary['particles']} grains in {summary['dim']} dimensions, $\\phi_{{cr}}$ = {end:.{digits}f}"
     figure, (upper, lower) = style.chart("Search for jamming", subtitle, panels=2)
     away = np.abs(phi - end)
-    for chosen, label, colour in ((phi > end, "above", style.ORANGE), (phi <= end, "below", style.BLUE)):
+    jammed = np.array([bool(step["jammed"]) for step in steps])
+    for chosen, label, colour in ((jammed, "jammed", style.ORANGE), (~jammed, "not jammed", style.BLUE)):
         some = chosen & (away > 0)
-        upper.plot(number[some], away[some], "o", ms=4, color=colour, label=label)
+        if some.any():
+            upper.plot(number[some], away[some], "o", ms=4, color=colour, label=label)
     upper.set(yscale="log", ylabel=r"$|\phi - \phi_{cr}|$")
     upper.legend(frameon=False, fontsize=8.5, ncols=2)
     some = pressure > 0

@@ -37,15 +37,15 @@ def packing_scene(
         )
     still = still_scene(packing, material, law, name)
     if gravity is None:
-        return still.model_copy(update={"run": {"time_step": _time_step(packing, material, still.law)}})
+        return still.changed(run={"time_step": _time_step(packing, material, still.law)})
     dim, strength = packing.dim, finite_positive("gravity", gravity, "m/s^2")
     up = np.eye(3)[dim - 1]
     lowest = float((still.grains[0].place()[0][:, dim - 1] - packing.radius).min())
     floor = Plane(material=material.name, point=_vector(lowest * up), normal=_vector(up))
-    return still.model_copy(update={
-        "gravity": Gravity(acceleration=_vector(-strength * up)), "walls": (floor,),
-        "cell": Cell(vectors=packing.cell.vectors[: dim - 1, : dim - 1]),
-    })  # fmt: skip
+    return still.changed(
+        gravity=Gravity(acceleration=_vector(-strength * up)), walls=(floor,),
+        cell=Cell(vectors=packing.cell.vectors[: dim - 1, : dim - 1]),
+    )  # fmt: skip
 
 
 def still_scene(packing: Packing, material: Material = GRAIN, law: Law | None = None, name: str = "packing") -> Scene:

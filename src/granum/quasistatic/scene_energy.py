@@ -17,13 +17,15 @@ from ..scene.scene import Scene
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
 
+EPS = 2.2e-16
 LIGHTEST = 1e-8  # of a mean grain's weight: the default tolerance
 
 
 class SceneEnergy:
     """E(x) of the grains of ``scene`` at other places; ``bodies`` say where walls and grains are now, and are moved along.
 
-    ``evaluations`` counts the calls of :meth:`evaluate`, ``lists`` the neighbour lists made.
+    ``evaluations`` counts the calls of :meth:`evaluate`, ``lists`` the neighbour lists made; ``noise`` [J] is what rounding may have done
+    to the last energy.
     """
 
     def __init__(self, scene: Scene, bodies: Bodies) -> None:
@@ -34,6 +36,7 @@ class SceneEnergy:
         walls = WallTable.build(scene.all_bodies, scene.material_index, float(bodies.radius.max()))
         self.detector = Detector(walls, period=period_of(scene.cell))
         self.evaluations = self.lists = 0
+        self.noise = 0.0
         bodies.velocity[:] = bodies.spin[:] = 0.0  # a skin that fits grains at rest
 
     @property
@@ -65,9 +68,11 @@ class SceneEnergy:
         """E [J] at x (N, 3) [m]; ``gradient`` (N, 3) [N] is filled, with zeros for grains that never move."""
         self.evaluations += 1
         c, b = self._at(x), self.bodies
-        return _evaluate(
+        value, pushes = _evaluate(
             x, self.gravity, b.inverse_mass[b.grains], c.a, c.b, c.normal, c.overlap, self.stiffness(c), self.alpha, gradient
         )
+        self.noise = EPS * np.sqrt(len(x)) * float(np.abs(x).max()) * pushes
+        return value
 
     def stiffness(self, c: Contacts) -> FloatArray:
         """(C,) k [N/m^(alpha - 1)] of each contact; R* at a wall is the radius."""
@@ -97,21 +102,24 @@ class SceneEnergy:
 def _evaluate(
     x: FloatArray, gravity: FloatArray, inverse_mass: FloatArray, a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray,
     stiffness: FloatArray, alpha: float, gradient: FloatArray,
-) -> float:  # fmt: skip
-    total = 0.0
+) -> tuple[float, float]:  # fmt: skip
+    """Energy [J], and sum of all forces and weights [N]."""
+    total, pushes = 0.0, 0.0
     for i in range(len(x)):
         for k in range(3):
             weight = gravity[k] / inverse_mass[i] if inverse_mass[i] > 0.0 else 0.0
             gradient[i, k] = -weight
             total -= weight * x[i, k]
+            pushes += abs(weight)
     stored = 0.0
     for c in range(len(a)):
         f = stiffness[c] * overlap[c] ** (alpha - 1.0)
         stored += f * overlap[c]
+        pushes += f
         i, j = a[c], b[c]
         for k in range(3):
             if inverse_mass[i] > 0.0:
                 gradient[i, k] += f * normal[c, k]
             if j >= 0 and inverse_mass[j] > 0.0:
                 gradient[j, k] -= f * normal[c, k]
-    return total + stored / alpha
+    return total + stored / alpha, pushes

@@ -106,6 +106,10 @@ class Scene(Record):
         ranges = [g.size_range for g in self.grains] + [e.sizes.range for e in self.emitters]
         return min((r[0] for r in ranges), default=np.inf), max((r[1] for r in ranges), default=0.0)
 
+    def changed(self, **fields: Any) -> Scene:
+        """The scene with other values of these fields, checked anew; nothing that was derived from the old ones is kept."""
+        return Scene(**{name: getattr(self, name) for name in Scene.model_fields} | fields)
+
     def pair_table(self) -> PairTable:
         """What every two materials do to each other."""
         return PairTable.build(self.materials, self.pairs, self.law)

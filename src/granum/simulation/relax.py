@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..observe.watched import Watched
 
 METHOD = "lbfgs"
+SUITED = ("lbfgs", "cg", "fr-cg", "fire")  # methods that need nothing but energy and gradient
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class RelaxedRun:
             for k, material in enumerate(self.start.materials) for static in (False, True)
             if (chosen := (self.bodies.material == k) & (held == static)).any()
         ]  # fmt: skip
-        return self.start.model_copy(update={"grains": tuple(blocks), "emitters": ()})
+        return self.start.changed(grains=tuple(blocks), emitters=())
 
 
 def relax_run(
@@ -80,7 +81,7 @@ def relax_run(
     force component that may be left on a grain; none: 1e-8 of a mean grain's weight. Friction is left out, so a heap relaxes to a level
     bed.
     """
-    known_name("method", method, METHODS)
+    known_name("method", method, SUITED)
     scene, bodies, ids = _bodies_of(run, frame)
     check_cell(scene)
     energy = SceneEnergy(scene, bodies)

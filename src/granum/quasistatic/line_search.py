@@ -63,7 +63,7 @@ def probe(course: Course, direction: FloatArray, slope: float) -> float:
 
 
 def _between(low: float, slope_low: float, high: float, slope_high: float) -> float:
-    """The next length: where the slope would be zero if it were linear, kept well inside of the bracket; without one, four times further."""
+    """The next length: where the slope would vanish if it were linear, inside of the bracket; without one, four times further."""
     if high == np.inf:
         return 4 * low
     wide = high - low

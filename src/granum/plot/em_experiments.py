@@ -33,7 +33,7 @@ def draw_residuals(curves: dict[str, Any], path: Path) -> Path:
         left.plot(iteration, one["residual"], label=curves["labels"][method], **style)
         right.plot(iteration * (one["seconds"] / max(1, len(iteration) - 1)), one["residual"], **style)
     left.set(yscale="log", xlabel="iteration", ylabel=r"$\max |g|$ [N], $k$ = 1 N/m, cell of 1 m", xlim=(0, None))
-    right.set(xlabel="time [s]", xscale="log")
+    right.set(xlabel="time [s]", xscale="log", xlim=(1e-2 * max(one["seconds"] for one in curves["methods"].values()), None))
     left.legend(fontsize=8, frameon=False)
     head(left, f"{curves['count']} grains, phi = {curves['phi']:g}, radii times 1 + 5e-5")
     head(right, "the same in time")

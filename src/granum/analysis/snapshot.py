@@ -101,7 +101,7 @@ class Snapshot:
     @classmethod
     def read(cls, recording: Recording, index: int = -1) -> Snapshot:
         """Frame ``index`` of an open recording; -1 is the last one."""
-        frame, scene = recording.frame(index), recording.scene
+        frame, scene = recording.frame(index), recording.scene_at(index)
         c, ids = frame.contacts, frame.id
         order = np.argsort(ids, kind="stable")
         row_of = lambda names: order[np.searchsorted(ids, names, sorter=order)]  # noqa: E731
@@ -122,10 +122,11 @@ class Snapshot:
         c, bodies = sim.contacts, sim.bodies
         walls = {name: getattr(bodies, name)[: bodies.wall_body_count].copy() for name in WALL_ARRAYS}
         return cls.build(
-            sim.scene, time=sim.time, gravity=sim.scene.gravity.at(max(0.0, sim.time - sim.time_step)), position=sim.position.copy(),
-            velocity=sim.velocity.copy(), spin=sim.spin.copy(), radius=sim.radius.copy(), material=bodies.material.copy(),
-            held=bodies.inverse_mass[bodies.grains] == 0, a=c.a.copy(), b=c.b.copy(), normal=c.normal.copy(), overlap=c.overlap.copy(),
-            normal_force=c.normal_force, tangential_force=c.tangential_force, rebounding=c.rebound > 0, walls=walls,
+            sim.scene, time=sim.time, gravity=sim.scene.gravity.at(max(0.0, sim.time - sim.time_step)),
+            position=np.array(sim.wrapped_position), velocity=sim.velocity.copy(), spin=sim.spin.copy(), radius=sim.radius.copy(),
+            material=bodies.material.copy(), held=bodies.inverse_mass[bodies.grains] == 0, a=c.a.copy(), b=c.b.copy(),
+            normal=c.normal.copy(), overlap=c.overlap.copy(), normal_force=c.normal_force, tangential_force=c.tangential_force,
+            rebounding=c.rebound > 0, walls=walls,
         )  # fmt: skip
 
     @classmethod
@@ -153,6 +154,7 @@ class Snapshot:
         friction = contact_friction(scene.pair_table().friction, material, wall_material, a, b)
         if point is None:
             point = position[a] + (radius[a] - overlap / 2)[:, None] * normal
+            point = point if scene.cell is None else scene.cell.wrap(point)
         if status is None:
             status = contact_status(normal_force, tangential_force, friction, np.broadcast_to(rebounding, c))
         walls = walls if walls is not None else _walls_of(scene, time)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import typer
 
 COMMANDS = (
-    "run", "restart", "info", "analyse", "plot", "compare", "solve", "scenes", "plan", "bench", "doctor", "reproduce",
+    "run", "restart", "jam", "minimise", "shear", "info", "analyse", "plot", "compare", "solve", "scenes", "plan", "bench", "doctor",
+    "reproduce",
 )  # in the order of the help page
 
 

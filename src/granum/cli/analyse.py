@@ -44,6 +44,7 @@ def analyse(
     """
     from ..analysis.metrics import METRICS, frames_of, measure
     from ..io import Recording
+    from ..io.packing import moment
 
     if show_list:
         _show_list(METRICS, as_json)
@@ -61,13 +62,13 @@ def analyse(
             looked_at = frames_of(recording, name, chosen)
             first, last_one = (float(recording.times[looked_at[k]]) for k in (0, -1))
             span = {"frames": len(looked_at), "first_time": first, "last_time": last_one}
-            found[name] = (span, measure(recording, name, looked_at))
+            found[name] = (span, (moment(recording, first), moment(recording, last_one)), measure(recording, name, looked_at))
     if as_json:
-        results = {name: as_plain(METRICS[name], span, result) for name, (span, result) in found.items()}
+        results = {name: as_plain(METRICS[name], span, result) for name, (span, _, result) in found.items()}
         print_json({"recording": str(recording.path), "metrics": results})
         return
-    for name, (span, result) in found.items():
-        _show(name, METRICS[name], span, result)
+    for name, (span, moments, result) in found.items():
+        _show(name, METRICS[name], span, moments, result)
 
 
 def choose_frames(recording: Recording, frames: str | None, last: int | None, time: str | None) -> list[int] | None:
@@ -124,13 +125,13 @@ def as_plain(metric: Metric, span: dict[str, Any], result: Measured) -> dict[str
     return content | {"units": metric.units} | ({"note": result.note} if result.note else {})
 
 
-def _show(name: str, metric: Metric, span: dict[str, Any], result: Measured) -> None:
+def _show(name: str, metric: Metric, span: dict[str, Any], moments: tuple[str, str], result: Measured) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     console = Console(highlight=False)
-    when = f"t = {span['first_time']:g} s" + (f" to {span['last_time']:g} s, {span['frames']} frames" if span["frames"] > 1 else "")
+    when = moments[0] + (f" to {moments[1]}, {span['frames']} frames" if span["frames"] > 1 else "")
     console.print(f"[bold]{name}[/bold]  {escape(metric.about)}; {when}", soft_wrap=True)
     table = Table(show_header=False)
     table.add_column(style="cyan", no_wrap=True)

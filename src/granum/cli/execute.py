@@ -66,6 +66,14 @@ def execute(job: Job) -> dict[str, Any]:
 
 def describe(job: Job) -> dict[str, Any]:
     """All that is needed to repeat the run, and what it was made with."""
+    return {
+        "scene": job.sim.scene.model_dump(mode="json"), "settings": job.sim.settings.model_dump(mode="json"),
+        "last_step": job.last_step, **job.about, "versions": versions(),
+    }  # fmt: skip
+
+
+def versions() -> dict[str, str]:
+    """Of all that a result may depend on."""
     import h5py
     import numba
     import numpy
@@ -73,12 +81,8 @@ def describe(job: Job) -> dict[str, Any]:
     from .._version import __version__
 
     return {
-        "scene": job.sim.scene.model_dump(mode="json"), "settings": job.sim.settings.model_dump(mode="json"),
-        "last_step": job.last_step, **job.about,
-        "versions": {
-            "granum": __version__, "python": platform.python_version(), "numpy": numpy.__version__, "numba": numba.__version__,
-            "h5py": h5py.__version__, "machine": f"{platform.system()} {platform.machine()}",
-        },
+        "granum": __version__, "python": platform.python_version(), "numpy": numpy.__version__, "numba": numba.__version__,
+        "h5py": h5py.__version__, "machine": f"{platform.system()} {platform.machine()}",
     }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from .restart import recording_of
 
 NAMES = (
     "picture, network, velocity, density, packing, pressure, shear, inertial, histogram, forces, profile, janssen, energy, contacts, "
-    "overlap, solver"
+    "overlap, solver; of packings: packing, network, forces, shear, search"
 )
 FORMATS = (".png", ".pdf", ".svg")
 FRAME, PLANE = "Which frames", "Drawings of a slab (lengths in mean diameters)"

@@ -27,9 +27,9 @@ def summarise(sim: Simulation, recording: Path, chosen: dict[str, str]) -> dict[
         "residual": sim.report.residual, "mean_overlap": mean_overlap, "max_overlap": max_overlap,
         "kinetic_energy": sim.report.kinetic_energy, "wall_seconds": sim.wall_seconds,
         "stage_seconds": {stage: sim.stage_seconds.get(stage, 0.0) for stage in STAGES},
-        "state_hash": state_hash(sim.position, sim.orientation, sim.velocity, sim.spin),
+        "state_hash": state_hash(sim.wrapped_position, sim.orientation, sim.velocity, sim.spin),
         "recording": str(recording), "checkpoint": str(checkpoint_path(recording)),
-        "results": scene_results(sim.scene, sim.position, sim.radius, sim.velocity, max(0.0, sim.time - sim.time_step)),
+        "results": scene_results(sim.scene, sim.wrapped_position, sim.radius, sim.velocity, max(0.0, sim.time - sim.time_step)),
         "chosen": chosen, "stopped": sim.stop_reason,
     }  # fmt: skip
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from .._jit import FloatArray
 from ..parallel import ONE, Team
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
+from .images import in_cell
 from .narrow import find_pair_contacts
 from .neighbours import NeighbourList
 from .persistence import carry_over
@@ -21,15 +23,16 @@ class Detector:
     """Finds the contacts of each step and gives them what they carried in the last.
 
     ``contacts`` is this step's result; ``same`` whether they and the order of the grains are those of the last step; ``through`` a contact
-    whose grain went through its wall, or -1.
+    whose grain went through its wall, or -1; ``place`` where grains meet walls: their positions, in the cell if there is one (``period``).
     """
 
-    def __init__(self, walls: WallTable, team: Team = ONE) -> None:
-        self.walls, self.team = walls, team
+    def __init__(self, walls: WallTable, team: Team = ONE, period: FloatArray | None = None) -> None:
+        self.walls, self.team, self.period = walls, team, period
+        self.place = np.zeros((0, 3))
         self.contacts, self._last = Contacts(), Contacts()
         self._where = np.zeros((2, 2, 0), np.int32)       # first and count, pairs and walls, of each grain
         self._last_where = np.zeros((2, 2, 0), np.int32)
-        self.neighbours = NeighbourList(team=team)
+        self.neighbours = NeighbourList(team=team, period=period)
         self._hit = np.zeros(0, np.int32)  # room to work in
         self.same = False
         self.through = -1
@@ -39,6 +42,7 @@ class Detector:
         relisted = self.neighbours.update(bodies, h)
         self.contacts, self._last = self._last, self.contacts
         self._where, self._last_where = self._last_where, self._where
+        self.place = in_cell(bodies.position, bodies.wall_body_count, self.period)
         self._find(bodies)
         c, old = self.contacts, self._last
         same, self.through = self.team.run(
@@ -61,11 +65,11 @@ class Detector:
             out = [contacts.whole(name) for name in ("a", "b", "feature", "normal", "overlap")]
             pairs = self.team.run(
                 find_pair_contacts, len(near.order), near.sphere, near.order, near.candidate_first, near.candidate, bodies.inverse_mass,
-                bodies.wall_body_count, self._hit, *out, first[0], count[0],
+                bodies.wall_body_count, self.period, self._hit, *out, first[0], count[0],
             )  # fmt: skip
             total = self.team.run(
                 find_wall_contacts, len(near.live),
-                near.live, bodies.position, bodies.orientation, bodies.radius, bodies.inverse_mass, bodies.wall_body_count,
+                near.live, self.place, bodies.orientation, bodies.radius, bodies.inverse_mass, bodies.wall_body_count,
                 self.walls, pairs, *out, first[1], count[1],
             )  # fmt: skip
             if total <= contacts.room:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, kernel
 from ..parallel.barrier import add_up, share, wait
+from .images import nearest
 
 ROUNDING = 1e-12  # grains that touch but for rounding are in contact
 
@@ -47,9 +48,9 @@ def gather_sorted(
 @kernel
 def find_pair_contacts(
     thread: int, threads: int, barrier: LongArray,
-    sphere: FloatArray, order: IntArray, candidate_first: IntArray, candidate: IntArray, movable: FloatArray, first: int, hit: IntArray,
-    a: IntArray, b: IntArray, feature: IntArray, normal: FloatArray, overlap: FloatArray, first_of: IntArray,
-    count_of: IntArray,
+    sphere: FloatArray, order: IntArray, candidate_first: IntArray, candidate: IntArray, movable: FloatArray, first: int,
+    period: FloatArray | None, hit: IntArray, a: IntArray, b: IntArray, feature: IntArray, normal: FloatArray, overlap: FloatArray,
+    first_of: IntArray, count_of: IntArray,
 ) -> int:  # fmt: skip
     """Contacts of grain pairs, in Morton order of their owner a; returns how many, written only as far as there is room.
 
@@ -68,6 +69,8 @@ def find_pair_contacts(
         for c in range(candidate_first[k], candidate_first[k + 1]):
             m = candidate[c]
             dx, dy, dz = sphere[m, 0] - xk, sphere[m, 1] - yk, sphere[m, 2] - zk
+            if period is not None:
+                dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
             near = rk + sphere[m, 3]
             if dx * dx + dy * dy + dz * dz < near * near * (1.0 + ROUNDING) and movable[first + i] + movable[first + order[m]] > 0.0:
                 hit[found] = m
@@ -86,6 +89,8 @@ def find_pair_contacts(
             next_hit += 1
             if place < len(a):
                 dx, dy, dz = sphere[m, 0] - xk, sphere[m, 1] - yk, sphere[m, 2] - zk
+                if period is not None:
+                    dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
                 distance = math.sqrt(dx * dx + dy * dy + dz * dz)
                 a[place], b[place], feature[place] = i, order[m], 0
                 overlap[place] = max(0.0, rk + sphere[m, 3] - distance)

@@ -16,6 +16,7 @@ from .._jit import FloatArray, IntArray
 from ..parallel import LIGHT, ONE, Team
 from ..state.bodies import Bodies
 from .cells import file_in_cells
+from .images import in_cell
 from .narrow import gather_sorted
 from .pairs import append_candidates, find_candidates, who_searches
 
@@ -41,11 +42,13 @@ class NeighbourList:
 
     ``order`` (R,) grain of each rank, -1 for an empty one; ``rank`` (N,) of each grain; candidates of rank k are
     ``candidate[candidate_first[k] : candidate_first[k + 1]]``, as ranks. ``sphere`` (R, 4) centre and radius by rank [m];
-    ``live`` (N,) the grains in the order of their ranks; ``rebuilds`` counts the whole lists made.
+    ``live`` (N,) the grains in the order of their ranks; ``rebuilds`` counts the whole lists made. In a cell (``period``) no grain reaches
+    further than a quarter of it, so that two meet in one image at most.
     """
 
-    def __init__(self, skin: Skin = Skin(), team: Team = ONE) -> None:
-        self.rule, self.team = skin, team
+    def __init__(self, skin: Skin = Skin(), team: Team = ONE, period: FloatArray | None = None) -> None:
+        self.rule, self.team, self.period = skin, team, period
+        self.furthest = np.inf if period is None else 0.25 * period[0, period[0] > 0].min()  # that a grain may reach [m]
         self.order = self.rank = self.live = np.zeros(0, np.int32)
         self.reference, self.skin = np.zeros((0, 3)), np.zeros(0)  # of each grain when it was listed [m]
         self.sphere = np.zeros((0, 4))
@@ -84,7 +87,7 @@ class NeighbourList:
         v, radius = bodies.velocity[bodies.wall_body_count + grains], bodies.radius[grains]
         step = h * np.sqrt(np.einsum("ij,ij->i", v, v))
         ahead = np.maximum(self.rule.ahead * step, np.minimum(self.rule.slow_ahead * step, self.rule.slow_skin * radius))
-        return np.maximum(self.rule.least * radius, ahead)
+        return np.minimum(np.maximum(self.rule.least * radius, ahead), self.furthest - radius)
 
     def _list_all(self, bodies: Bodies, h: float) -> None:
         """A new list of all grains."""
@@ -93,7 +96,8 @@ class NeighbourList:
         self.skin = self._skin(bodies, h, np.arange(count, dtype=np.int32))
         self.rebuilds += 1
         reach = bodies.radius + self.skin
-        cells = file_in_cells(self.reference, 0, reach)
+        place = in_cell(self.reference, 0, self.period)
+        cells = file_in_cells(place, 0, reach)
         self.order = self.live = cells.order
         self.rank = np.empty(count, np.int32)
         self.rank[cells.order] = np.arange(count, dtype=np.int32)
@@ -102,8 +106,8 @@ class NeighbourList:
         while True:
             found = self.team.run(
                 find_candidates, count,
-                self.reference, 0, reach, cells.order, cells.level, cells.width, cells.reach, looks, cells.table, cells.start,
-                cells.filed, cells.code, sorted_reach, np.empty_like(self.candidate), self.candidate_first, self.candidate,
+                place, 0, reach, cells.order, cells.level, cells.width, cells.reach, looks, cells.table, cells.start,
+                cells.filed, cells.code, self.period, sorted_reach, np.empty_like(self.candidate), self.candidate_first, self.candidate,
             )  # fmt: skip
             if found <= len(self.candidate):
                 return
@@ -129,7 +133,7 @@ class NeighbourList:
         self.candidate_first = np.concatenate([self.candidate_first, np.zeros(len(grains), np.int32)])
         reach = bodies.radius[: len(self.skin)] + self.skin
         while True:
-            found = append_candidates(self.reference, reach, self.order, first, self.candidate_first, self.candidate)
+            found = append_candidates(self.reference, reach, self.order, first, self.period, self.candidate_first, self.candidate)
             if found <= len(self.candidate):
                 return
             self.candidate = np.concatenate([self.candidate[: self.candidate_first[first]], np.zeros(found, np.int32)])

@@ -7,6 +7,7 @@ import numpy as np
 from .._jit import BoolArray, FloatArray, IntArray, LongArray, kernel
 from ..parallel.barrier import add_up, largest_of, share, wait
 from .cells import Cells, cell_index, spread
+from .images import IMAGES, image_step, nearest, reaches_in
 
 
 def who_searches(cells: Cells) -> BoolArray:
@@ -27,12 +28,13 @@ def find_candidates(
     thread: int, threads: int, barrier: LongArray,
     position: FloatArray, first: int, reach: FloatArray, order: IntArray, level: IntArray, width: FloatArray,
     level_reach: FloatArray, looks: BoolArray, table: LongArray, start: IntArray, filed: IntArray, code: LongArray,
-    x: FloatArray, found_here: IntArray, candidate_first: IntArray, candidate: IntArray,
+    period: FloatArray | None, x: FloatArray, found_here: IntArray, candidate_first: IntArray, candidate: IntArray,
 ) -> int:  # fmt: skip
     """Candidates of rank k are ``candidate[candidate_first[k] : candidate_first[k + 1]]``, as ranks; every pair once.
 
     Returns how many there must be room for in ``candidate``: if that is more than there is, the list is not whole. ``x`` (N, 4) and
     ``found_here``, as long as ``candidate``, are room to work in: each thread fills its part of it, and then moves it to its place.
+    In a cell (``period``) positions lie inside it, and two reaches together are no longer than half of it: so a pair meets in one image.
     """
     count, levels = len(order), len(width)
     low, high = share(count, thread, threads)
@@ -43,14 +45,27 @@ def find_candidates(
         x[k, 3] = reach[g]
     wait(barrier, threads)
     ox, oy, oz = position[first, 0], position[first, 1], position[first, 2]
-    found = np.int64(0)
-    for k in range(low, high):
-        candidate_first[k] = found
+    found, images = np.int64(0), 1
+    if period is not None:
+        images = IMAGES
+        furthest = level_reach.max()
+    for n in range((high - low) * images):
+        k, image = low + n // images, n % images
+        if image == 0:
+            candidate_first[k] = found
         xk, yk, zk, rk, lk = x[k, 0], x[k, 1], x[k, 2], x[k, 3], level[k]
-        for m in range(levels):
-            if not looks[lk, m]:
+        if period is not None:
+            sx, sy, sz = image_step(image, 0), image_step(image, 1), image_step(image, 2)
+            far = rk + furthest
+            if not (reaches_in(xk, far, sx, period[0, 0]) and reaches_in(yk, far, sy, period[0, 1])
+                    and reaches_in(zk, far, sz, period[0, 2])):
                 continue
-            same = m == lk
+            xk, yk, zk = xk + sx * period[0, 0], yk + sy * period[0, 1], zk + sz * period[0, 2]
+        for m in range(levels):
+            # Of two images of a pair on one level the one ahead is looked for.
+            if not looks[lk, m] or (m == lk and image > IMAGES // 2):
+                continue
+            same = m == lk and image == 0
             far = rk + level_reach[m]
             scale = 1.0 / width[m]
             base, mask = table[m, 0], table[m, 1]
@@ -95,8 +110,9 @@ def find_candidates(
 
 @kernel
 def append_candidates(
-    position: FloatArray, reach: FloatArray, order: IntArray, known: int, candidate_first: IntArray, candidate: IntArray
-) -> int:
+    position: FloatArray, reach: FloatArray, order: IntArray, known: int, period: FloatArray | None, candidate_first: IntArray,
+    candidate: IntArray,
+) -> int:  # fmt: skip
     """Candidates of the ranks from ``known`` on, each among all ranks before it; returns how many there are in all."""
     found, room = candidate_first[known], len(candidate)
     for k in range(known, len(order)):
@@ -107,6 +123,8 @@ def append_candidates(
             if j < 0:
                 continue
             dx, dy, dz = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
+            if period is not None:
+                dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
             near = reach[i] + reach[j]
             if dx * dx + dy * dy + dz * dz < near * near:
                 if found < room:

@@ -18,6 +18,9 @@ A recording is one HDF5 file of two halves::
 
 Version 1 had neither ``contacts/overlap`` nor ``walls``.
 
+A recording of packings (``kind`` of its description, see ``packing.py``) has the same layout; what ``time`` counts in it, the description
+says.
+
 Tables of VTKHDF that are equal by nature (all the offsets of point data, all the zero counts of lines and polygons) are one
 dataset under several names.
 
@@ -38,6 +41,7 @@ A FCLIB file is another project's format (see ``fclib.py``).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,9 +153,9 @@ TABLE_CHUNK = 256
 """Rows in a chunk of the per-frame tables: 2 KiB each, so that short runs stay small."""
 
 
-def scalar_column(name: str) -> Column:
-    """The column of a scalar that every frame carries."""
-    return Column(name, np.float64, (), SCALAR_UNITS.get(name, "1"))
+def scalar_column(name: str, units: Mapping[str, str]) -> Column:
+    """The column of a scalar that every frame carries; ``units`` of what is not as in a run."""
+    return Column(name, np.float64, (), units.get(name, SCALAR_UNITS.get(name, "1")))
 
 
 def chunk_rows(expected: int) -> int:

@@ -125,6 +125,16 @@ class Recording:
         except ValidationError as error:
             raise explain(error, f"the scene in the description of recording {self.path}") from None
 
+    def scene_at(self, index: int) -> Scene:
+        """The scene of frame ``index``: with the cell that a packing had then."""
+        if "cell_xx" not in self.scalars:
+            return self.scene
+        from ..scene.cell import Cell
+
+        dim = 3 if "cell_zz" in self.scalars else 2
+        vectors = [[self.scalars[f"cell_{i}{j}"][index] for j in "xyz"[:dim]] for i in "xyz"[:dim]]
+        return self.scene.model_copy(update={"cell": Cell(vectors=vectors)})
+
     @cached_property
     def summary(self) -> dict[str, Any] | None:
         """What the run reported at its end; None if it has not ended."""

@@ -24,7 +24,8 @@ class RecordingWriter:
     """Appends frames to a recording; whatever happens to the process, all complete frames stay readable.
 
     ``scalars`` names the numbers that come with every frame. ``expected_points`` [grains in a frame] sizes the chunks of the
-    file: it changes speed and size, never what can be written. An existing file of that name is replaced.
+    file: it changes speed and size, never what can be written. ``units`` of scalars that mean something else than in a run. An existing
+    file of that name is replaced.
     """
 
     path: Path
@@ -32,7 +33,8 @@ class RecordingWriter:
     _file: h5py.File | None
 
     def __init__(
-        self, path: str | Path, description: Mapping[str, Any], scalars: Sequence[str], *, expected_points: int = DEFAULT_POINTS
+        self, path: str | Path, description: Mapping[str, Any], scalars: Sequence[str], *, expected_points: int = DEFAULT_POINTS,
+        units: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         path = Path(path)
         for name in scalars:
@@ -47,7 +49,7 @@ class RecordingWriter:
             disk = OrderedFile(draft, new=True)
             try:
                 with h5py.File(disk, "w", **FILE_SPACE) as file:
-                    _lay_out(file, description, scalars, expected_points)
+                    _lay_out(file, description, scalars, expected_points, units or {})
                 disk.commit()
                 os.replace(draft, target)
             except BaseException:
@@ -308,7 +310,9 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{value!r} cannot be stored as JSON text.")
 
 
-def _lay_out(file: h5py.File, description: Mapping[str, Any], scalars: Sequence[str], expected_points: int) -> None:
+def _lay_out(
+    file: h5py.File, description: Mapping[str, Any], scalars: Sequence[str], expected_points: int, units: Mapping[str, str]
+) -> None:
     point_chunk, contact_chunk = layout.chunk_rows(expected_points), layout.chunk_rows(3 * expected_points)
     count = Column("count", np.int64)
 
@@ -348,7 +352,7 @@ def _lay_out(file: h5py.File, description: Mapping[str, Any], scalars: Sequence[
     own["frames/time"] = time
     own.create_group("scalars", track_order=True)
     for name in scalars:
-        _table(own["scalars"], name, layout.scalar_column(name))
+        _table(own["scalars"], name, layout.scalar_column(name, units))
     _table(own, "contacts/first", count, initial=[0])
     for column in layout.CONTACTS:
         _table(own, f"contacts/{column.name}", column, contact_chunk)

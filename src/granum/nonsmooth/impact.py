@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from ..detection.images import nearest
 from ..parallel.barrier import add_up, share, wait
 from .assemble import SETTLED, collides, separation_speed
 from .blocks import COLOURS, INV_DN, LANES, LEFT_OVER, SOFTNESS, TARGET, lanes_of, own_lanes, yields
@@ -94,10 +95,12 @@ def solve_impacts(
 
 
 @device
-def slow_down(i, j, kx, ky, kz, inertia, spheres, inverse_mass, position, velocity, spin):
+def slow_down(i, j, kx, ky, kz, inertia, spheres, inverse_mass, period, position, velocity, spin):
     """Give the bodies i and j together the angular momentum k [kg m^2/s]: by equal and opposite impulses across the line between
     them, and what lies along that line to the spins of both alike (of i alone, if j is no sphere): whoever owns the contact."""
     dx, dy, dz = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
+    if period is not None:
+        dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
     square = dx * dx + dy * dy + dz * dz
     if square == 0.0:
         return
@@ -121,7 +124,7 @@ def part_rebounding(
     a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, impulse: FloatArray, stiffness: FloatArray,
     slot_a: IntArray, slot_b: IntArray, place: IntArray, serial_start: int, lever: FloatArray, full: IntArray, packed: FloatArray,
     wall_body: IntArray, exponent: float, rate: float, h: float, forgotten: float, first: int, inverse_mass: FloatArray,
-    radius: FloatArray, rebound: FloatArray, position: FloatArray, velocity: FloatArray, spin: FloatArray,
+    radius: FloatArray, period: FloatArray | None, rebound: FloatArray, position: FloatArray, velocity: FloatArray, spin: FloatArray,
 ) -> None:  # fmt: skip
     """Move contacts that still rebound towards the overlap of their force: ``rate`` of what their own speed leaves over.
 
@@ -183,5 +186,5 @@ def part_rebounding(
                 inertia += 0.4 * radius[j - first] ** 2 / inverse_mass[j]
                 spheres = 2
             slow_down(
-                i, j, excess[k, 0], excess[k, 1], excess[k, 2], inertia, spheres, inverse_mass, position, velocity, spin
+                i, j, excess[k, 0], excess[k, 1], excess[k, 2], inertia, spheres, inverse_mass, period, position, velocity, spin
             )

@@ -15,6 +15,7 @@ from .._jit import FloatArray
 from ..checks import InputError
 from ..contact.model import NonNegative, Positive, Record
 from ..detection.detector import Detector
+from ..detection.images import period_of
 from ..detection.walls import WallTable, surface_velocity
 from ..parallel import LIGHT, ONE, Team
 from ..scene.scene import Scene
@@ -64,7 +65,8 @@ class NonsmoothStepper:
         self.scene, self.bodies, self.settings, self.team = scene, bodies, settings, team
         self.pairs = scene.pair_table()
         self.walls = WallTable.build(scene.all_bodies, scene.material_index, scene.size_range[1] / 2)
-        self.detector = Detector(self.walls, team)
+        self.period = period_of(scene.cell)
+        self.detector = Detector(self.walls, team, self.period)
         self.problem = Problem(bool((self.pairs.rolling_friction > 0).any()), team)
         self.driven = bool((bodies.kind == KINEMATIC).any() or self.walls.surface_velocity.any())
         self.work = 0.0
@@ -144,7 +146,7 @@ class NonsmoothStepper:
             self.team.run(
                 place_walls, (c.contact_count - c.pair_count) // LIGHT,
                 c.a, c.b, c.normal, c.pair_count, p.place, p.slot_b, serial_start, p.first_full, p.first_wall_slot,
-                self.walls.body, surface_velocity(self.walls, b.orientation), b.position, b.velocity, b.spin, b.radius, b.wall_body_count,
+                self.walls.body, surface_velocity(self.walls, b.orientation), d.place, b.velocity, b.spin, b.radius, b.wall_body_count,
                 p.body, p.lever, p.full,
             )  # fmt: skip
         t = self.pairs
@@ -224,7 +226,7 @@ class NonsmoothStepper:
         part_rebounding(
             c.a, c.b, c.normal, c.overlap, c.impulse, p.stiffness, p.slot_a, p.slot_b, p.place, p.colour_blocks * LANES, p.lever,
             p.full, p.body, self.walls.body, e, rate, h,
-            0.02 * self.settings.impact_velocity, b.wall_body_count, b.inverse_mass, b.radius, c.rebound,
+            0.02 * self.settings.impact_velocity, b.wall_body_count, b.inverse_mass, b.radius, self.period, c.rebound,
             b.position, b.velocity, b.spin,
         )  # fmt: skip
 

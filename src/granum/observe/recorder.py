@@ -25,7 +25,8 @@ class Recorder:
     """Writes a frame at the start, whenever ``every`` says so, and of the last state.
 
     ``description`` goes into the file as it is; ``summary``, called at the end, gives what the run reports and is kept in ``reported``.
-    With ``resume`` the file is continued from the state of the simulation: later frames are dropped.
+    With ``resume`` the file is continued from the state of the simulation: later frames are dropped. In a scene with a cell positions and
+    contact points are recorded inside it.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class Recorder:
         assert self._writer is not None
         count, walls = sim.grain_count, sim.bodies.wall_body_count
         self._writer.append(
-            step=sim.step_count, time=sim.time, position=sim.position, orientation=sim.orientation, velocity=sim.velocity,
+            step=sim.step_count, time=sim.time, position=sim.wrapped_position, orientation=sim.orientation, velocity=sim.velocity,
             spin=sim.spin, radius=sim.radius, id=np.arange(count), body=walls + np.arange(count), material=sim.bodies.material,
             contacts=frame_contacts(sim), walls=frame_walls(sim), scalars=frame_scalars(sim),
         )  # fmt: skip
@@ -99,9 +100,10 @@ def frame_contacts(sim: Watched) -> dict[str, Any]:
     """Contacts of the last step with point [m], force on b [N] and status, in the columns of a frame."""
     c = sim.contacts
     normal_force = c.normal_force
+    point = sim.position[c.a] + (sim.radius[c.a] - c.overlap / 2)[:, None] * c.normal
     return {
         "a": c.a, "b": c.b, "feature": c.feature, "normal": c.normal, "overlap": c.overlap, "normal_force": normal_force,
-        "point": sim.position[c.a] + (sim.radius[c.a] - c.overlap / 2)[:, None] * c.normal,
+        "point": point if sim.scene.cell is None else sim.scene.cell.wrap(point),
         "force": normal_force[:, None] * c.normal + c.tangential_force, "status": contact_status(sim),
     }  # fmt: skip
 

@@ -9,11 +9,14 @@ from typing import Any
 
 from ..checks import InputError, known_name
 from ..io import Recording
+from ..io.packing import is_packing
 from .fields import FIELDS, draw_field
 from .flow import draw_janssen, draw_profile
 from .histograms import draw_forces, draw_overlaps
 from .look import Look
 from .network import draw_network
+from .packing import draw_force_network, draw_packing
+from .packing_curves import draw_force_spread, draw_search, draw_shear
 from .picture import scene_picture
 from .series import draw_contacts, draw_energy, draw_overlap, draw_solver
 
@@ -54,9 +57,22 @@ FIGURES: dict[str, Kind] = {
 }
 
 
+PACKING_FIGURES: dict[str, Kind] = {
+    "packing": Kind(draw_packing, "grains in their cell, coloured by pressure", ONE_FRAME),
+    "network": Kind(draw_force_network, "contacts as lines, as thick and dark as they push", ONE_FRAME | {"slab"}),
+    "forces": Kind(draw_force_spread, "how often a force occurs", ONE_FRAME),
+    "shear": Kind(draw_shear, "stress and fabric against strain"),
+    "search": Kind(draw_search, "packing fractions and pressures of the search for jamming"),
+}
+
+
 def draw_figure(recording: Recording, name: str, look: Look | None = None) -> Any:
-    """The matplotlib figure ``name`` (one of ``FIGURES``) of an open recording."""
-    kind = FIGURES[known_name("figure", name, FIGURES)]
+    """The matplotlib figure ``name`` of an open recording: one of ``FIGURES``, or of ``PACKING_FIGURES`` if it holds packings."""
+    figures = PACKING_FIGURES if is_packing(recording) else FIGURES
+    if name not in figures and name in {**FIGURES, **PACKING_FIGURES}:
+        what = "packings" if is_packing(recording) else "a run"
+        raise InputError(f"figure {name!r} does not suit {recording.path}, a recording of {what}; choose one of: {', '.join(figures)}.")
+    kind = figures[known_name("figure", name, {**FIGURES, **PACKING_FIGURES})]
     look = look or Look()
     idle = sorted(look.given - kind.takes)
     if idle:

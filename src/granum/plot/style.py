@@ -16,7 +16,10 @@ DPI = 150
 GREY, DARK, FAINT = "0.4", "0.15", "0.88"
 BLUE, ORANGE, GREEN, PINK, SKY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9"
 LINES = (BLUE, ORANGE, GREEN, PINK, SKY, "#e69f00")
-MAPS = {"speed": ("viridis", 0.12, 1.0), "field": ("cividis", 0.0, 1.0), "load": ("YlOrRd", 0.3, 1.0), "rate": ("magma", 0.15, 0.95)}
+MAPS = {
+    "speed": ("viridis", 0.12, 1.0), "field": ("cividis", 0.0, 1.0), "load": ("YlOrRd", 0.3, 1.0), "rate": ("magma", 0.15, 0.95),
+    "grains": ("YlGnBu", 0.06, 0.95),
+}  # fmt: skip
 
 PLANE_BOX = (6.6, 5.0)  # [inch] a drawing to scale fits into this
 LEFT, RIGHT, BOTTOM, TOP = 0.72, 1.15, 0.55, 0.72  # [inch] around it

@@ -1,1 +1,1 @@
-"""Packings at rest, without time: energy minimisation."""
+"""No time at all: packings, their energy and its minima."""

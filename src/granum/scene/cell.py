@@ -66,7 +66,7 @@ class Cell(Record):
     @cached_property
     def inverse(self) -> FloatArray:
         """(d, d): x @ inverse are the coordinates of x along the vectors."""
-        return np.linalg.inv(self.vectors)
+        return np.asarray(np.linalg.inv(self.vectors), np.float64)
 
     @property
     def heights(self) -> FloatArray:
@@ -88,9 +88,12 @@ class Cell(Record):
     def reduced(self) -> Cell:
         """The same lattice with vectors that lean as little as they can: each is cut by those before it, from the last to the second."""
         vectors = self.vectors.copy()
+        lower = np.linalg.qr(vectors.T)[1].T  # the same, turned so that the first lies along x, the second in the x-y plane
         for row in range(1, self.dim):
             for other in reversed(range(row)):
-                vectors[row] -= np.rint(vectors[row, other] / vectors[other, other]) * vectors[other]
+                times = np.rint(lower[row, other] / lower[other, other])
+                vectors[row] -= times * vectors[other]
+                lower[row] -= times * lower[other]
         return Cell(vectors=vectors)
 
     def wrap(self, position: FloatArray) -> FloatArray:
@@ -99,6 +102,12 @@ class Cell(Record):
         part = wrapped[:, : self.dim] @ self.inverse
         wrapped[:, : self.dim] = (part - np.floor(part)) @ self.vectors
         return wrapped
+
+    def nearest(self, branch: FloatArray) -> FloatArray:
+        """Vectors (N, d or more) [m] between two things, to the nearest image of the second; of a cell that leans as little as it can."""
+        short = np.array(branch, float)
+        short[:, : self.dim] -= np.rint(short[:, : self.dim] @ self.inverse) @ self.vectors
+        return short
 
 
 def simple_shear(dim: int, strain: float) -> FloatArray:

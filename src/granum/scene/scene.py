@@ -13,6 +13,7 @@ from ..checks import known_name
 from ..contact import HertzContact, Law, Material, MaterialPair, PairTable
 from ..contact.model import NonNegative, Record, Vector
 from .bodies import Body
+from .cell import Cell
 from .emitter import Emitter
 from .grains import GrainBlock
 from .shapes import Shape
@@ -54,8 +55,13 @@ class Scene(Record):
     """Walls that stand still; moving ones belong to ``bodies``."""
     bodies: tuple[Body, ...] = ()
     emitters: tuple[Emitter, ...] = ()
+    cell: Cell | None = None
+    """Space repeats: grains meet across the faces of the cell, which spans from 0 to its lengths. A run in time needs an upright one.
+    Walls are not repeated: grains meet them where they stand in the cell. A plane must not lean along an axis that repeats; other walls
+    that go on across a face should stick out of the cell by a grain's radius."""
     world: tuple[Vector, Vector] | None = None
-    """Lower and upper corner [m] of the space that no grain may leave; none: a hundred times the scene's own box."""
+    """Lower and upper corner [m] of the space that no grain may leave; none: a hundred times the scene's own box. Axes along which
+    a cell repeats have no end."""
     run: dict[str, Any] = Field(default_factory=dict)
     """Run settings that suit this scene; the command line overrides them."""
     parameters: dict[str, Any] = Field(default_factory=dict)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
+from ..detection.images import in_cell, nearest
 from ..detection.walls import WallTable, find_wall_contacts
 from ..parallel import ONE
 from ..scene.emitter import Emitter
@@ -20,8 +21,8 @@ MOST_AT_ONCE = 4096
 @kernel
 def find_places(
     tried: FloatArray, walled: IntArray, radius: FloatArray, position: FloatArray, grain_radius: FloatArray, first: int,
-    chosen: IntArray,
-) -> int:
+    period: FloatArray | None, chosen: IntArray,
+) -> int:  # fmt: skip
     """Try places (n, TRIES, 3) for n grains in turn; ``chosen`` (n,) is the first free one, or -1. Returns how many found one.
 
     ``walled`` (n, TRIES) counts the walls that a place touches.
@@ -40,8 +41,10 @@ def find_places(
         far = reach + grain_radius[k]
         inside = True
         for f in range(3):
-            x = position[first + k, f]
-            inside = inside and low[f] - far < x < high[f] + far
+            x, repeats = position[first + k, f], False
+            if period is not None:
+                repeats = period[0, f] > 0.0
+            inside = inside and (repeats or low[f] - far < x < high[f] + far)
         if inside:
             near[count] = k
             count += 1
@@ -54,7 +57,10 @@ def find_places(
                 gap = radius[i] + grain_radius[near[m]]
                 square = 0.0
                 for f in range(3):
-                    square += (tried[i, t, f] - position[g, f]) ** 2
+                    away = tried[i, t, f] - position[g, f]
+                    if period is not None:
+                        away = nearest(away, period, f)
+                    square += away**2
                 if square < gap * gap:
                     free = False
                     break
@@ -64,7 +70,10 @@ def find_places(
                 gap = radius[i] + radius[m]
                 square = 0.0
                 for f in range(3):
-                    square += (tried[i, t, f] - tried[m, chosen[m], f]) ** 2
+                    away = tried[i, t, f] - tried[m, chosen[m], f]
+                    if period is not None:
+                        away = nearest(away, period, f)
+                    square += away**2
                 if square < gap * gap:
                     free = False
                     break
@@ -76,13 +85,14 @@ def find_places(
     return len(radius)
 
 
-def touched_walls(bodies: Bodies, walls: WallTable, place: FloatArray, radius: FloatArray) -> IntArray:
+def touched_walls(bodies: Bodies, walls: WallTable, place: FloatArray, radius: FloatArray, period: FloatArray | None) -> IntArray:
     """(n,) how many walls a grain of that radius [m] would touch at each place (n, 3) [m]."""
     first, count = bodies.wall_body_count, len(place)
     counted = np.zeros(count, np.int32)
     nowhere = np.empty(0, np.int32)
+    position = in_cell(np.concatenate([bodies.position[:first], place]), first, period)
     ONE.run(
-        find_wall_contacts, 0, np.arange(count, dtype=np.int32), np.concatenate([bodies.position[:first], place]),
+        find_wall_contacts, 0, np.arange(count, dtype=np.int32), position,
         np.concatenate([bodies.orientation[:first], np.zeros((count, 4))]), radius, np.ones(first + count), first, walls, 0,
         nowhere, nowhere, nowhere, np.empty((0, 3)), np.empty(0), np.zeros(count, np.int32), counted,
     )  # fmt: skip
@@ -102,8 +112,8 @@ class Emission:
     def finished(self) -> bool:
         return self.emitter.count is not None and self.emitted >= self.emitter.count
 
-    def emit(self, bodies: Bodies, walls: WallTable, time: float) -> int:
-        """Append the grains that are due at ``time`` [s] and find room; returns how many."""
+    def emit(self, bodies: Bodies, walls: WallTable, time: float, period: FloatArray | None = None) -> int:
+        """Append the grains that are due at ``time`` [s] and find room, also next to images in a cell; returns how many."""
         due = min(self.emitter.due(time) - self.emitted, MOST_AT_ONCE)
         if due <= 0:
             return 0
@@ -113,8 +123,8 @@ class Emission:
         radius = self.waiting[:due] / 2
         tried = self.emitter.source.points(self.rng, due * TRIES).reshape(due, TRIES, 3)
         chosen = np.empty(due, np.int32)
-        walled = touched_walls(bodies, walls, tried.reshape(-1, 3), np.repeat(radius, TRIES)).reshape(due, TRIES)
-        placed = find_places(tried, walled, radius, bodies.position, bodies.radius, bodies.wall_body_count, chosen)
+        walled = touched_walls(bodies, walls, tried.reshape(-1, 3), np.repeat(radius, TRIES), period).reshape(due, TRIES)
+        placed = find_places(tried, walled, radius, bodies.position, bodies.radius, bodies.wall_body_count, period, chosen)
         if placed == 0:
             return 0
         radius, position = radius[:placed], tried[np.arange(placed), chosen[:placed]]

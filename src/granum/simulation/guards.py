@@ -65,9 +65,10 @@ class Guard:
         if self.world is None:
             self.world = default_world(sim)
         (low, high), box = self.world, sim.stepper.extent
-        if (box[0] < low).any() or (box[1] > high).any():
+        ends = slice(self.scene.cell.dim if self.scene.cell is not None else 0, 3)  # axes that do not repeat
+        if (box[0, ends] < low[ends]).any() or (box[1, ends] > high[ends]).any():
             x = sim.position
-            grain = int(np.flatnonzero(((x < low) | (x > high)).any(axis=1))[0])
+            grain = int(np.flatnonzero(((x < low) | (x > high))[:, ends].any(axis=1))[0])
             corners = f"({', '.join(f'{v:.4g}' for v in low)}) to ({', '.join(f'{v:.4g}' for v in high)}) m"
             self._act(self.settings.on_lost, sim, "world", f"grain {grain} left the world, {corners}, at {_place(x[grain])}")
 

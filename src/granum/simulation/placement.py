@@ -1,4 +1,4 @@
-"""The door of a run: initial grains must not overlap each other or stick in walls."""
+"""The door of a run: the cell must suit the grains and walls, and initial grains must not overlap each other or stick in walls."""
 
 from __future__ import annotations
 
@@ -7,11 +7,50 @@ import numpy as np
 from .._jit import FloatArray, IntArray, kernel
 from ..checks import InputError
 from ..detection.detector import Detector
+from ..scene.scene import Scene
+from ..scene.shapes import Plane
 from ..state.bodies import Bodies
 from ..state.contacts import overlap_in_diameters
+from ..state.rotation import matrix
 
 ALLOWED = 0.05  # of the smaller diameter: what a settled packing may have
 RELAX_ROUNDS = 200
+SHORTEST = 2.5  # [largest diameter]: of a cell; from 2 on two grains touch in one image only, the rest is their skin
+ALONG = 1e-9    # of a plane's normal: what may lie along an axis that repeats
+
+
+def check_cell(scene: Scene) -> None:
+    """Refuse a cell that a run in time cannot use: one that leans, is too short for its grains, or is cut by a plane."""
+    cell = scene.cell
+    if cell is None:
+        return
+    if not cell.upright:
+        raise InputError(
+            f"cell.vectors must lie along the axes in a run in time (got {cell.vectors.tolist()} m, which lean): give the lengths of an "
+            "upright cell."
+        )
+    least = SHORTEST * scene.size_range[1]
+    if cell.lengths.min() < least:
+        raise InputError(
+            f"cell.vectors must be at least {least:.4g} m long, {SHORTEST:g} of the largest diameter (got {cell.lengths.min():.4g} m): "
+            "a pair of grains could touch on both sides. Take a larger cell: several copies of the packing, side by side."
+        )
+    wall = -1
+    for body in scene.all_bodies:
+        turn, spin = matrix(np.asarray(body.orientation) / np.linalg.norm(body.orientation)), np.asarray(body.motion.spin)
+        for shape in body.walls:
+            wall += 1
+            if not isinstance(shape, Plane):
+                continue
+            normal = turn @ np.asarray(shape.normal)
+            ways = np.stack([normal, np.cross(spin, normal), spin * (spin @ normal)])  # it may turn that way
+            leans = np.abs(ways[:, : cell.dim]).max(axis=0) > ALONG
+            if leans.any():
+                raise InputError(
+                    f"wall {wall}, a plane of body {body.name!r}, must not lean along {'xyz'[int(np.argmax(leans))]}, where the cell "
+                    f"repeats (normal {tuple(round(float(v), 6) for v in normal)}{', turning' if spin.any() else ''}): turn it, or "
+                    "take a cell that repeats along the other axes only."
+                )
 
 
 def check_placement(bodies: Bodies, detector: Detector, relax: bool) -> None:

@@ -22,7 +22,7 @@ from ..state.energy import energy
 from ..state.report import StepReport
 from .emission import Emission
 from .guards import Guard
-from .placement import check_placement
+from .placement import check_cell, check_placement
 from .settings import Settings, make_settings
 
 KINDS = {"static": STATIC, "kinematic": KINEMATIC, "dynamic": DYNAMIC}
@@ -52,7 +52,8 @@ class Simulation:
     """A run that can be stepped, watched and changed from Python.
 
     ``position``, ``velocity``, ``spin`` (N, 3), ``orientation`` (N, 4) are writable views of the grains' state; take them anew
-    after grains were emitted. ``callbacks`` are called with the simulation after every step; ``observers`` start, observe
+    after grains were emitted. In a cell positions run on when a grain leaves it through a face; ``wrapped_position`` lie inside.
+    ``callbacks`` are called with the simulation after every step; ``observers`` start, observe
     and finish.
     """
 
@@ -62,6 +63,7 @@ class Simulation:
         self.bodies = make_bodies(scene) if bodies is None else bodies
         if self.bodies.grain_count == 0 and not scene.emitters:
             raise InputError("the scene has no grains and no emitter: add grains, a lattice or an emitter.")
+        check_cell(scene)
         self.time_step = finite_positive("time_step", self.settings.step_for(scene), "s")
         self.stepper: Any = self._make_stepper()
         self.emissions = [
@@ -81,7 +83,7 @@ class Simulation:
         self.ended_by: BaseException | None = None
         self.stop_reason: str | None = None
         if bodies is None:
-            check_placement(self.bodies, Detector(self.stepper.walls), self.settings.relax)
+            check_placement(self.bodies, Detector(self.stepper.walls, period=self.stepper.period), self.settings.relax)
 
     def _make_stepper(self) -> NonsmoothStepper | SmoothStepper:
         how = self.settings.stepper
@@ -101,6 +103,11 @@ class Simulation:
     @property
     def position(self) -> FloatArray:
         return self.bodies.position[self.bodies.grains]
+
+    @property
+    def wrapped_position(self) -> FloatArray:
+        """(N, 3) [m] in the scene's cell; without one the positions themselves."""
+        return self.position if self.scene.cell is None else self.scene.cell.wrap(self.position)
 
     @property
     def velocity(self) -> FloatArray:
@@ -131,7 +138,7 @@ class Simulation:
         h, time = self.time_step, self.time
         self.whole = False
         for emission in self.emissions:
-            count = emission.emit(self.bodies, self.stepper.walls, time)
+            count = emission.emit(self.bodies, self.stepper.walls, time, self.stepper.period)
             if count:
                 self.guard.allow(self._energy_of_newest(count, self.scene.gravity.at(time)))
         self._drive_walls(time + h / 2)

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from .._jit import FloatArray, IntArray, device, kernel
+from ..detection.images import nearest
 from . import lanes as of
 from .lanes import ROW_A, ROW_B, SCRATCH, U, W, blank, clear_sums, push, sums
 
@@ -26,8 +27,8 @@ STIFFNESS, SX, QX, PX, CX, TX = of.STIFFNESS, of.SX, of.QX, of.PX, of.CX, of.TX
 
 @kernel
 def find_touching(
-    sphere: FloatArray, grain: FloatArray, candidate_first: IntArray, candidate: IntArray, touched: np.ndarray, spring: FloatArray,
-    a: IntArray, b: IntArray, place: IntArray,
+    sphere: FloatArray, grain: FloatArray, candidate_first: IntArray, candidate: IntArray, period: FloatArray | None,
+    touched: np.ndarray, spring: FloatArray, a: IntArray, b: IntArray, place: IntArray,
 ) -> int:  # fmt: skip
     """Ranks a and b of the pairs that touch and their place in the list; returns how many. Springs of pairs that came apart are cleared."""
     found, kept = U(0), U(spring.shape[1])
@@ -36,6 +37,8 @@ def find_touching(
         for c in range(U(candidate_first[k]), U(candidate_first[k + U(1)])):
             j = U(candidate[c])
             dx, dy, dz, near = sphere[j, 0] - x, sphere[j, 1] - y, sphere[j, 2] - z, sphere[j, 3] + r
+            if period is not None:
+                dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
             touches = dx * dx + dy * dy + dz * dz < near * near
             if held:  # two grains that never move do not push
                 touches = touches and grain[j, 3] != 0.0
@@ -85,7 +88,7 @@ def meet(s):
 @kernel
 def push_pairs(
     count: int, a: IntArray, b: IntArray, place: IntArray, sphere: FloatArray, grain: FloatArray, law: FloatArray, materials: int,
-    hertz: bool, dissipation: float, h: float, spring: FloatArray, force: FloatArray, pair_force: FloatArray,
+    hertz: bool, dissipation: float, h: float, period: FloatArray | None, spring: FloatArray, force: FloatArray, pair_force: FloatArray,
 ) -> tuple[float, float]:  # fmt: skip
     """Add the forces of touching pairs to ``force`` (R, 6); returns elastic energy [J] and largest overlap [m].
 
@@ -112,6 +115,9 @@ def push_pairs(
                 s[A4 + f * W + lane] = own[i * R + f]
             for f in range(U(4)):
                 s[B0 + f * W + lane] = ball[j * U(4) + f]
+            if period is not None:  # b's image next to a
+                for f in range(U(3)):
+                    s[B0 + f * W + lane] = s[A0 + f * W + lane] + nearest(s[B0 + f * W + lane] - s[A0 + f * W + lane], period, f)
             for f in range(R):
                 s[B4 + f * W + lane] = own[j * R + f]
             for f in range(kept):

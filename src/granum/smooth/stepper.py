@@ -12,6 +12,7 @@ import numpy as np
 from .._jit import FloatArray, IntArray
 from ..contact import Material
 from ..contact.model import Record
+from ..detection.images import in_cell, period_of
 from ..detection.neighbours import NeighbourList, Skin
 from ..detection.walls import CYLINDER, WallTable, find_wall_contacts, surface_velocity
 from ..parallel import ONE
@@ -65,7 +66,8 @@ class SmoothStepper:
         self.reach = (0.5 + 0.5 * REACH) * scene.size_range[1]
         self.walls = WallTable.build(scene.all_bodies, scene.material_index, self.reach)
         self._endless = endless_tubes(self.walls)
-        self.neighbours = NeighbourList(SKIN)
+        self.period = period_of(scene.cell)
+        self.neighbours = NeighbourList(SKIN, period=self.period)
         self.driven = bool((bodies.kind == KINEMATIC).any() or self.walls.surface_velocity.any())
         self.work, self.fastest, self.through = 0.0, 0.0, -1
         x = bodies.position[bodies.grains]
@@ -173,8 +175,9 @@ class SmoothStepper:
         """Pairs and walls that touch now, with their springs."""
         near = self.neighbours
         self._count = find_touching(
-            self._sphere, self._grain, near.candidate_first, near.candidate, self._touched, self._spring, self._a, self._b, self._place
-        )
+            self._sphere, self._grain, near.candidate_first, near.candidate, self.period, self._touched, self._spring, self._a, self._b,
+            self._place,
+        )  # fmt: skip
         self._contacts = None
         if len(self.walls.kind):
             self._find_walls()
@@ -187,7 +190,7 @@ class SmoothStepper:
             self._list_walls()
         self._touch, self._last = self._last, self._touch
         new, old = self._touch, self._last
-        new.find(self._near, b, b.radius, self.walls)
+        new.find(self._near, b, b.radius, self.walls, self.period)
         through = carry_wall_springs(
             new.a, new.b, new.feature, new.normal, old.b, old.feature, old.normal, old.spring, old.first, old.number, new.spring
         )
@@ -200,16 +203,21 @@ class SmoothStepper:
         gone = np.sqrt(((b.position[b.grains] - near.reference) ** 2).sum(axis=1))  # a grain may turn back to the far side of its skin
         wide = b.radius + gone + near.skin + self._way
         looked = WallContacts(0, self.springs)
-        looked.find(near.live, b, np.minimum(wide, self.reach), self._endless)
+        looked.find(near.live, b, np.minimum(wide, self.reach), self._endless, self.period)
         listed = wide > self.reach  # further than walls can be asked
+        if self.period is not None:  # through a face of the cell a grain comes to walls that are not near yet
+            repeats, place = self.period[0] > 0, in_cell(b.position[b.grains], 0, self.period)
+            listed |= ((place < wide[:, None]) | (place + wide[:, None] > self.period[0]))[:, repeats].any(axis=1)
         listed[looked.a] = True
         self._near = near.live[listed[near.live]]
 
     def _wall_speed(self) -> float:
         """Largest speed [m/s] of a wall at any place where grains are."""
-        b, fastest = self.bodies, 0.0
+        b, fastest, (low, high) = self.bodies, 0.0, self.extent
+        if self.period is not None:
+            low, high = np.where(self.period[0] > 0, 0.0, low), np.where(self.period[0] > 0, self.period[0], high)
         for w in b.moving:
-            far = np.linalg.norm(np.maximum(np.abs(self.extent[0] - b.position[w]), np.abs(self.extent[1] - b.position[w])))
+            far = np.linalg.norm(np.maximum(np.abs(low - b.position[w]), np.abs(high - b.position[w])))
             fastest = max(fastest, float(np.linalg.norm(b.velocity[w]) + np.linalg.norm(b.spin[w]) * (far + self.reach)))
         return fastest
 
@@ -220,14 +228,15 @@ class SmoothStepper:
         materials = len(self.scene.materials)
         self.elastic, self.deepest = push_pairs(
             self._count, self._a, self._b, self._place, self._sphere, self._grain, self.law, materials, self.hertz, self.dissipation, h,
-            self._spring, self._force, self._pair_force,
+            self.period, self._spring, self._force, self._pair_force,
         )  # fmt: skip
         t = self._touch
         self._wall_force[:] = 0.0
         if not t.count:
             return
+        place = in_cell(self._sphere, 0, self.period)
         elastic, deepest, power = push_walls(
-            t.a, t.b, t.normal, t.overlap, near.rank, self._sphere, self._grain, self.walls.body, self.walls.material,
+            t.a, t.b, t.normal, t.overlap, near.rank, place, self._grain, self.walls.body, self.walls.material,
             surface_velocity(self.walls, b.orientation), b.position, b.velocity, b.spin, b.inverse_mass, self.law, materials, self.hertz,
             self.dissipation, h, t.spring, self._force, self._wall_force, t.force,
         )  # fmt: skip
@@ -268,6 +277,8 @@ class SmoothStepper:
         contacts.time_step = self._h
         a, b = self._sphere[self._a[:n]], self._sphere[self._b[:n]]
         apart = b[:, :3] - a[:, :3]
+        if self.period is not None:
+            apart -= self.period[0] * np.rint(apart * self.period[1])
         distance = np.sqrt((apart * apart).sum(axis=1))
         contacts.a[:n], contacts.b[:n], contacts.feature[:n] = order[self._a[:n]], order[self._b[:n]], 0
         contacts.normal[:n] = apart / np.where(distance > 0, distance, 1.0)[:, None]
@@ -290,7 +301,7 @@ class SmoothStepper:
         rank = self.neighbours.rank
         own = np.concatenate([self._a[:n], rank[t.a]])
         w = self.walls.body[-1 - t.b]
-        arm = self._sphere[rank[t.a], :3] + bodies.radius[t.a, None] * t.normal - bodies.position[w]
+        arm = in_cell(self._sphere, 0, self.period)[rank[t.a], :3] + bodies.radius[t.a, None] * t.normal - bodies.position[w]
         wall = bodies.velocity[w] + np.cross(bodies.spin[w], arm)
         return np.concatenate([self._grain[self._b[:n], :3], wall]) - self._grain[own, :3]
 
@@ -349,8 +360,9 @@ class WallContacts:
         self.normal, self.overlap = self._normal[:count], self._overlap[:count]
         self.spring, self.force = self._spring[:count], self._force[:count]
 
-    def find(self, grains: IntArray, bodies: Bodies, radius: FloatArray, walls: WallTable) -> None:
-        """Contacts of some grains, taken to have these radii [m], with all walls."""
+    def find(self, grains: IntArray, bodies: Bodies, radius: FloatArray, walls: WallTable, period: FloatArray | None = None) -> None:
+        """Contacts of some grains, taken to have these radii [m], with all walls; of a cell (``period``) in that."""
+        place = in_cell(bodies.position, bodies.wall_body_count, period)
         if len(self.first) != bodies.grain_count:
             self.first = np.zeros(bodies.grain_count, np.int32)
             self.number = np.zeros(bodies.grain_count, np.int32)
@@ -358,7 +370,7 @@ class WallContacts:
         while True:
             count = ONE.run(
                 find_wall_contacts, 0,
-                grains, bodies.position, bodies.orientation, radius, bodies.inverse_mass, bodies.wall_body_count, walls, 0,
+                grains, place, bodies.orientation, radius, bodies.inverse_mass, bodies.wall_body_count, walls, 0,
                 self._a, self._b, self._feature, self._normal, self._overlap, self.first, self.number,
             )  # fmt: skip
             if count <= self.room:

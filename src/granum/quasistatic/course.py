@@ -1,0 +1,158 @@
+"""What every minimiser works on and reports: the course of one minimisation."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from .._jit import FloatArray, kernel
+from ..checks import InputError, RunError
+
+WATCH_EVERY = 0.2  # [s] between two looks of a watcher
+
+
+class Energy(Protocol):
+    """What can be minimised: an energy of the places of N grains in d dimensions."""
+
+    evaluations: int
+    lists: int
+    noise: float
+    """[J] that the last energy may be wrong by, for rounding."""
+
+    @property
+    def start(self) -> FloatArray: ...
+
+    def evaluate(self, x: FloatArray, gradient: FloatArray) -> float: ...
+
+
+@dataclass(frozen=True)
+class MinimiseReport:
+    """What a minimisation did and why it stopped."""
+
+    method: str
+    iterations: int
+    evaluations: int        # of energy and gradient
+    factorisations: int
+    lists: int              # pair lists made
+    energy: float           # [J]
+    residual: float         # largest force on a grain, by component [N]
+    tolerance: float        # [N]
+    converged: bool
+    reason: str
+    seconds: float          # of wall time
+    history: FloatArray     # (iterations + 1,) residual [N]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.method}: {self.reason} after {self.iterations} iterations ({self.evaluations} evaluations, "
+            f"{self.factorisations} factorisations, {self.seconds:.3g} s); residual {self.residual:.2e} N, energy {self.energy:.3e} J"
+        )
+
+
+class Course:
+    """Where a minimisation is: x (N, d) [m], E [J], g (N, d) [N]. A minimiser moves it and asks :attr:`going` before every iteration."""
+
+    def __init__(
+        self, energy: Energy, method: str, tolerance: float, limit: int, watch: Callable[[Course], None] | None = None,
+        x: FloatArray | None = None,
+    ) -> None:  # fmt: skip
+        if not tolerance > 0:
+            raise InputError(f"tolerance must be above 0 N (got {tolerance!r}).")
+        self.energy, self.method, self.tolerance, self.limit = energy, method, tolerance, limit
+        self._watch, self._clock = watch, time.perf_counter()
+        self._looked = self._clock
+        self._before = energy.evaluations, energy.lists
+        self.x = np.array(energy.start if x is None else x)
+        self.g = np.empty_like(self.x)
+        self.E = energy.evaluate(self.x, self.g)
+        self.iterations = self.factorisations = 0
+        self._leg_end, self._leg_residual = math.inf, 0.0
+        self.stalled = ""  # why it cannot go on, once it cannot
+        self._history = [self._measure()]
+
+    @property
+    def residual(self) -> float:
+        """Largest force component [N]."""
+        return self._history[-1]
+
+    @property
+    def first_residual(self) -> float:
+        """Largest force component [N] where it began."""
+        return self._history[0]
+
+    @property
+    def going(self) -> bool:
+        """Whether there is more to do."""
+        return self.residual > max(self.tolerance, self._leg_residual) and self.iterations < min(self.limit, self._leg_end) \
+            and not self.stalled
+
+    def leg(self, iterations: float = math.inf, residual: float = 0.0) -> None:
+        """Let :attr:`going` end after so many more iterations, or below ``residual`` [N]; without either it is the whole course again."""
+        self._leg_end, self._leg_residual = self.iterations + iterations, residual
+
+    def move(self, x: FloatArray, E: float, g: FloatArray) -> None:
+        """One iteration has led to x, with E and g there."""
+        self.x, self.E, self.g = x, E, g
+        self.iterations += 1
+        self._history.append(self._measure())
+        if self._watch is not None and (now := time.perf_counter()) - self._looked > WATCH_EVERY:
+            self._looked = now
+            self._watch(self)
+
+    def _measure(self) -> float:
+        residual = largest(self.g)
+        if not np.isfinite(self.E) or not np.isfinite(residual):
+            raise RunError(
+                f"{self.method}: the energy is not a number after {len(getattr(self, '_history', ()))} iterations. "
+                "Check radii and positions; a smaller step or another method may help."
+            )
+        return residual
+
+    def report(self) -> MinimiseReport:
+        """The end of it."""
+        converged = self.residual <= self.tolerance
+        reason = "converged" if converged else self.stalled or f"limit of {self.limit} iterations"
+        return MinimiseReport(
+            self.method, self.iterations, self.energy.evaluations - self._before[0], self.factorisations,
+            self.energy.lists - self._before[1], self.E, self.residual, self.tolerance, converged, reason,
+            time.perf_counter() - self._clock, np.array(self._history),
+        )  # fmt: skip
+
+
+@kernel
+def dot(u: FloatArray, v: FloatArray) -> float:
+    """Sum of the products of two (N, d) arrays: in eight parts, so that it is fast and has the same bits everywhere."""
+    p, q = u.reshape(-1), v.reshape(-1)
+    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
+    whole = len(p) // 8 * 8
+    for i in range(0, whole, 8):
+        s0 += p[i] * q[i]
+        s1 += p[i + 1] * q[i + 1]
+        s2 += p[i + 2] * q[i + 2]
+        s3 += p[i + 3] * q[i + 3]
+        s4 += p[i + 4] * q[i + 4]
+        s5 += p[i + 5] * q[i + 5]
+        s6 += p[i + 6] * q[i + 6]
+        s7 += p[i + 7] * q[i + 7]
+    for i in range(whole, len(p)):
+        s0 += p[i] * q[i]
+    return ((s0 + s4) + (s1 + s5)) + ((s2 + s6) + (s3 + s7))
+
+
+@kernel
+def largest(u: FloatArray) -> float:
+    """Largest absolute number of an (N, d) array; NaN if there is one."""
+    p = u.reshape(-1)
+    most = 0.0
+    for i in range(len(p)):
+        size = abs(p[i])
+        if size > most:
+            most = size
+        elif size != size:
+            return size
+    return most

@@ -1,0 +1,52 @@
+"""The minimiser that chooses: FIRE while grains rearrange, the stiffness of the contacts once they only give way a little."""
+
+from __future__ import annotations
+
+from ..course import Course
+from ..precondition import ContactStiffness, Identity, Preconditioner
+from .fire import FIRE
+from .lbfgs import LBFGS
+
+NEAR = 0.3          # of the mean contact force: with a larger force left over, grains are still on the move
+ENOUGH = 0.9        # of the d N contacts that hold a packing: with fewer it is unjammed
+FIRST_FALL = 400    # iterations of FIRE before the contacts are tried again; twice as many each time
+TRIAL = 500         # iterations that L-BFGS with the contacts gets to show that it works
+GAIN = 0.1          # of the residual that it must be below by then
+SEVERAL = {2: 8, 3: 20}  # iterations with one factorisation, by dimension: in 3D they are dear
+
+
+class Auto:
+    """FIRE and L-BFGS with the contact stiffness, in turns.
+
+    FIRE passes through rearrangements, and needs thousands of iterations in the soft packings near jamming; the contact stiffness needs a
+    few there, and gains nothing while the contacts that it knows come and go.
+    """
+
+    name = "auto"
+
+    def __init__(self, preconditioner: Preconditioner) -> None:
+        """Takes no other preconditioner: it chooses."""
+
+    def run(self, course: Course, diameter: float) -> None:
+        """Move ``course`` to a minimum; ``diameter`` [m] bounds the steps."""
+        fall = FIRST_FALL
+        near = self._near(course)
+        while course.going:
+            if near:
+                before = course.residual
+                course.leg(TRIAL)
+                LBFGS(ContactStiffness(SEVERAL[course.x.shape[1]])).run(course, diameter)
+                near = course.residual < GAIN * before and not course.stalled
+                course.stalled = ""
+            else:
+                course.leg(fall)
+                FIRE(Identity()).run(course, diameter)
+                fall *= 2
+                near = self._near(course)
+            course.leg()
+
+    def _near(self, course: Course) -> bool:
+        """Whether all that is left to do is to give way a little."""
+        contacts = course.energy.touching(course.x)
+        count, dim = course.x.shape
+        return len(contacts.force) > ENOUGH * dim * count and course.residual < NEAR * float(contacts.force.mean())

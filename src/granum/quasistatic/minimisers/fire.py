@@ -1,0 +1,86 @@
+"""FIRE: grains that fall downhill with inertia, and stop whenever they would climb. The baseline that is hard to beat far from jamming."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._jit import FloatArray, kernel
+from ..course import Course, dot, largest
+from ..precondition import Preconditioner
+
+FASTER, SLOWER = 1.1, 0.5       # of the time step, after a run downhill, and after a turn
+PATIENCE = 5                    # steps downhill before the time step grows
+MIXING, LESS_MIXING = 0.1, 0.99  # how much of the velocity is turned downhill, and how that fades
+LOOK_EVERY = 1000               # iterations between two looks at the stiffest mode, which bounds the time step
+SHORTEST = 1e-6                 # of the largest time step: what is left is rounding
+FARTHEST = 0.25                 # largest motion of a grain in an iteration, in mean diameters
+
+
+@dataclass
+class FIRE:
+    """FIRE with unit masses, or with the preconditioner as mass."""
+
+    preconditioner: Preconditioner
+    longest: float = 1.55
+    """Largest time step, in units of 1/omega of the stiffest mode: 2 is the limit of stability."""
+    name: str = "fire"
+
+    def run(self, course: Course, diameter: float) -> None:
+        """Move ``course`` to a minimum; ``diameter`` [m] bounds the steps."""
+        v = np.zeros_like(course.x)
+        h = limit = 0.0
+        down, mixing, looked = 0, MIXING, -LOOK_EVERY
+        while course.going:
+            if self.preconditioner.refresh(course) or course.iterations - looked >= LOOK_EVERY:
+                limit, looked = self.longest / np.sqrt(stiffest(course, self.preconditioner)), course.iterations
+                h = min(h, limit) if h else limit / 4
+            force = -self.preconditioner.apply(course.g)
+            if dot(course.g, v) < 0:
+                down += 1
+                if down > PATIENCE:
+                    h, mixing = min(h * FASTER, limit), mixing * LESS_MIXING
+            elif down:
+                v[:] = 0.0
+                h, mixing, down = h * SLOWER, MIXING, 0
+                if h < SHORTEST * limit:
+                    course.stalled = "the time step has shrunk to nothing: rounding"
+                    break
+            x = course.x.copy()
+            _fall(x, v, force, h, mixing, FARTHEST * diameter)
+            g = np.empty_like(x)
+            course.move(x, course.energy.evaluate(x, g), g)
+
+
+@kernel
+def _fall(x: FloatArray, v: FloatArray, force: FloatArray, h: float, mixing: float, farthest: float) -> None:
+    """Semi-implicit Euler, with the velocity turned downhill a little; no grain goes farther than ``farthest`` [m]."""
+    for i in range(len(v)):
+        for k in range(v.shape[1]):
+            v[i, k] += h * force[i, k]
+    speed, push = np.sqrt(dot(v, v)), np.sqrt(dot(force, force))
+    turn = mixing * speed / push if push > 0.0 else 0.0
+    for i in range(len(v)):
+        for k in range(v.shape[1]):
+            v[i, k] = (1.0 - mixing) * v[i, k] + turn * force[i, k]
+    part = min(1.0, farthest / (h * largest(v) + 1e-300))
+    for i in range(len(v)):
+        for k in range(v.shape[1]):
+            x[i, k] += part * h * v[i, k]
+
+
+def stiffest(course: Course, preconditioner: Preconditioner) -> float:
+    """Largest eigenvalue of P^-1 H at x, by some power iterations of finite differences; [N/m] without a preconditioner."""
+    rng = np.random.default_rng(0)
+    v = rng.standard_normal(course.x.shape)
+    g = np.empty_like(v)
+    value = 0.0
+    small = 1e-7 * float(np.ptp(course.x))
+    for _ in range(20):
+        v *= small / largest(v)
+        course.energy.evaluate(course.x + v, g)
+        w = preconditioner.apply(g - course.g)
+        value = np.sqrt(dot(w, w) / dot(v, v))
+        v = w
+    return max(value, 1e-300)

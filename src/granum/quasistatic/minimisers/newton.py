@@ -1,0 +1,116 @@
+"""Newton's method in a trust region: the exact Hessian, its step by truncated conjugate gradients (Steihaug)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._jit import FloatArray, IntArray, kernel
+from ..course import Course, dot, largest
+from ..precondition import Preconditioner, row_sums
+
+FIRST_RADIUS = 0.02  # of the trust region, in mean diameters (norm over all grains)
+ACCEPT = 1e-4       # of the predicted decrease: a step with less is not taken
+INNER_LIMIT = 2000  # conjugate gradient iterations of a step
+
+
+@dataclass
+class Newton:
+    """Truncated Newton with the exact Hessian; without another preconditioner its blocks on the diagonal serve as one."""
+
+    preconditioner: Preconditioner
+    name: str = "newton"
+
+    def run(self, course: Course, diameter: float) -> None:
+        """Move ``course`` to a minimum; ``diameter`` [m] sizes the first trust region."""
+        radius = FIRST_RADIUS * diameter * np.sqrt(len(course.x))
+        g = np.empty_like(course.x)
+        while course.going:
+            self.preconditioner.refresh(course)
+            pairs, block = course.energy.stiffness(course.x)
+            used = block[:, 0, 0] != 0
+            a, b, edge = pairs.a[used], pairs.b[used], -block[used]
+            hessian = Hessian(a, b, edge, row_sums(len(course.x), a, b, edge))
+            own = hessian.inverse_blocks() if not self.preconditioner.name else None
+            goal = min(0.1, np.sqrt(course.residual / course.first_residual)) * np.sqrt(dot(course.g, course.g))
+            u, predicted = self._step(course.g, hessian, own, radius, goal)
+            x = course.x + u
+            E = course.energy.evaluate(x, g)
+            won = course.E - E
+            # Where rounding hides the decrease the slope at the end must tell.
+            good = won >= ACCEPT * predicted or (abs(won) <= course.energy.noise and abs(dot(g, u)) <= abs(dot(course.g, u)))
+            long = np.sqrt(dot(u, u))
+            if good:
+                course.move(x, E, g)
+                g = np.empty_like(g)
+                radius = max(radius, 2 * long) if won > 0.75 * predicted else radius
+            else:
+                radius = 0.25 * long
+                if radius < 1e-16 * largest(course.x):
+                    course.stalled = "no step leads down: rounding"
+
+    def _step(
+        self, g: FloatArray, hessian: Hessian, own: FloatArray | None, radius: float, goal: float
+    ) -> tuple[FloatArray, float]:
+        """Minimise g.u + u.H u / 2 within ``radius`` [m], until the gradient of it is below ``goal`` [N]; u and the decrease [J]."""
+        u, r = np.zeros_like(g), g.copy()
+        z = self._inverse(r, own)
+        p, rz = -z, dot(r, z)
+        for _ in range(INNER_LIMIT):
+            hp = hessian.times(p)
+            bend = dot(p, hp)
+            length = rz / bend if bend > 0 else np.inf
+            edge = _to_edge(u, p, radius)
+            u = u + min(length, edge) * p
+            if length >= edge:
+                break
+            r = r + length * hp
+            if dot(r, r) <= goal * goal:
+                break
+            z = self._inverse(r, own)
+            rz, before = dot(r, z), rz
+            p = rz / before * p - z
+        return u, -dot(g, u) - dot(u, hessian.times(u)) / 2
+
+    def _inverse(self, r: FloatArray, own: FloatArray | None) -> FloatArray:
+        return self.preconditioner.apply(r) if own is None else np.einsum("nij,nj->ni", own, r)
+
+
+def _to_edge(u: FloatArray, p: FloatArray, radius: float) -> float:
+    """The length at which u + length p leaves the trust region."""
+    pp, up = dot(p, p), dot(u, p)
+    room = radius * radius - dot(u, u)
+    return (np.sqrt(max(up * up + pp * room, 0.0)) - up) / pp
+
+
+class Hessian:
+    """A sparse matrix of blocks: ``edge`` (E, d, d) between grains a and b, ``diagonal`` (N, d, d)."""
+
+    def __init__(self, a: IntArray, b: IntArray, edge: FloatArray, diagonal: FloatArray) -> None:
+        self.a, self.b, self.edge, self.diagonal = a, b, edge, diagonal
+
+    def times(self, v: FloatArray) -> FloatArray:
+        """H v (N, d)."""
+        return _multiply(self.a, self.b, self.edge, v)
+
+    def inverse_blocks(self) -> FloatArray:
+        """(N, d, d) inverses of the diagonal blocks, made positive by a shift where they are not."""
+        values, vectors = np.linalg.eigh(self.diagonal)
+        least = 1e-3 * float(np.abs(values[:, -1]).mean())
+        return np.einsum("nij,nj,nkj->nik", vectors, 1 / np.maximum(np.abs(values), max(least, 1e-300)), vectors)
+
+
+@kernel
+def _multiply(a: IntArray, b: IntArray, edge: FloatArray, v: FloatArray) -> FloatArray:
+    out = np.zeros_like(v)
+    dim = v.shape[1]
+    for p in range(len(a)):
+        i, j = a[p], b[p]
+        for k in range(dim):
+            push = 0.0
+            for m in range(dim):
+                push += edge[p, k, m] * (v[i, m] - v[j, m])
+            out[i, k] -= push
+            out[j, k] += push
+    return out

@@ -1,0 +1,138 @@
+"""A packing: grains in a periodic cell that push each other apart. Nothing in it moves by itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .._jit import FloatArray
+from ..checks import InputError
+from ..contact.power import HOOKE, PowerLaw
+from ..scene.cell import Cell
+from ..scene.sizes import Discrete, Sizes
+
+FEWEST = 3  # grains of a packing
+BIDISPERSE = Discrete(diameters=(1.0, 1.4))  # equal numbers of both: does not crystallise
+CLOSEST = {2: 0.9069, 3: 0.74048}  # packing fractions of the densest lattices of equal grains, rounded up in the last digit kept
+
+
+@dataclass(frozen=True)
+class Packing:
+    """N grains of d = 2 or 3 dimensions."""
+
+    cell: Cell
+    position: FloatArray  # (N, d) [m]
+    radius: FloatArray    # (N,) [m]
+    law: PowerLaw = HOOKE
+
+    def __post_init__(self) -> None:
+        shape = np.shape(self.position)
+        if len(shape) != 2 or shape[1] not in (2, 3) or shape[1] != self.cell.dim:
+            raise InputError(
+                f"position must have shape (N, 2) or (N, 3), as many columns as the cell has directions ({self.cell.dim}); has {shape}."
+            )
+        if shape[0] < FEWEST:
+            raise InputError(f"a packing must have at least {FEWEST} grains (got {shape[0]}). Take more particles.")
+        if np.shape(self.radius) != shape[:1]:
+            raise InputError(f"radius must have shape ({shape[0]},), one for each grain; has {np.shape(self.radius)}.")
+        if not (np.isfinite(self.position).all() and np.isfinite(self.radius).all() and np.min(self.radius) > 0):
+            raise InputError("positions must be finite, and radii finite and above 0 m.")
+
+    @property
+    def count(self) -> int:
+        """N."""
+        return len(self.radius)
+
+    @property
+    def dim(self) -> int:
+        """d."""
+        return self.position.shape[1]
+
+    @property
+    def phi(self) -> float:
+        """Packing fraction [-]: volume of all grains over that of the cell, overlaps counted twice (EM (1))."""
+        return float(ball_volume(self.dim, self.radius).sum()) / self.cell.volume
+
+    @property
+    def diameter(self) -> float:
+        """Mean diameter [m]."""
+        return 2 * float(self.radius.mean())
+
+    @property
+    def force_scale(self) -> float:
+        """[N] of two mean grains pressed into one: k d^(alpha - 1). Tolerances are parts of it."""
+        return self.law.stiffness * self.diameter ** (self.law.alpha - 1)
+
+    @property
+    def pressure_scale(self) -> float:
+        """[N/m^(d - 1)] of that force on a mean grain: k d^(alpha - d)."""
+        return self.force_scale / self.diameter ** (self.dim - 1)
+
+    def at(self, phi: float) -> Packing:
+        """The packing with all radii grown (or shrunk) to the packing fraction ``phi``; grains stay where they are."""
+        return self.grown((phi / self.phi) ** (1 / self.dim))
+
+    def grown(self, factor: float) -> Packing:
+        """The packing with all radii times ``factor``."""
+        return replace(self, radius=self.radius * factor)
+
+    def moved(self, position: FloatArray) -> Packing:
+        """The same grains in other places, wrapped into the cell."""
+        return replace(self, position=self.cell.wrap(position))
+
+    def deformed(self, gradient: FloatArray) -> Packing:
+        """Cell and grains after the affine motion x -> ``gradient`` x; the cell's vectors are kept from leaning over."""
+        cell = self.cell.deformed(gradient).reduced()
+        return replace(self, cell=cell, position=cell.wrap(self.position @ np.asarray(gradient).T))
+
+
+def ball_volume(dim: int, radius: FloatArray | float) -> FloatArray:
+    """[m^dim] of discs or balls."""
+    return np.asarray(math.pi ** (dim / 2) / math.gamma(dim / 2 + 1) * np.asarray(radius) ** dim)
+
+
+def random_packing(
+    count: int, phi: float, *, dim: int = 2, sizes: Sizes = BIDISPERSE, law: PowerLaw = HOOKE, seed: int = 0, length: float = 1.0
+) -> Packing:
+    """``count`` grains anywhere in a square or cubic cell of ``length`` [m], with radii in the proportions of ``sizes`` that give ``phi``.
+
+    Of a few sizes every one gets its exact share of the grains. The same seed gives the same grains, in order along the cell.
+    """
+    if count < FEWEST:
+        raise InputError(f"particles must be at least {FEWEST} (got {count}).")
+    if dim not in (2, 3):
+        raise InputError(f"dim must be 2 or 3 (got {dim}).")
+    rng = np.random.default_rng(seed)
+    diameter = shares(sizes, rng, count)
+    check_fraction(phi, dim, diameter)
+    cell = Cell(vectors=(length,) * dim)
+    position = rng.random((count, dim)) * length
+    order = np.lexsort(np.floor(position / length * count ** (1 / dim) / 2).T)  # neighbours in space are near in memory
+    return Packing(cell, position[order], diameter[order] / 2, law).at(phi)
+
+
+def shares(sizes: Sizes, rng: np.random.Generator, count: int) -> FloatArray:
+    """(count,) diameters: of a discrete distribution the exact numbers, as near as whole grains allow, in random order."""
+    if not isinstance(sizes, Discrete):
+        return sizes.sample(rng, count)
+    weight = np.asarray(sizes.fractions or (1.0,) * len(sizes.diameters))
+    ends = np.rint(np.cumsum(weight) / weight.sum() * count).astype(int)
+    return rng.permutation(np.repeat(sizes.diameters, np.diff(ends, prepend=0)))
+
+
+def check_fraction(phi: float, dim: int, diameter: FloatArray) -> float:
+    """``phi`` if grains of these diameters could have it without being crushed, else a refusal.
+
+    No packing of equal grains is denser than the densest lattice. Grains of several sizes may fill gaps: k sizes at most
+    1 - (1 - c)^k; sizes less than a factor of 1.5 apart count as one more at most.
+    """
+    classes = 1 + int(np.ceil(np.log(diameter.max() / diameter.min()) / np.log(1.5) - 1e-12))
+    most = 1 - (1 - CLOSEST[dim]) ** classes
+    if not 0 < phi <= most:
+        raise InputError(
+            f"phi must be above 0 and at most {most:.4g}, the closest packing of these sizes in {dim} dimensions (got {phi:g}). "
+            f"Random packings jam near {0.84 if dim == 2 else 0.64}."
+        )
+    return phi

@@ -1,0 +1,176 @@
+"""Preconditioners of the minimisers: cheap stand-ins for the Hessian that can be inverted.
+
+``Identity`` none; ``Adjacency`` who is near whom (EM (19)-(21)); ``ContactStiffness`` the stiffness of the contact network itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from .._jit import FloatArray, IntArray, kernel
+from ..checks import RunError
+from .cholesky import Factor, Plan
+from .course import Course, dot
+from .neighbours import farthest, find_pairs
+
+if TYPE_CHECKING:
+    from .energy import PackingEnergy
+
+CUTOFF = 2.2            # of the largest radius: how far neighbours of EM (20) reach
+STABILISER = 0.1        # C_stab
+PROBE = 1e-3            # M of EM (22), in cutoffs
+MOVED = 0.25            # of the cutoff: a grain that has gone so far makes a new matrix
+LEAST_WIDTH = 10.0      # of the averaged overlaps, in residuals over the mean stiffness
+SHIFTS = (1e-9, 1e-6, 1e-3, 1e-1, 1e1, 1e3, 1e6)  # of the mean stiffness, tried one after the other
+
+
+class Preconditioner(Protocol):
+    """An inverse of something like the Hessian."""
+
+    name: str
+    scaled: bool  # whether its steps have the right length from the start
+
+    def refresh(self, course: Course) -> bool:
+        """Look where ``course`` is, before an iteration; True if the matrix is another one now."""
+
+    def apply(self, q: FloatArray) -> FloatArray:
+        """P^-1 q for (N, d)."""
+
+    def gamma(self, s: FloatArray, y: FloatArray) -> float:
+        """The factor that makes P^-1 right along the last step s with change of gradient y."""
+
+
+class Identity:
+    """No preconditioner."""
+
+    name, scaled = "", False
+
+    def refresh(self, course: Course) -> bool:
+        return False
+
+    def apply(self, q: FloatArray) -> FloatArray:
+        return q.copy()
+
+    def gamma(self, s: FloatArray, y: FloatArray) -> float:
+        return dot(s, y) / dot(y, y)
+
+
+class Adjacency:
+    """The graph Laplacian of near grains, each direction by itself: weights exp(-A (distance/mean - 1)), A = 0 for the plain adjacency.
+
+    Its scale mu follows from a long wave (EM (21)); the matrix is made anew when a grain has moved a quarter of the cutoff.
+    """
+
+    scaled = True
+
+    def __init__(self, decay: float = 0.0) -> None:
+        self.name, self.decay = ("exponential" if decay else "adjacency"), decay
+        self._reference: FloatArray | None = None
+
+    def refresh(self, course: Course) -> bool:
+        energy: PackingEnergy = course.energy  # type: ignore[assignment]
+        cutoff = CUTOFF * float(energy.radius.max())
+        if self._reference is not None and farthest(course.x, self._reference) <= (MOVED * cutoff) ** 2:
+            return False
+        cell, count = energy.packing.cell, len(course.x)
+        pairs = find_pairs(cell, course.x, np.full(count, cutoff / 2))
+        a, b = pairs.a, pairs.b
+        distance = np.linalg.norm(course.x[b] + pairs.shift(cell)[pairs.image] - course.x[a], axis=1)
+        weight = np.exp(-self.decay * (distance / distance.mean() - 1)) if self.decay else np.ones(len(a))
+        weight[a == b] = 0
+        total = STABILISER + np.bincount(a, weight, count) + np.bincount(b, weight, count)
+        factor = Plan(count, a, b, cell.wrap(course.x)).factorise(total[:, None, None], -weight[:, None, None])
+        assert factor is not None  # diagonally dominant
+        self._factor = factor
+        course.factorisations += 1
+        # mu: what a long wave feels
+        wave = PROBE * cutoff * np.sin(2 * np.pi * (course.x @ cell.inverse))
+        there = np.empty_like(wave)
+        energy.evaluate(course.x + wave, there)
+        ripple = wave[a] - wave[b]
+        square = STABILISER * dot(wave, wave) + float(np.sum(weight * np.sum(ripple**2, axis=1)))
+        mu = dot(wave, there - course.g) / square
+        least = 1e-3 * energy.law.stiffness * (cutoff * PROBE) ** (energy.law.alpha - 2)
+        self.mu = max(mu, least)
+        self._reference = course.x.copy()
+        return True
+
+    def apply(self, q: FloatArray) -> FloatArray:
+        return self._factor.solve(q) / self.mu
+
+    def gamma(self, s: FloatArray, y: FloatArray) -> float:
+        return dot(s, y) / dot(y, self.apply(y))
+
+
+class ContactStiffness:
+    """The Hessian of the energy, with the stiffness of every contact averaged over the overlaps that the motion runs through.
+
+    Contacts that open and close are what makes a packing near jamming hard: the exact Hessian at one place knows nothing of those that
+    the step will close. The average does, and the memory of L-BFGS learns the rest, so that one factorisation serves ``every``
+    iterations. Where it has no inverse (rattlers, translations, prestress that would buckle) a multiple of the unit matrix is added.
+    """
+
+    name, scaled = "contacts", True
+
+    def __init__(self, every: int = 8) -> None:
+        self.every = every
+        self._age = 0
+        self._place: FloatArray | None = None
+        self._motion: FloatArray | None = None
+        self._scale = 0.0
+        self._factor: Factor | None = None
+
+    def refresh(self, course: Course) -> bool:
+        if self._place is not None:
+            self._motion = course.x - self._place
+        self._place = course.x
+        self._age += 1
+        if self._factor is not None and self._age <= self.every:
+            return False
+        self._factor, self._age = self._factorise(course), 1
+        return True
+
+    def _factorise(self, course: Course) -> Factor:
+        energy, x = course.energy, course.x
+        if not self._scale:
+            self._scale = _mean_stiffness(energy.stiffness(x)[1])
+        pairs, block = energy.stiffness(x, self._motion, LEAST_WIDTH * course.residual / self._scale)
+        used = block[:, 0, 0] != 0
+        a, b, edge = pairs.a[used], pairs.b[used], -block[used]
+        self._scale = _mean_stiffness(edge)
+        plan = Plan(len(x), a, b, energy.packing.cell.wrap(x))
+        diagonal, unit = row_sums(len(x), a, b, edge), self._scale * np.eye(x.shape[1])
+        for shift in SHIFTS:
+            course.factorisations += 1
+            factor = plan.factorise(diagonal + shift * unit, edge)
+            if factor is not None:
+                return factor
+        raise RunError(f"the stiffness of the contacts has no inverse after {course.iterations} iterations. Use method fire, without one.")
+
+    def apply(self, q: FloatArray) -> FloatArray:
+        assert self._factor is not None  # refresh comes first
+        return self._factor.solve(q)
+
+    def gamma(self, s: FloatArray, y: FloatArray) -> float:
+        return 1.0  # the average has the right size already
+
+
+def _mean_stiffness(block: FloatArray) -> float:
+    """[N/m] of the blocks (P, d, d) that are not zero; 1 if there are none."""
+    size = np.abs(np.trace(block, axis1=1, axis2=2))
+    return float(size[size > 0].mean()) if size.any() else 1.0
+
+
+@kernel
+def row_sums(count: int, a: IntArray, b: IntArray, edge: FloatArray) -> FloatArray:
+    """(N, d, d) diagonal blocks of a matrix with off-diagonal blocks ``edge`` (E, d, d) whose rows sum to zero."""
+    dim = edge.shape[1]
+    diagonal = np.zeros((count, dim, dim))
+    for p in range(len(a)):
+        for i in range(dim):
+            for j in range(dim):
+                diagonal[a[p], i, j] -= edge[p, i, j]
+                diagonal[b[p], i, j] -= edge[p, i, j]
+    return diagonal

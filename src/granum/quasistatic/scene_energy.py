@@ -1,0 +1,117 @@
+"""Energy of the grains of a scene: what pairs and walls store under the scene's contact law, and their height in gravity.
+
+The law of a contact at rest is k delta^(2 e_H - 1) (physics 2), so alpha = 2 e_H: 5/2 for Hertz with k = (4/3) E* sqrt(R*), 2 for a linear
+spring. Walls stand where they are. There is no friction in an energy: a heap has its minimum as a level bed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import FloatArray, IntArray, kernel
+from ..checks import InputError
+from ..detection.detector import Detector
+from ..detection.images import period_of
+from ..detection.walls import WallTable
+from ..scene.scene import Scene
+from ..state.bodies import Bodies
+from ..state.contacts import Contacts
+
+LIGHTEST = 1e-8  # of a mean grain's weight: the default tolerance
+
+
+class SceneEnergy:
+    """E(x) of the grains of ``scene`` at other places; ``bodies`` say where walls and grains are now, and are moved along.
+
+    ``evaluations`` counts the calls of :meth:`evaluate`, ``lists`` the neighbour lists made.
+    """
+
+    def __init__(self, scene: Scene, bodies: Bodies) -> None:
+        if not bodies.grain_count:
+            raise InputError("there are no grains to relax: choose a later frame.")
+        self.scene, self.bodies = scene, bodies
+        self.pairs, self.gravity = scene.pair_table(), np.asarray(scene.gravity.acceleration, float)
+        walls = WallTable.build(scene.all_bodies, scene.material_index, float(bodies.radius.max()))
+        self.detector = Detector(walls, period=period_of(scene.cell))
+        self.evaluations = self.lists = 0
+        bodies.velocity[:] = bodies.spin[:] = 0.0  # a skin that fits grains at rest
+
+    @property
+    def start(self) -> FloatArray:
+        """(N, 3) [m] where the grains are."""
+        return np.array(self.bodies.position[self.bodies.grains])
+
+    @property
+    def alpha(self) -> float:
+        """[-] of the energy k delta^alpha / alpha of a contact."""
+        return 2 * self.pairs.exponent
+
+    @property
+    def diameter(self) -> float:
+        """Mean diameter [m]."""
+        return 2 * float(self.bodies.radius.mean())
+
+    @property
+    def force_scale(self) -> float:
+        """[N]: mean weight of the grains that move; without gravity what presses two mean grains of the first material into one."""
+        mass = self.bodies.mass
+        weight = float(np.linalg.norm(self.gravity)) * float(mass[np.isfinite(mass)].mean()) if np.isfinite(mass).any() else 0.0
+        if weight > 0:
+            return weight
+        k = float(self.pairs.stiffness[0, 0]) * (np.sqrt(self.diameter / 4) if self.pairs.exponent > 1 else 1.0)
+        return float(k * self.diameter ** (self.alpha - 1))
+
+    def evaluate(self, x: FloatArray, gradient: FloatArray) -> float:
+        """E [J] at x (N, 3) [m]; ``gradient`` (N, 3) [N] is filled, with zeros for grains that never move."""
+        self.evaluations += 1
+        c, b = self._at(x), self.bodies
+        return _evaluate(
+            x, self.gravity, b.inverse_mass[b.grains], c.a, c.b, c.normal, c.overlap, self.stiffness(c), self.alpha, gradient
+        )
+
+    def stiffness(self, c: Contacts) -> FloatArray:
+        """(C,) k [N/m^(alpha - 1)] of each contact; R* at a wall is the radius."""
+        pair, material, radius = c.b >= 0, self.bodies.material, self.bodies.radius
+        other = np.where(pair, c.b, 0)
+        kind = material[other]
+        kind[~pair] = self.detector.walls.material[-1 - c.b[~pair]]
+        k = self.pairs.stiffness[material[c.a], kind]
+        if self.pairs.exponent > 1:
+            near, far = radius[c.a], radius[other]
+            k = k * np.sqrt(np.where(pair, near * far / (near + far), near))
+        return k
+
+    def touching(self, x: FloatArray) -> tuple[Contacts, FloatArray]:
+        """The contacts at x, and their normal forces (C,) [N]."""
+        c = self._at(x)
+        return c, self.stiffness(c) * c.overlap ** (self.alpha - 1)
+
+    def _at(self, x: FloatArray) -> Contacts:
+        self.bodies.position[self.bodies.grains] = x
+        contacts = self.detector.detect(self.bodies, 0.0)
+        self.lists = self.detector.neighbours.rebuilds
+        return contacts
+
+
+@kernel
+def _evaluate(
+    x: FloatArray, gravity: FloatArray, inverse_mass: FloatArray, a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray,
+    stiffness: FloatArray, alpha: float, gradient: FloatArray,
+) -> float:  # fmt: skip
+    total = 0.0
+    for i in range(len(x)):
+        for k in range(3):
+            weight = gravity[k] / inverse_mass[i] if inverse_mass[i] > 0.0 else 0.0
+            gradient[i, k] = -weight
+            total -= weight * x[i, k]
+    stored = 0.0
+    for c in range(len(a)):
+        f = stiffness[c] * overlap[c] ** (alpha - 1.0)
+        stored += f * overlap[c]
+        i, j = a[c], b[c]
+        for k in range(3):
+            if inverse_mass[i] > 0.0:
+                gradient[i, k] += f * normal[c, k]
+            if j >= 0 and inverse_mass[j] > 0.0:
+                gradient[j, k] -= f * normal[c, k]
+    return total + stored / alpha

@@ -1,0 +1,73 @@
+"""Quasi-static shear: the cell is strained by a little, the grains follow and relax, and again (EM 4.3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._jit import FloatArray
+from ..checks import InputError, finite_positive, known_name
+from ..scene.cell import pure_shear, simple_shear
+from .course import Course, MinimiseReport
+from .measure import Measured, measure
+from .minimise import AUTO, minimise
+from .packing import Packing
+
+MODES = {"simple": simple_shear, "pure": pure_shear}
+
+
+@dataclass(frozen=True)
+class ShearStep:
+    """The packing in balance at a strain."""
+
+    strain: float               # total [-]
+    packing: Packing
+    measured: Measured
+    report: MinimiseReport
+
+
+def shear(
+    packing: Packing, strain: float, step: float, mode: str = "simple", *, method: str = AUTO, preconditioner: str | None = None,
+    tolerance: float | None = None, watch: Callable[[Course], None] | None = None,
+) -> Iterator[ShearStep]:  # fmt: skip
+    """Strain a packing in steps of ``step`` up to ``strain``: one result after each step, the last one exactly at ``strain``.
+
+    ``simple``: x moves by strain times y (EM (13)), the stress -sigma_xy grows; the cell leans and is set upright again, so strains
+    above 1 are no other than small ones. ``pure``: x is stretched by 1 + strain, y shortened as much; sigma_yy - sigma_xx grows. A negative
+    strain goes the other way. The packing should be at rest; nothing is measured before the first step.
+
+    ``tolerance`` [N] of the minimisations; none: 1e-6 of the mean contact force before each step where the packing is jammed, else
+    that of :func:`~granum.quasistatic.minimise.minimise`.
+    """
+    known_name("mode", mode, MODES)
+    finite_positive("step", step)
+    if not (math.isfinite(strain) and abs(strain) >= step * (1 - 1e-9)):
+        raise InputError(f"strain must be a finite number of at least one step ({step:g}), or at most minus that (got {strain:g}).")
+    if mode == "pure" and not strain > -1:
+        raise InputError(f"strain of a pure shear must be above -1, where nothing is left of the x axis (got {strain:g}).")
+    return _shear(packing, strain, step, MODES[mode], method, preconditioner, tolerance, watch)
+
+
+def strains(strain: float, step: float) -> FloatArray:
+    """Where the steps end: multiples of ``step``, and last ``strain`` itself."""
+    count = max(1, math.ceil(abs(strain) / step - 1e-9))
+    ends = np.arange(1.0, count + 1.0) * math.copysign(step, strain)
+    ends[-1] = strain
+    return ends
+
+
+def _shear(
+    packing: Packing, strain: float, step: float, gradient: Callable[[int, float], FloatArray], method: str, preconditioner: str | None,
+    tolerance: float | None, watch: Callable[[Course], None] | None,
+) -> Iterator[ShearStep]:  # fmt: skip
+    before, known = np.eye(packing.dim), measure(packing)
+    for end in strains(strain, step):
+        after = gradient(packing.dim, float(end))
+        stop = known.tolerance() if tolerance is None else tolerance
+        relaxed = minimise(packing.deformed(after @ np.linalg.inv(before)), method, preconditioner, tolerance=stop, watch=watch)
+        packing, before = relaxed.packing, after
+        known = measure(packing)
+        yield ShearStep(float(end), packing, known, relaxed.report)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
 from ..checks import InputError
+from .course import Course
 from .neighbours import Pairs, farthest, find_pairs
 from .packing import Packing
 
@@ -107,6 +108,13 @@ class PackingEnergy:
         self.lists += 1
 
 
+def of_packing(course: Course) -> PackingEnergy:
+    """The energy of ``course`` with its contact network, which an energy of anything but a packing does not have."""
+    if not isinstance(course.energy, PackingEnergy):
+        raise InputError(f"{course.method} needs the contact network of a packing. Use a method without it, such as fire or lbfgs.")
+    return course.energy
+
+
 def coincident(energy: PackingEnergy) -> None:
     """Refuse grains in one point: no force knows where to push them."""
     contacts = energy.touching(energy.start)
@@ -156,8 +164,8 @@ def _evaluate(
 
 @kernel
 def _stiffness(
-    x: FloatArray, radius: FloatArray, a: IntArray, b: IntArray, image: IntArray, shift: FloatArray, k: float, alpha: float, width: FloatArray,
-    blocks: FloatArray,
+    x: FloatArray, radius: FloatArray, a: IntArray, b: IntArray, image: IntArray, shift: FloatArray, k: float, alpha: float,
+    width: FloatArray, blocks: FloatArray,
 ) -> None:  # fmt: skip
     three, power = x.shape[1] == 3, alpha - 1.0
     for p in range(len(a)):

@@ -18,11 +18,9 @@ from ..checks import InputError, RunError, known_name
 from ..contact.power import HOOKE, PowerLaw
 from ..scene.sizes import Sizes
 from .course import Course
-from .measure import Measured, force_tolerance, measure
-from .energy import PackingEnergy
+from .measure import Measured, measure
 from .minimise import minimise
 from .packing import BIDISPERSE, Packing, random_packing
-from .precondition import ContactStiffness
 
 Route = Literal["decompress", "compress"]
 ROUTES = ("decompress", "compress")
@@ -35,8 +33,7 @@ BALANCE = 1e-4                  # of the mean contact force: residual of the pac
 LAST_BALANCE = 1e-6             # and of the last one
 SHRINK = (0.1, 0.4)             # least and largest part of the distance to phi_cr that a step from above leaves
 UNJAMMED = 1e-3                 # of the forces of a packing that is jammed by the accuracy: what is left in an unjammed one
-FIRST_TOLERANCE, FALL = 1e-4, 0.03  # of the force scale, and by how much it falls while it is open whether the packing is jammed
-PROBE = 1e-3                    # of the mean overlap: growth that finds how forces answer
+FALL = 0.03                     # by how much the tolerance falls while it is open whether the packing is jammed
 MOST_STEPS = 200
 
 
@@ -140,7 +137,8 @@ class _Search:
         critical, shrink = packing.phi - _distance(packing, found), SHRINK[1]
         while packing.phi - critical > self.accuracy:
             above = packing.phi - critical
-            lower, seen = self._relax(grow_along(packing, found, critical + max(shrink * above, 0.5 * self.accuracy)))
+            part = max(shrink, 0.5 * self.accuracy / above)
+            lower, seen = self._relax(packing.at(critical + part * above), hope=found.mean_force * part ** (packing.law.alpha - 1))
             if not seen.jammed:  # phi_cr lies between the two
                 critical, shrink = lower.phi, min(1.5 * shrink, 0.8)
                 continue
@@ -173,20 +171,20 @@ class _Search:
                     return self._result(trial, (free.phi + high) / 2, found)
                 free, high, step = trial, np.inf, self.accuracy
 
-    def _relax(self, packing: Packing, balance: float = BALANCE) -> tuple[Packing, Measured]:
+    def _relax(self, packing: Packing, balance: float = BALANCE, hope: float | None = None) -> tuple[Packing, Measured]:
         """In balance: what is left is below ``balance`` of the mean force or, of an unjammed packing, far below what is looked for.
 
-        Which of the two it is shows on the way: the tolerance falls until one of them holds.
+        Which of the two it is shows on the way: from that part of the mean force that is hoped for, the tolerance falls until one holds.
         """
         if len(self.steps) > MOST_STEPS:
             raise RunError(f"phi_cr was not found in {MOST_STEPS} steps. Take another seed, or a larger accuracy.")
         least = UNJAMMED * self.accuracy ** (packing.law.alpha - 1) * packing.force_scale
-        tolerance, iterations = FIRST_TOLERANCE * packing.force_scale, 0
+        tolerance, iterations = max(least, balance * (hope or packing.force_scale)), 0
         while True:
             packing, report = minimise(packing, self.method, tolerance=tolerance, watch=self._look)
             iterations += report.iterations
             found = measure(packing)
-            goal = (force_tolerance(packing, balance) if found.jammed and found.contacts else None) or least
+            goal = (found.tolerance(balance) if found.contacts else None) or least
             if report.residual <= goal or not report.converged:
                 break
             tolerance = max(goal, FALL * tolerance)
@@ -199,25 +197,6 @@ class _Search:
 
     def _result(self, packing: Packing, critical: float, found: Measured) -> Jammed:
         return Jammed(packing, critical, self.accuracy, found, tuple(self.steps), time.perf_counter() - self._clock)
-
-
-def grow_along(packing: Packing, found: Measured, phi: float) -> Packing:
-    """A jammed packing at another ``phi``, with the grains where its contacts, as they are, would push them: x + dx/dr (r' - r).
-
-    Close to jamming all overlaps then shrink alike, so that the contacts stay; with grains left where they were, most would open.
-    """
-    grown = packing.at(phi)
-    factor = grown.radius[0] / packing.radius[0]
-    energy = PackingEnergy(packing)
-    little = PROBE * found.mean_overlap
-    pull = np.zeros_like(packing.position)  # d gradient / d ln r
-    for side in (1, -1):
-        g = np.empty_like(pull)
-        PackingEnergy(packing.grown(1 + side * little)).evaluate(energy.start, g)
-        pull += side / (2 * little) * g
-    inverse = ContactStiffness()
-    inverse.refresh(Course(energy, "grow", 1.0, 0))
-    return grown.moved(packing.position - (factor - 1) * inverse.apply(pull))
 
 
 def _distance(packing: Packing, found: Measured) -> float:

@@ -38,12 +38,12 @@ def search(course: Course, direction: FloatArray, slope: float, first: float, cu
         g = np.empty_like(x)
         E = course.energy.evaluate(x, g)
         here = dot(g, direction)
-        falls = E <= course.E + DECREASE * length * slope or (E <= course.E + noise and here <= (2 * DECREASE - 1) * slope)
+        falls = course.E + DECREASE * length * slope >= E or (course.E + noise >= E and here <= (2 * DECREASE - 1) * slope)
         if falls and abs(here) <= -curvature * slope:
             return Step(length, x, E, g, here)
         if falls and (best is None or E < best.E):
             best = Step(length, x, E, g, here)
-        if not falls or E > E_low + noise or here >= 0:
+        if not falls or E_low + noise < E or here >= 0:
             high, slope_high = length, here
         else:
             low, E_low, slope_low = length, E, here
@@ -63,9 +63,9 @@ def probe(course: Course, direction: FloatArray, slope: float) -> float:
 
 
 def _between(low: float, slope_low: float, high: float, slope_high: float) -> float:
-    """The next length: where the slope would be zero if it were linear, kept well inside of the bracket; without one, four times further."""
+    """The next length: where the slope would vanish if it were linear, inside of the bracket; without one, four times further."""
     if high == np.inf:
         return 4 * low
     wide = high - low
     guess = low - slope_low * wide / (slope_high - slope_low) if slope_high > slope_low else np.nan
-    return guess if low + 0.05 * wide <= guess <= high - 0.05 * wide else low + 0.5 * wide
+    return float(np.clip(guess, low + 0.05 * wide, high - 0.05 * wide)) if guess == guess else low + 0.5 * wide

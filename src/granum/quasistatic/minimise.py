@@ -30,6 +30,8 @@ METHODS: dict[str, Callable[[Preconditioner], Minimiser]] = {
     "lbfgs": LBFGS, "cg": ConjugateGradients, "fr-cg": lambda p: ConjugateGradients(p, fletcher_reeves=True), "fire": FIRE,
     "newton": Newton, AUTO: Auto,
 }  # fmt: skip
+
+
 class Relaxed(NamedTuple):
     """A packing in balance (if the report says converged)."""
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -13,10 +13,8 @@ from .._jit import FloatArray, IntArray, kernel
 from ..checks import RunError
 from .cholesky import Factor, Plan
 from .course import Course, dot
+from .energy import of_packing
 from .neighbours import farthest, find_pairs
-
-if TYPE_CHECKING:
-    from .energy import PackingEnergy
 
 CUTOFF = 2.2            # of the largest radius: how far neighbours of EM (20) reach
 STABILISER = 0.1        # C_stab
@@ -70,7 +68,7 @@ class Adjacency:
         self._reference: FloatArray | None = None
 
     def refresh(self, course: Course) -> bool:
-        energy: PackingEnergy = course.energy  # type: ignore[assignment]
+        energy = of_packing(course)
         cutoff = CUTOFF * float(energy.radius.max())
         if self._reference is not None and farthest(course.x, self._reference) <= (MOVED * cutoff) ** 2:
             return False
@@ -80,7 +78,7 @@ class Adjacency:
         distance = np.linalg.norm(course.x[b] + pairs.shift(cell)[pairs.image] - course.x[a], axis=1)
         weight = np.exp(-self.decay * (distance / distance.mean() - 1)) if self.decay else np.ones(len(a))
         weight[a == b] = 0
-        total = STABILISER + np.bincount(a, weight, count) + np.bincount(b, weight, count)
+        total: FloatArray = np.asarray(STABILISER + np.bincount(a, weight, count) + np.bincount(b, weight, count), np.float64)
         factor = Plan(count, a, b, cell.wrap(course.x)).factorise(total[:, None, None], -weight[:, None, None])
         assert factor is not None  # diagonally dominant
         self._factor = factor
@@ -133,7 +131,7 @@ class ContactStiffness:
         return True
 
     def _factorise(self, course: Course) -> Factor:
-        energy, x = course.energy, course.x
+        energy, x = of_packing(course), course.x
         if not self._scale:
             self._scale = _mean_stiffness(energy.stiffness(x)[1])
         pairs, block = energy.stiffness(x, self._motion, LEAST_WIDTH * course.residual / self._scale)

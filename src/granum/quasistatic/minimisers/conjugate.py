@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
+import numpy as np
+
+from ..._jit import FloatArray
 from ..course import Course, dot, largest
 from ..line_search import probe, search
 from ..precondition import Preconditioner
 
 CURVATURE = 0.1     # c2: directions stay conjugate only after a sharp search
 FARTHEST = 0.25     # largest motion of a grain in a first trial, in mean diameters
-LOST = 0.2          # of |g|^2: successive gradients that share more are no longer conjugate, so that the search starts anew
 
 
 @dataclass
@@ -23,27 +26,39 @@ class ConjugateGradients:
 
     def run(self, course: Course, diameter: float) -> None:
         """Move ``course`` to a minimum; ``diameter`` [m] bounds the steps."""
-        p = z = None
+        p, last = np.zeros_like(course.x), _Last()  # without a last step p is along the gradient
         while course.going:
             if self.preconditioner.refresh(course):
-                p = None
+                last = _Last()
             z = self.preconditioner.apply(course.g)
             gz = dot(course.g, z)
-            if p is None:
-                p, length = -z, 0.0
-            else:
-                beta = gz / gz_before if self.fletcher_reeves else max(0.0, (gz - dot(z, g_before)) / gz_before)
-                p = beta * p - z
+            p = self._beta(z, gz, last) * p - z
             slope = dot(course.g, p)
             if not slope < 0:
-                p, length = -z, 0.0
-                slope = -gz
-            first = length * slope_before / slope if length else probe(course, p, slope)
+                p, slope, last = -z, -gz, _Last()
+            first = last.length * last.slope / slope if last.length else probe(course, p, slope)
             step = search(course, p, slope, min(first, FARTHEST * diameter / largest(p)), CURVATURE)
             if step is None:
-                if length == 0.0:
+                if not last.length:
                     course.stalled = "no step leads down: rounding"
-                p = None
+                last = _Last()
                 continue
-            length, slope_before, gz_before, g_before = step.length, slope, gz, course.g
+            last = _Last(step.length, slope, gz, course.g)
             course.move(step.x, step.E, step.g)
+
+    def _beta(self, z: FloatArray, gz: float, last: _Last) -> float:
+        """How much of the last direction is kept."""
+        if last.g is None:
+            return 0.0
+        if self.fletcher_reeves:
+            return gz / last.gz
+        return max(0.0, (gz - dot(z, last.g)) / last.gz)
+
+
+class _Last(NamedTuple):
+    """What the last step leaves to the next; nothing at the start, and when the search begins anew."""
+
+    length: float = 0.0
+    slope: float = 0.0
+    gz: float = 0.0
+    g: FloatArray | None = None

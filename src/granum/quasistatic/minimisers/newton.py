@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._jit import FloatArray, IntArray, kernel
 from ..course import Course, dot, largest
+from ..energy import of_packing
 from ..precondition import Preconditioner, row_sums
 
 FIRST_RADIUS = 0.02  # of the trust region, in mean diameters (norm over all grains)
@@ -28,7 +29,7 @@ class Newton:
         g = np.empty_like(course.x)
         while course.going:
             self.preconditioner.refresh(course)
-            pairs, block = course.energy.stiffness(course.x)
+            pairs, block = of_packing(course).stiffness(course.x)
             used = block[:, 0, 0] != 0
             a, b, edge = pairs.a[used], pairs.b[used], -block[used]
             hessian = Hessian(a, b, edge, row_sums(len(course.x), a, b, edge))

@@ -134,6 +134,13 @@ def test_metrics_of_packings_are_those_of_the_packing(sheared):
     assert_allclose(series["pressure"], [measure(packing).pressure for packing in packings], rtol=1e-15)
 
 
+def test_packings_are_not_compared_as_runs(sheared):
+    from granum.analysis.compare import compare
+
+    with pytest.raises(InputError, match="no time"):
+        compare(sheared[0], sheared[0])
+
+
 def test_metrics_of_packings_refuse_runs(tmp_path):
     from granum import Recorder, make_scene, simulate, steps
 

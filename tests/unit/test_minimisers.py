@@ -114,7 +114,8 @@ def test_line_search_meets_the_strong_wolfe_conditions(jammed):
     for first in (1e-4, 1.0, 50.0):
         step = search(course, p, slope, first, 0.3)
         assert step is not None
-        assert (step.E - course.E) <= 1e-4 * step.length * slope
+        gain = course.E - step.E
+        assert gain >= 1e-4 * step.length * abs(slope)
         assert abs(step.slope) <= 0.3 * abs(slope)
         assert step.slope == pytest.approx(dot(step.g, p))
 
@@ -123,7 +124,7 @@ def test_limit_and_stall_are_said(strained):
     _, report = minimise(strained, "fire", limit=3)
     assert not report.converged
     assert "limit of 3 iterations" in report.reason
-    _, report = minimise(strained, "lbfgs", tolerance=1e-25, limit=3000)
+    _, report = minimise(strained, "lbfgs", tolerance=1e-25, limit=20_000)
     assert not report.converged
     assert "rounding" in report.reason
 

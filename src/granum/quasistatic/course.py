@@ -14,7 +14,7 @@ from .._jit import FloatArray, kernel
 from ..checks import InputError, RunError
 
 WATCH_EVERY = 0.2  # [s] between two looks of a watcher
-PATIENCE = 300     # iterations without a smaller residual, after which energies that differ by rounding only end it
+PATIENCE = 3000    # iterations without a smaller residual, after which energies that differ by rounding only end it
 
 
 class Energy(Protocol):

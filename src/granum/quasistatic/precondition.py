@@ -23,7 +23,8 @@ MOVED = 0.25            # of the cutoff: a grain that has gone so far makes a ne
 MOST_DIRECT = 20_000     # grains in 3D whose matrix is factorised; factors of more are too dense
 CG_PART = 1e-4          # of the right side, left by conjugate gradients
 LEAST_WIDTH = 10.0      # of the averaged overlaps, in residuals over the mean stiffness
-SHIFTS = (1e-9, 1e-6, 1e-3, 1e-1, 1e1, 1e3, 1e6)  # of the mean stiffness, tried one after the other
+EVERY = {2: 12, 3: 30}  # iterations with one factorisation, by dimension: in 3D factors are dear
+SHIFTS = (1e-7, 1e-5, 1e-3, 1e-1, 1e1, 1e3, 1e6)  # of the mean stiffness, tried one after the other; in 3D from the second on
 
 
 class Preconditioner(Protocol):
@@ -148,14 +149,13 @@ class ContactStiffness:
     """The Hessian of the energy, with the stiffness of every contact averaged over the overlaps that the motion runs through.
 
     Contacts that open and close are what makes a packing near jamming hard: the exact Hessian at one place knows nothing of those that
-    the step will close. The average does, and the memory of L-BFGS learns the rest, so that one factorisation serves ``every``
+    the step will close. The average does, and the memory of L-BFGS learns the rest, so that one factorisation serves a dozen
     iterations. Where it has no inverse (rattlers, translations, prestress that would buckle) a multiple of the unit matrix is added.
     """
 
     name, scaled = "contacts", True
 
-    def __init__(self, every: int = 8) -> None:
-        self.every = every
+    def __init__(self) -> None:
         self._age = 0
         self._place: FloatArray | None = None
         self._motion: FloatArray | None = None
@@ -167,7 +167,7 @@ class ContactStiffness:
             self._motion = course.x - self._place
         self._place = course.x
         self._age += 1
-        if self._factor is not None and self._age <= self.every:
+        if self._factor is not None and self._age <= EVERY[course.x.shape[1]]:
             return False
         self._factor, self._age = self._factorise(course), 1
         return True
@@ -182,7 +182,7 @@ class ContactStiffness:
         self._scale = _mean_stiffness(edge)
         plan = Plan(len(x), a, b, energy.packing.cell.wrap(x))
         diagonal, unit = row_sums(len(x), a, b, edge), self._scale * np.eye(x.shape[1])
-        for shift in SHIFTS:
+        for shift in SHIFTS[x.shape[1] - 2 :]:
             course.factorisations += 1
             factor = plan.factorise(diagonal + shift * unit, edge)
             if factor is not None:

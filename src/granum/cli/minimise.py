@@ -19,7 +19,8 @@ from .packings import (
     read_law,
     read_sizes,
     show,
-)  # fmt: skip
+    warm_up,
+)
 
 if TYPE_CHECKING:
     from ..quasistatic.course import MinimiseReport
@@ -71,7 +72,6 @@ def minimise(
     granum minimise box.h5 -o relaxed.h5
     granum minimise --packing 1000,0.7 --dim 3 --law hertz --json
     """
-    from .._jit import cache_is_warm
     from ..io import Recording
     from ..io.packing import is_packing, read_packing
     from ..quasistatic.packing import check_fraction
@@ -83,8 +83,6 @@ def minimise(
     if tolerance is not None:
         finite_positive("--tolerance", tolerance, "N")
     _check_output(output, file, not no_picture)
-    if not cache_is_warm():
-        talk("compiling kernels, once (under a minute; later runs start at once) ...")
     options = {"tolerance": tolerance, "limit": limit}
     if packing is not None:
         if phi is not None:
@@ -117,6 +115,7 @@ def _minimise_packing(
     from ..quasistatic.measure import measure
     from ..quasistatic.minimise import minimise as minimise_packing
 
+    warm_up(methods, start.dim, start.law)
     before, trials = measure(start), []
     for name, helper in methods:
         with Watch(name if helper is None else f"{name}+{helper}", total=1) as watch:

@@ -15,6 +15,7 @@ from ..scene.sizes import Discrete, Sizes
 
 FEWEST = 3  # grains of a packing
 BIDISPERSE = Discrete(diameters=(1.0, 1.4))  # equal numbers of both: does not crystallise
+WIDEST = 1e3  # largest diameter over smallest: beyond, small grains are dust in the gaps of a few large ones
 CLOSEST = {2: 0.9069, 3: 0.74048}  # packing fractions of the densest lattices of equal grains, rounded up in the last digit kept
 
 
@@ -123,11 +124,16 @@ def shares(sizes: Sizes, rng: np.random.Generator, count: int) -> FloatArray:
 
 
 def check_fraction(phi: float, dim: int, diameter: FloatArray) -> float:
-    """``phi`` if grains of these diameters could have it without being crushed, else a refusal.
+    """``phi`` if grains of these diameters could have it without being crushed, else a refusal; also of sizes too far apart.
 
     No packing of equal grains is denser than the densest lattice. Grains of several sizes may fill gaps: k sizes at most
     1 - (1 - c)^k; sizes less than a factor of 1.5 apart count as one more at most.
     """
+    if not diameter.max() <= WIDEST * diameter.min():
+        raise InputError(
+            f"sizes must be within a factor of {WIDEST:g} (got diameters from {diameter.min():.3g} to {diameter.max():.3g}). "
+            "Take a narrower distribution."
+        )
     classes = 1 + int(np.ceil(np.log(diameter.max() / diameter.min()) / np.log(1.5) - 1e-12))
     most = 1 - (1 - CLOSEST[dim]) ** classes
     if not 0 < phi <= most:

@@ -287,6 +287,41 @@ def test_an_interrupted_shear_keeps_its_steps(granum, monkeypatch, file):
         assert len(recording.summary["curve"]["strain"]) == 3
 
 
+def test_progress_tells_phi_energy_pressure_and_what_is_left(monkeypatch, jammed):
+    """On a pipe as lines: the part that is done is that of the steps, or of the decades of a single residual."""
+    import io
+
+    from rich.console import Console
+
+    from granum.cli import packings
+    from granum.quasistatic.course import Course
+    from granum.quasistatic.energy import PackingEnergy
+
+    lines = io.StringIO()
+    monkeypatch.setattr(packings, "stderr", lambda: Console(file=lines, width=200))
+    monkeypatch.setattr(packings, "QUIET", -1.0)
+    monkeypatch.setattr(packings, "LINE_EVERY", -1.0)
+    course = Course(PackingEnergy(jammed.at(0.9)), "lbfgs", 1e-12, 10)
+    with packings.Watch("alone", total=1) as watch:
+        watch(course)
+        course._history.append(course.residual * 1e-3)
+        watch(course)
+    with packings.Watch("many", total=4) as watch:
+        watch.done = 3
+        watch(course)
+    with packings.Watch("open") as watch:
+        watch(course)
+    first, second, third, fourth = lines.getvalue().splitlines()
+    assert first.startswith("alone: 0%, phi 0.90000, p ")
+    decades = 3 / (np.log10(course._history[0] / 1e-12))
+    assert second.startswith(f"alone: {decades:.0%}")
+    assert "left" in second
+    assert third.startswith("many: 75%")
+    assert fourth.startswith("open: phi")
+    assert "E " in fourth
+    assert "residual" in fourth
+
+
 def test_help_has_examples_and_defaults(granum):
     for command in ("jam", "minimise", "shear"):
         text = granum(command, "--help").stdout

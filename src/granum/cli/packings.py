@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ QUIET = 1.0       # [s] before anything is shown
 LINE_EVERY = 10   # [s] between two lines where there is no terminal
 SIZES_HELP = "Diameters in any unit, equal numbers of each: 1,1.4; with numbers: 1:0.7,2:0.3; uniform:0.8,1.2; lognormal:SIGMA."
 WIDE = 110        # [columns] of a terminal with room for a bar
+FEW, SHORT = 24, 300              # grains and iterations that make all kernels run once,
+DENSE = {2: 0.92, 3: 0.72}        # in packings that are jammed
 WIDEST = 3.0      # standard deviations that a log-normal distribution keeps
 
 
@@ -124,6 +127,20 @@ class Watch:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+
+
+def warm_up(methods: Iterable[tuple[str, str | None]], dim: int, law: PowerLaw) -> None:
+    """Compile or load all kernels with a few grains, so that wall times are of the work alone."""
+    from .._jit import cache_is_warm
+    from ..quasistatic.measure import measure
+    from ..quasistatic.minimise import minimise
+    from ..quasistatic.packing import random_packing
+
+    if not cache_is_warm():
+        talk("compiling kernels, once (a minute or two; later runs start at once) ...")
+    few = random_packing(FEW, DENSE[dim], dim=dim, law=law)
+    for name, helper in methods:
+        measure(minimise(few, name, helper, limit=SHORT).packing)
 
 
 def facts(course: Course) -> str:

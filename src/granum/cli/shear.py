@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..checks import InputError, finite_positive
-from .console import in_words, talk
-from .packings import Watch, about, draw_beside, observables, packing_rows, show, unit_of_pressure
+from .console import in_words
+from .packings import Watch, about, draw_beside, observables, packing_rows, show, unit_of_pressure, warm_up
 
 if TYPE_CHECKING:
     from ..quasistatic.measure import Measured
@@ -42,11 +42,11 @@ def shear(
     frame is its strain.
 
     \b
-    granum shear jam.h5 --strain 0.02 --step 1e-4
-    granum shear jam.h5 --pure --strain 0.01 --step 2e-4 -o pure.h5
-    granum plot jam-shear.h5 shear
+    granum minimise jam.h5 --phi 0.86 -o dense.h5
+    granum shear dense.h5 --strain 0.02 --step 1e-4
+    granum shear dense.h5 --pure --strain 0.01 --step 2e-4 -o pure.h5
+    granum plot dense-shear.h5 shear
     """
-    from .._jit import cache_is_warm
     from ..io import Recording
     from ..io.packing import PackingWriter, read_packing
     from ..quasistatic.measure import measure
@@ -64,8 +64,7 @@ def shear(
     if output.exists() and output.samefile(file):
         raise InputError(f"output {output} is the file that is read: it would be lost. Choose another name with -o.")
     check_output(output, not no_picture)
-    if not cache_is_warm():
-        talk("compiling kernels, once (under a minute; later runs start at once) ...")
+    warm_up([(method, preconditioner)], packing.dim, packing.law)
     start = measure(packing)
     if not start.jammed:
         raise InputError(

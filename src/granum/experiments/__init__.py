@@ -9,6 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from . import (
+    em_fig2,
+    em_iterations,
+    em_scaling,
+    em_shear,
+    em_table1,
     pp_multigrid,
     pp_serial_parallel,
     sn_column,
@@ -32,6 +37,11 @@ def _experiment(module: Any, title: str) -> Experiment:
 
 
 EXPERIMENTS: dict[str, Experiment] = {
+    "em-fig2": _experiment(em_fig2, "residual against iteration of one minimisation, unjammed (EM 4.1, Fig. 2)"),
+    "em-iterations": _experiment(em_iterations, "iterations and time of a strain step on the way to jamming (EM 4.2, Fig. 7)"),
+    "em-scaling": _experiment(em_scaling, "exponents of pressure, shear modulus and coordination near jamming (EM 4.2, Fig. 4-6)"),
+    "em-shear": _experiment(em_shear, "stress and fabric in pure shear, by the size of the increments (EM 4.3, Fig. 8)"),
+    "em-table1": _experiment(em_table1, "iterations and time of all minimisers: growth, shear, kick (EM 4.2, Table 1)"),
     "pp-multigrid": _experiment(pp_multigrid, "columns and a silo with direct, iterative and multigrid solves (PP 5.3, Table 5.4)"),
     "pp-serial-parallel": _experiment(
         pp_serial_parallel, "the order of a serial and of a parallel sweep: column, silo, drums (PP 5.2, Tables 5.1-5.3)"

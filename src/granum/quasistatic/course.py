@@ -14,6 +14,7 @@ from .._jit import FloatArray, kernel
 from ..checks import InputError, RunError
 
 WATCH_EVERY = 0.2  # [s] between two looks of a watcher
+PATIENCE = 3000    # iterations without a smaller residual, after which energies that differ by rounding only end it
 
 
 class Energy(Protocol):
@@ -74,6 +75,7 @@ class Course:
         self._leg_end, self._leg_residual = math.inf, 0.0
         self.stalled = ""  # why it cannot go on, once it cannot
         self._history = [self._measure()]
+        self._best = self._history[0], self.E, 0  # residual, energy and iteration of the best place
 
     @property
     def residual(self) -> float:
@@ -100,6 +102,10 @@ class Course:
         self.x, self.E, self.g = x, E, g
         self.iterations += 1
         self._history.append(self._measure())
+        if self.residual < self._best[0]:
+            self._best = self.residual, E, self.iterations
+        elif self.iterations - self._best[2] >= PATIENCE and abs(E - self._best[1]) <= self.energy.noise:
+            self.stalled = f"nothing has changed beyond rounding in {PATIENCE} iterations"
         if self._watch is not None and (now := time.perf_counter()) - self._looked > WATCH_EVERY:
             self._looked = now
             self._watch(self)

@@ -11,9 +11,8 @@ from .lbfgs import LBFGS
 NEAR = 0.3          # of the mean contact force: with a larger force left over, grains are still on the move
 ENOUGH = 0.9        # of the d N contacts that hold a packing: with fewer it is unjammed
 FIRST_FALL, LONGEST_FALL = 400, 3200  # iterations of FIRE before the contacts are tried again; twice as many each time, up to the second
-TRIAL = {2: 500, 3: 60}  # iterations that L-BFGS with the contacts gets to show that it works, by dimension
+TRIAL = {2: 500, 3: 120}  # iterations that L-BFGS with the contacts gets to show that it works, by dimension
 GAIN = 0.1          # of the residual that it must be below by then
-SEVERAL = {2: 8, 3: 20}  # iterations with one factorisation, by dimension: in 3D they are dear
 
 
 class Auto:
@@ -36,7 +35,7 @@ class Auto:
             if near:
                 before = course.residual
                 course.leg(TRIAL[dim])
-                LBFGS(ContactStiffness(SEVERAL[dim])).run(course, diameter)
+                LBFGS(ContactStiffness()).run(course, diameter)
                 near = course.residual < GAIN * before and not course.stalled
                 course.stalled = ""
             else:

@@ -59,9 +59,9 @@ def read_sizes(text: str) -> Sizes:
             sigma = float(rest)
             edge = 2.718281828459045 ** (WIDEST * sigma)
             return LogNormal(median=1.0, sigma=sigma, lower=1 / edge, upper=edge)
-        parts = [part.split(":") for part in text.split(",")]
-        numbers = [float(part[1]) if len(part) == 2 else 1.0 for part in parts]
-        return Discrete(diameters=tuple(float(part[0]) for part in parts), fractions=tuple(numbers))
+        parts = [part.partition(":") for part in text.split(",")]
+        numbers = tuple(float(number) if colon else 1.0 for _, colon, number in parts)
+        return Discrete(diameters=tuple(float(diameter) for diameter, _, _ in parts), fractions=numbers)
     except ValidationError as error:
         raise explain(error, f"--sizes {text!r}") from None
     except (ValueError, OverflowError):
@@ -102,7 +102,9 @@ class Watch:
         if self.total != 1:
             return self.done / self.total if self.total else None
         self._first = max(self._first, course.residual)
-        return min(1.0, math.log(self._first / course.residual) / math.log(self._first / course.tolerance))
+        if course.residual <= course.tolerance:
+            return 1.0
+        return math.log(self._first / course.residual) / math.log(self._first / course.tolerance)
 
     def _update(self, words: str, part: float | None) -> None:
         if self._bar is None:

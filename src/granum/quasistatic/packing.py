@@ -15,6 +15,7 @@ from ..scene.sizes import Discrete, Sizes
 
 FEWEST = 3  # grains of a packing
 BIDISPERSE = Discrete(diameters=(1.0, 1.4))  # equal numbers of both: does not crystallise
+WIDEST = 1e3  # largest diameter over smallest: beyond, small grains are dust in the gaps of a few large ones
 CLOSEST_BALLS = math.pi / math.sqrt(18)  # packing fraction of the densest packing of equal balls
 ROUNDING = 1e-12
 
@@ -124,7 +125,12 @@ def shares(sizes: Sizes, rng: np.random.Generator, count: int) -> FloatArray:
 
 
 def check_fraction(phi: float, dim: int, diameter: FloatArray) -> float:
-    """``phi`` if grains of these diameters could have it without being crushed, else a refusal."""
+    """``phi`` if grains of these diameters could have it without being crushed, else a refusal; also of sizes too far apart."""
+    if not diameter.max() <= WIDEST * diameter.min():
+        raise InputError(
+            f"sizes must be within a factor of {WIDEST:g} (got diameters from {diameter.min():.3g} to {diameter.max():.3g}). "
+            "Take a narrower distribution."
+        )
     most = closest(dim, float(diameter.min() / diameter.max()))
     if not 0 < phi <= most:
         raise InputError(

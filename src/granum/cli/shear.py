@@ -43,9 +43,10 @@ def shear(
     frame is its strain.
 
     \b
-    granum shear jam.h5 --strain 0.02 --step 1e-4
-    granum shear jam.h5 --pure --strain 0.01 --step 2e-4 -o pure.h5
-    granum plot jam-shear.h5 shear
+    granum minimise jam.h5 --phi 0.86 -o dense.h5
+    granum shear dense.h5 --strain 0.02 --step 1e-4
+    granum shear dense.h5 --pure --strain 0.01 --step 2e-4 -o pure.h5
+    granum plot dense-shear.h5 shear
     """
     from ..io import Recording
     from ..io.packing import PackingWriter, read_packing

@@ -145,7 +145,7 @@ def test_an_end_that_is_not_reached_is_said(granum):
         (("--packing", "40"), ("must be N,PHI",)),
         (("--packing", "40,0.8,1,2"), ("must be N,PHI",)),
         (("--packing", "2,0.8"), ("at least 3",)),
-        (("--packing", "40,1.3"), ("phi must be above 0 and at most 0.99",)),
+        (("--packing", "40,1.3"), ("phi must be above 0 and at most 0.9091",)),
         (("--packing", "40,0.95", "--sizes", "1"), ("phi must be above 0 and at most 0.9069",)),
         (("--packing", "40,nan"), ("phi must be",)),
         (("--packing", "40,0.8", "--method", "newtn"), ("unknown method",)),

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from granum.checks import InputError
 from granum.contact.power import HERTZ, PowerLaw
 from granum.quasistatic.energy import PackingEnergy
-from granum.quasistatic.packing import Packing, ball_volume, random_packing, shares
+from granum.quasistatic.packing import Packing, ball_volume, closest, random_packing, shares
 from granum.scene.cell import Cell, pure_shear, simple_shear
 from granum.scene.sizes import Discrete, Uniform
 
@@ -80,9 +80,16 @@ def test_impossible_fractions_are_refused(phi):
 def test_impossible_fractions_in_3d_and_of_several_sizes():
     with pytest.raises(InputError, match=r"at most 0\.7405.*jam near 0\.64"):
         random_packing(100, 0.75, dim=3, sizes=Discrete(diameters=(1.0,)))
-    with pytest.raises(InputError, match=r"at most 0\.99"):
-        random_packing(100, 1.0)
-    assert random_packing(100, 0.95).phi == pytest.approx(0.95)  # two sizes might fill gaps
+    with pytest.raises(InputError, match=r"at most 0\.9091"):  # Florian's bound of discs from 1 to 1.4
+        random_packing(100, 0.92)
+    assert random_packing(100, 0.908).phi == pytest.approx(0.908)
+    assert random_packing(100, 0.75, dim=3).phi == pytest.approx(0.75)  # small balls might fill gaps
+
+
+def test_closest_packing_of_equal_grains_is_the_lattice():
+    assert closest(2, 1.0) == pytest.approx(np.pi / np.sqrt(12))
+    assert closest(3, 1.0) == pytest.approx(np.pi / np.sqrt(18))
+    assert closest(2, 1e-9) == pytest.approx(1, abs=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ def test_an_end_that_is_not_reached_is_said(granum):
         (("--packing", "40"), ("must be N,PHI",)),
         (("--packing", "40,0.8,1,2"), ("must be N,PHI",)),
         (("--packing", "2,0.8"), ("at least 3",)),
-        (("--packing", "40,1.3"), ("phi must be above 0 and at most 0.99",)),
+        (("--packing", "40,1.3"), ("phi must be above 0 and at most 0.9091",)),
         (("--packing", "40,0.95", "--sizes", "1"), ("phi must be above 0 and at most 0.9069",)),
         (("--packing", "40,nan"), ("phi must be",)),
         (("--packing", "40,0.8", "--method", "newtn"), ("unknown method",)),
@@ -254,17 +254,25 @@ def test_a_picture_that_cannot_be_drawn_loses_nothing(granum, monkeypatch, file)
 
 
 def test_a_full_disk_loses_no_result(granum, file):
-    """The file cannot grow beyond 1 MB: the result is shown all the same, with exit code 2."""
+    """Files cannot grow beyond 8 and 500 kB: what was found is shown all the same, with exit code 2."""
     kept = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (8192, kept[1]))
         result = granum("minimise", file, *PLAIN, "-o", "end.h5", "--no-picture", "--json")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, kept[1]))
+        sheared = granum("shear", file, *PLAIN, "--strain", 0.05, "--step", 0.001, "--no-picture", "--json")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, kept)
         signal.signal(signal.SIGXFSZ, handler)
     assert result.exit_code == 2
     assert json.loads(result.stdout)["jammed"]
+    assert refused(sheared, "Make room")
+    found = json.loads(sheared.stdout)
+    assert not found["complete"]
+    assert 3 < len(found["curve"]["strain"]) < 51
+    with Recording("packing-shear.h5") as recording:
+        assert len(recording) == len(found["curve"]["strain"]) - 1  # all but the one that met the end of the disk
 
 
 def test_an_interrupted_shear_keeps_its_steps(granum, monkeypatch, file):
@@ -285,6 +293,41 @@ def test_an_interrupted_shear_keeps_its_steps(granum, monkeypatch, file):
         assert_allclose(recording.times, [0, 0.001, 0.002], rtol=1e-12)
         assert not recording.summary["complete"]
         assert len(recording.summary["curve"]["strain"]) == 3
+
+
+def test_progress_tells_phi_energy_pressure_and_what_is_left(monkeypatch, jammed):
+    """On a pipe as lines: the part that is done is that of the steps, or of the decades of a single residual."""
+    import io
+
+    from rich.console import Console
+
+    from granum.cli import packings
+    from granum.quasistatic.course import Course
+    from granum.quasistatic.energy import PackingEnergy
+
+    lines = io.StringIO()
+    monkeypatch.setattr(packings, "stderr", lambda: Console(file=lines, width=200))
+    monkeypatch.setattr(packings, "QUIET", -1.0)
+    monkeypatch.setattr(packings, "LINE_EVERY", -1.0)
+    course = Course(PackingEnergy(jammed.at(0.9)), "lbfgs", 1e-12, 10)
+    with packings.Watch("alone", total=1) as watch:
+        watch(course)
+        course._history.append(course.residual * 1e-3)
+        watch(course)
+    with packings.Watch("many", total=4) as watch:
+        watch.done = 3
+        watch(course)
+    with packings.Watch("open") as watch:
+        watch(course)
+    first, second, third, fourth = lines.getvalue().splitlines()
+    assert first.startswith("alone: 0%, phi 0.90000, p ")
+    decades = 3 / (np.log10(course._history[0] / 1e-12))
+    assert second.startswith(f"alone: {decades:.0%}")
+    assert "left" in second
+    assert third.startswith("many: 75%")
+    assert fourth.startswith("open: phi")
+    assert "E " in fourth
+    assert "residual" in fourth
 
 
 def test_help_has_examples_and_defaults(granum):

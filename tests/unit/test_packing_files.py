@@ -129,8 +129,16 @@ def test_metrics_of_packings_are_those_of_the_packing(sheared):
     path, packings = sheared
     with Recording(path) as recording:
         alone, series = measure_recording(recording, "packing").values, measure_recording(recording, "packing", range(4)).columns
+    assert not {"frames", "first_time", "last_time", "units", "note", "series"} & set(alone)
     assert alone["coordination"] == measure(packings[-1]).coordination
     assert_allclose(series["pressure"], [measure(packing).pressure for packing in packings], rtol=1e-15)
+
+
+def test_packings_are_not_compared_as_runs(sheared):
+    from granum.analysis.compare import compare
+
+    with pytest.raises(InputError, match="no time"):
+        compare(sheared[0], sheared[0])
 
 
 def test_metrics_of_packings_refuse_runs(tmp_path):

@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 from granum.analysis import Snapshot
 from granum.checks import InputError
 from granum.cli import make_app
-from granum.cli.plot import NAMES
+from granum.cli.plot import NAMES, PACKING_NAMES
 from granum.contact import Material
 from granum.io import Recording
 from granum.plot.fields import field_of
-from granum.plot.figures import FIGURES, draw_figure
+from granum.plot.figures import FIGURES, PACKING_FIGURES, draw_figure
 from granum.plot.look import Look
 from granum.plot.section import cut, make_section, outline, surface
 from granum.scene import Body, Box, Cylinder, Mesh, Motion, Plane, Scene
@@ -67,6 +67,7 @@ def test_figures_of_a_drum(runs, name):
 
 def test_help_names_all_figures():
     assert NAMES.split(", ") == list(FIGURES)
+    assert PACKING_NAMES.split(", ") == list(PACKING_FIGURES)
 
 
 def test_axes_carry_units(runs):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..checks import InputError
 from ..io import Recording
+from ..io.packing import is_packing
 from .contact_errors import overlap_ratio
 from .energy import scaled_kinetic_energy
 from .snapshot import Snapshot
@@ -148,6 +149,8 @@ def compare(
     runs = [run if isinstance(run, Recording) else Recording(run) for run in (a, b)]
     try:
         for run in runs:
+            if is_packing(run):
+                raise InputError(f"{run.path} holds packings, which have no time: runs alone are compared. Measure them with `analyse`.")
             if len(run) < FEWEST_FRAMES:
                 raise InputError(f"{run.path} holds {len(run)} frames; a comparison needs {FEWEST_FRAMES} or more.")
         end = min(float(run.times[-1]) for run in runs) if until is None else until

@@ -25,6 +25,7 @@ from .snapshot import Snapshot, snapshots
 from .surface import heap_slope, pile_shape, surface_height
 
 HISTOGRAM_BINS = 20
+PACKING_SERIES = ("time", "coordination", "pressure", "shear_stress", "deviatoric_fabric")
 FIELD_CELL = 2.0  # [mean diameters] cells of the fields, and width of their kernel
 
 
@@ -273,7 +274,8 @@ def _series(shots: Iterable[Snapshot], look: Callable[[Snapshot], dict[str, floa
 
 
 def _packing(shots: Iterable[Snapshot]) -> Measured:
-    return _series(shots, packing_numbers, "no number")
+    found = _series(shots, packing_numbers, "no number")
+    return Measured(found.values, {name: found.columns[name] for name in PACKING_SERIES if name in found.columns}, found.note)
 
 
 def _moduli(shots: Iterable[Snapshot]) -> Measured:
@@ -364,7 +366,10 @@ METRICS: dict[str, Metric] = {
     ),
     "packing": Metric(
         _packing, "packing fraction, coordination, rattlers, stress and fabric; time is the strain, or the number of the frame",
-        {"energy": "J", **dict.fromkeys(("pressure", "shear_stress", "deviatoric_stress"), "N/m^(d-1)"), "mean_force": "N", "largest_overlap": "m"},
+        {
+            "energy": "J", **dict.fromkeys(("pressure", "shear_stress", "deviatoric_stress"), "N/m^(d-1)"), "mean_force": "N",
+            "largest_overlap": "m",
+        },
         needs="packings",
     ),
     "moduli": Metric(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..checks import InputError, known_name
-from .console import in_words, talk
-from .packings import SIZES_HELP, Watch, about, draw_beside, facts, observables, packing_rows, read_law, read_sizes, show
+from .console import in_words
+from .packings import SIZES_HELP, Watch, about, draw_beside, facts, observables, packing_rows, read_law, read_sizes, show, warm_up
 
 if TYPE_CHECKING:
     from ..quasistatic.jam import JamStep
@@ -48,7 +48,6 @@ def jam(
     granum jam --sizes lognormal:0.2 --json
     granum plot jam.h5 network
     """
-    from .._jit import cache_is_warm
     from ..io.packing import PackingWriter
     from ..quasistatic.jam import ROUTES, check_accuracy
     from ..quasistatic.jam import jam as find_jam
@@ -65,8 +64,7 @@ def jam(
     known_name("method", method, METHODS)
     chosen_law, chosen_sizes = read_law(law, alpha), read_sizes(sizes)
     check_output(output, not no_picture)
-    if not cache_is_warm():
-        talk("compiling kernels, once (under a minute; later runs start at once) ...")
+    warm_up([(method, None)], dim, chosen_law)
     with Watch(f"jam {particles}") as progress:
         found = find_jam(
             particles, dim=dim, sizes=chosen_sizes, law=chosen_law, seed=seed, accuracy=accuracy, route=route, method=method,  # type: ignore[arg-type]

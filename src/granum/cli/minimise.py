@@ -19,7 +19,8 @@ from .packings import (
     read_law,
     read_sizes,
     show,
-)  # fmt: skip
+    warm_up,
+)
 
 if TYPE_CHECKING:
     from ..quasistatic.course import MinimiseReport
@@ -52,6 +53,7 @@ def minimise(
         float | None, typer.Option(help="[N] left on a grain. Default: 1e-10 k d^(alpha - 1); of a run 1e-8 of a grain's weight.")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Most iterations.")] = 100_000,
+    phi: Annotated[float | None, typer.Option(help="Grow or shrink the grains of a packing in FILE to this fraction first.")] = None,
     frame: Annotated[int, typer.Option(help="Of FILE; negative: from the end.")] = -1,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Recording (.h5) of start and end, or figure (.png, .pdf, .svg) of the residuals.")
@@ -66,13 +68,13 @@ def minimise(
 
     \b
     granum minimise --packing 4096,0.8438,1 --method lbfgs --method lbfgs+adjacency --method cg -o residuals.png
-    granum minimise jam.h5 --method fire -o relaxed.h5
+    granum minimise jam.h5 --phi 0.86 -o dense.h5
     granum minimise box.h5 -o relaxed.h5
     granum minimise --packing 1000,0.7 --dim 3 --law hertz --json
     """
-    from .._jit import cache_is_warm
     from ..io import Recording
     from ..io.packing import is_packing, read_packing
+    from ..quasistatic.packing import check_fraction
 
     if (file is None) == (packing is None):
         raise InputError("give the recording FILE of a packing or of a run, or --packing N,PHI for a random one" + (
@@ -81,10 +83,10 @@ def minimise(
     if tolerance is not None:
         finite_positive("--tolerance", tolerance, "N")
     _check_output(output, file, not no_picture)
-    if not cache_is_warm():
-        talk("compiling kernels, once (under a minute; later runs start at once) ...")
     options = {"tolerance": tolerance, "limit": limit}
     if packing is not None:
+        if phi is not None:
+            raise InputError("--packing N,PHI names the packing fraction already: leave --phi out.")
         start, seed = _random(packing, dim, law, alpha, sizes)
         _minimise_packing(start, seed, packing, _methods(method, preconditioner), options, output, not no_picture, as_json)
         return
@@ -94,8 +96,12 @@ def minimise(
     with Recording(file) as recording:
         if is_packing(recording):
             start, seed = read_packing(recording, frame), recording.description.get("seed")
+            if phi is not None:
+                start = start.at(check_fraction(phi, start.dim, 2 * start.radius))
             _minimise_packing(start, seed, str(file), _methods(method, preconditioner), options, output, not no_picture, as_json)
         else:
+            if phi is not None:
+                raise InputError("--phi is of packings: the grains of a run keep their sizes.")
             from .relax import relax
 
             relax(recording, frame, _plain_methods(method, preconditioner), options, output, not no_picture, as_json)
@@ -109,6 +115,7 @@ def _minimise_packing(
     from ..quasistatic.measure import measure
     from ..quasistatic.minimise import minimise as minimise_packing
 
+    warm_up(methods, start.dim, start.law)
     before, trials = measure(start), []
     for name, helper in methods:
         with Watch(name if helper is None else f"{name}+{helper}", total=1) as watch:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ QUIET = 1.0       # [s] before anything is shown
 LINE_EVERY = 10   # [s] between two lines where there is no terminal
 SIZES_HELP = "Diameters in any unit, equal numbers of each: 1,1.4; with numbers: 1:0.7,2:0.3; uniform:0.8,1.2; lognormal:SIGMA."
 WIDE = 110        # [columns] of a terminal with room for a bar
+FEW, SHORT = 24, 300              # grains and iterations that make all kernels run once,
+DENSE = {2: 0.90, 3: 0.72}        # in packings that are jammed
 WIDEST = 3.0      # standard deviations that a log-normal distribution keeps
 
 
@@ -56,9 +59,9 @@ def read_sizes(text: str) -> Sizes:
             sigma = float(rest)
             edge = 2.718281828459045 ** (WIDEST * sigma)
             return LogNormal(median=1.0, sigma=sigma, lower=1 / edge, upper=edge)
-        parts = [part.split(":") for part in text.split(",")]
-        numbers = [float(part[1]) if len(part) == 2 else 1.0 for part in parts]
-        return Discrete(diameters=tuple(float(part[0]) for part in parts), fractions=tuple(numbers))
+        parts = [part.partition(":") for part in text.split(",")]
+        numbers = tuple(float(number) if colon else 1.0 for _, colon, number in parts)
+        return Discrete(diameters=tuple(float(diameter) for diameter, _, _ in parts), fractions=numbers)
     except ValidationError as error:
         raise explain(error, f"--sizes {text!r}") from None
     except (ValueError, OverflowError):
@@ -99,7 +102,9 @@ class Watch:
         if self.total != 1:
             return self.done / self.total if self.total else None
         self._first = max(self._first, course.residual)
-        return min(1.0, math.log(self._first / course.residual) / math.log(self._first / course.tolerance))
+        if course.residual <= course.tolerance:
+            return 1.0
+        return math.log(self._first / course.residual) / math.log(self._first / course.tolerance)
 
     def _update(self, words: str, part: float | None) -> None:
         if self._bar is None:
@@ -122,6 +127,20 @@ class Watch:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+
+
+def warm_up(methods: Iterable[tuple[str, str | None]], dim: int, law: PowerLaw) -> None:
+    """Compile or load all kernels with a few grains, so that wall times are of the work alone."""
+    from .._jit import cache_is_warm
+    from ..quasistatic.measure import measure
+    from ..quasistatic.minimise import minimise
+    from ..quasistatic.packing import random_packing
+
+    if not cache_is_warm():
+        talk("compiling kernels, once (a minute or two; later runs start at once) ...")
+    few = random_packing(FEW, DENSE[dim], dim=dim, law=law)
+    for name, helper in methods:
+        measure(minimise(few, name, helper, limit=SHORT).packing)
 
 
 def facts(course: Course) -> str:

@@ -13,8 +13,9 @@ from .restart import recording_of
 
 NAMES = (
     "picture, network, velocity, density, packing, pressure, shear, inertial, histogram, forces, profile, janssen, energy, contacts, "
-    "overlap, solver; of packings: packing, network, forces, shear, search"
+    "overlap, solver"
 )
+PACKING_NAMES = "packing, network, forces, shear, search"
 FORMATS = (".png", ".pdf", ".svg")
 FRAME, PLANE = "Which frames", "Drawings of a slab (lengths in mean diameters)"
 
@@ -25,7 +26,7 @@ def register(app: typer.Typer) -> None:
 
 def plot(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Recording of a run, finished or not.")],
-    figure: Annotated[str, typer.Argument(metavar="FIGURE", help=f"One of: {NAMES}.")],
+    figure: Annotated[str, typer.Argument(metavar="FIGURE", help=f"Of a run: {NAMES}. Of packings: {PACKING_NAMES}.")],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Figure file (.png, .pdf or .svg); default: beside FILE, with FIGURE in its name.")
     ] = None,

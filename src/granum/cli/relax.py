@@ -19,12 +19,17 @@ def relax(
     recording: Recording, frame: int, methods: list[str], options: dict[str, Any], output: Path | None, picture: bool, as_json: bool
 ) -> None:  # fmt: skip
     """Relax a frame of a run and tell of it."""
+    from .._jit import cache_is_warm
     from ..analysis import state_hash
+    from ..scene.file import load_scene
     from ..simulation.relax import relax_run
     from ..simulation.relaxed_file import write_relaxed
 
-    trials = []
+    if not cache_is_warm():
+        talk("compiling kernels, once (a minute or two; later runs start at once) ...")
+    trials, short = [], load_scene("column", {"count": "3"})
     for name in methods:
+        relax_run(short, method=name)  # compiles or loads the kernels: wall times are of the work alone
         with Watch(name, total=1) as watch:
             trials.append(relax_run(recording, frame=frame, method=name, watch=watch, **options))
     talk("friction is left out: what it held up has come down")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..checks import InputError, finite_positive
-from .console import in_words, talk
-from .packings import Watch, about, draw_beside, observables, packing_rows, show, unit_of_pressure
+from ..checks import InputError, OutputError, finite_positive
+from .console import in_words
+from .packings import Watch, about, draw_beside, observables, packing_rows, show, unit_of_pressure, warm_up
 
 if TYPE_CHECKING:
     from ..quasistatic.measure import Measured
@@ -42,11 +43,11 @@ def shear(
     frame is its strain.
 
     \b
-    granum shear jam.h5 --strain 0.02 --step 1e-4
-    granum shear jam.h5 --pure --strain 0.01 --step 2e-4 -o pure.h5
-    granum plot jam-shear.h5 shear
+    granum minimise jam.h5 --phi 0.86 -o dense.h5
+    granum shear dense.h5 --strain 0.02 --step 1e-4
+    granum shear dense.h5 --pure --strain 0.01 --step 2e-4 -o pure.h5
+    granum plot dense-shear.h5 shear
     """
-    from .._jit import cache_is_warm
     from ..io import Recording
     from ..io.packing import PackingWriter, read_packing
     from ..quasistatic.measure import measure
@@ -64,8 +65,7 @@ def shear(
     if output.exists() and output.samefile(file):
         raise InputError(f"output {output} is the file that is read: it would be lost. Choose another name with -o.")
     check_output(output, not no_picture)
-    if not cache_is_warm():
-        talk("compiling kernels, once (under a minute; later runs start at once) ...")
+    warm_up([(method, preconditioner)], packing.dim, packing.law)
     start = measure(packing)
     if not start.jammed:
         raise InputError(
@@ -82,32 +82,36 @@ def shear(
     }  # fmt: skip
     results: dict[str, Any] = {"kind": "shear", "source": str(file), "mode": mode, "step": step, "seed": seed, "complete": False}
     began = time.perf_counter()
-    with PackingWriter(output, packing, about(seed, settings), time_is="strain") as writer:
-        writer.append(packing, measured=start)
-        last: ShearStep | None = None
-        try:
-            with Watch(f"shear {strain:g}", total=len(ends)) as watch:
-                steps = shear_packing(
-                    packing, strain, step, mode, method=method, preconditioner=preconditioner, tolerance=tolerance, watch=watch
-                )
-                for done, last in enumerate(steps, 1):
-                    course.add(last.strain, last.packing, last.measured, last.report.iterations, last.report.converged)
-                    watch.done = done
-                    if done % every == 0 or done == len(ends):
-                        writer.append(last.packing, iterations=last.report.iterations, strain=last.strain, measured=last.measured)
-            results["complete"] = True
-        finally:  # an interrupted shear keeps what it has
-            end, found = (last.packing, last.measured) if last is not None else (packing, start)
-            results |= {
-                **observables(end, found), "strain": float(course.columns["strain"][-1]), "steps": len(course.columns["strain"]) - 1,
-                "unconverged": course.unconverged, "iterations": int(sum(course.columns["iterations"])),
-                "wall_seconds": time.perf_counter() - began, "curve": course.columns,
-            }  # fmt: skip
-            writer.set_summary(results)
-    results["recording"] = str(output)
-    if not no_picture:
-        results["picture"] = draw_beside(output, "shear")
-    show(results, rows(results), f"granum shear: {mode}", as_json)
+    try:
+        with PackingWriter(output, packing, about(seed, settings), time_is="strain") as writer:
+            writer.append(packing, measured=start)
+            last: ShearStep | None = None
+            try:
+                with Watch(f"shear {strain:g}", total=len(ends)) as watch:
+                    steps = shear_packing(
+                        packing, strain, step, mode, method=method, preconditioner=preconditioner, tolerance=tolerance, watch=watch
+                    )
+                    for done, last in enumerate(steps, 1):
+                        course.add(last.strain, last.packing, last.measured, last.report.iterations, last.report.converged)
+                        watch.done = done
+                        if done % every == 0 or done == len(ends):
+                            writer.append(last.packing, iterations=last.report.iterations, strain=last.strain, measured=last.measured)
+                results["complete"] = True
+            finally:  # an interrupted shear keeps what it has
+                end, found = (last.packing, last.measured) if last is not None else (packing, start)
+                results |= {
+                    **observables(end, found), "strain": float(course.columns["strain"][-1]), "steps": len(course.columns["strain"]) - 1,
+                    "unconverged": course.unconverged, "iterations": int(sum(course.columns["iterations"])),
+                    "wall_seconds": time.perf_counter() - began, "curve": course.columns,
+                }  # fmt: skip
+                with suppress(OutputError) if not results["complete"] else nullcontext():  # what went wrong first is told
+                    writer.set_summary(results)
+        results["recording"] = str(output)
+        if not no_picture:
+            results["picture"] = draw_beside(output, "shear")
+    finally:  # what was found is not lost with a file that cannot be written
+        if "curve" in results:
+            show(results, rows(results), f"granum shear: {mode}", as_json)
 
 
 class Curve:

@@ -28,12 +28,14 @@ FINEST, COARSEST = 1e-11, 0.1   # accuracies that can be asked for: overlaps nea
 ABOVE = {2: 0.85, 3: 0.66}      # packing fractions where the search from above begins,
 STEP_UP = 0.02                  # and its step up if that is unjammed
 BELOW = {2: 0.80, 3: 0.58}      # where the search from below begins,
+SMALLER = 0.97                  # times the radii if that is jammed,
 INCREMENT = 4e-3                # and its first step
 BALANCE = 1e-4                  # of the mean contact force: residual of the packings on the way,
 LAST_BALANCE = 1e-6             # and of the last one
 SHRINK = (0.1, 0.4)             # least and largest part of the distance to phi_cr that a step from above leaves
 UNJAMMED = 1e-3                 # of the forces of a packing that is jammed by the accuracy: what is left in an unjammed one
 FALL = 0.03                     # by how much the tolerance falls while it is open whether the packing is jammed
+ASIDE = 1e-2                    # mean diameters by which grains leave a saddle
 MOST_STEPS = 200
 
 
@@ -148,19 +150,23 @@ class _Search:
             shrink = float(np.clip(3 * abs(critical - before) / (packing.phi - critical), *SHRINK))
             self.steps[-1] = replace(self.steps[-1], phi_cr=critical)
         packing, found = self._relax(packing, LAST_BALANCE)
+        if not found.jammed:  # a saddle, where the forces of a few grains in line are in balance: away from it, and on from there
+            rng = np.random.default_rng(0)
+            return self.from_below(packing.moved(packing.position + ASIDE * packing.diameter * rng.standard_normal(packing.position.shape)))
         return self._result(packing, critical, found)
 
     def from_below(self, packing: Packing) -> Jammed:
         """EM Algorithm 1."""
         free, found = self._relax(packing)
-        if found.jammed:
-            raise InputError(f"the packing is jammed at phi = {free.phi:.4g} already. Search from above: route decompress.")
+        while found.jammed:  # a few grains may jam anywhere
+            packing = packing.grown(SMALLER)
+            free, found = self._relax(packing)
         step, high = INCREMENT, np.inf
         while True:
             trial, found = self._relax(free.at(free.phi + step))
             if not found.jammed:
                 free = trial
-                step = step if high == np.inf else (high - free.phi) / 2
+                step = min(2 * step, INCREMENT) if high == np.inf else (high - free.phi) / 2
             else:
                 high = trial.phi
                 step = (high - free.phi) / 2
@@ -201,7 +207,7 @@ class _Search:
 
 def _distance(packing: Packing, found: Measured) -> float:
     """phi - phi_cr, roughly: how far radii must shrink to undo the mean overlap."""
-    return packing.dim * packing.phi * found.mean_overlap
+    return packing.phi * min(packing.dim * found.mean_overlap, 0.5)  # grains of many sizes may overlap by more than the mean diameter
 
 
 def _zero(far: Packing, farther: Measured, near: Packing, nearer: Measured) -> float:

@@ -49,12 +49,17 @@ def minimise(
     iterations, ``watch`` is called several times a second. A minimisation that stalls or meets its limit returns what it has, and
     says so in the report.
     """
-    known_name("method", method, METHODS)
-    known_name("preconditioner", preconditioner or "none", PRECONDITIONERS)
-    if method == AUTO and preconditioner not in (None, "none"):
-        raise InputError(f"method auto chooses its preconditioner itself (got {preconditioner!r}). Name a method too, or leave it out.")
+    check_method(method, preconditioner)
     help_ = PRECONDITIONERS[preconditioner or "none"]()
     name = f"{method}+{help_.name}" if help_.name else method
     course = Course(PackingEnergy(packing), name, packing.force_scale * TOLERANCE if tolerance is None else tolerance, limit, watch)
     METHODS[method](help_).run(course, packing.diameter)
     return Relaxed(packing.moved(course.x), course.report())
+
+
+def check_method(method: str, preconditioner: str | None) -> None:
+    """Refuse names that are not known, and pairs that do not go together."""
+    known_name("method", method, METHODS)
+    known_name("preconditioner", preconditioner or "none", PRECONDITIONERS)
+    if method == AUTO and preconditioner not in (None, "none"):
+        raise InputError(f"method auto chooses its preconditioner itself (got {preconditioner!r}). Name a method too, or leave it out.")

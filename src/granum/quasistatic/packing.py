@@ -15,7 +15,9 @@ from ..scene.sizes import Discrete, Sizes
 
 FEWEST = 3  # grains of a packing
 BIDISPERSE = Discrete(diameters=(1.0, 1.4))  # equal numbers of both: does not crystallise
-CLOSEST = {2: 0.9069, 3: 0.74048}  # packing fractions of the densest lattices of equal grains, rounded up in the last digit kept
+WIDEST = 1e3  # largest diameter over smallest: beyond, small grains are dust in the gaps of a few large ones
+CLOSEST_BALLS = math.pi / math.sqrt(18)  # packing fraction of the densest packing of equal balls
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -123,16 +125,28 @@ def shares(sizes: Sizes, rng: np.random.Generator, count: int) -> FloatArray:
 
 
 def check_fraction(phi: float, dim: int, diameter: FloatArray) -> float:
-    """``phi`` if grains of these diameters could have it without being crushed, else a refusal.
-
-    No packing of equal grains is denser than the densest lattice. Grains of several sizes may fill gaps: k sizes at most
-    1 - (1 - c)^k; sizes less than a factor of 1.5 apart count as one more at most.
-    """
-    classes = 1 + int(np.ceil(np.log(diameter.max() / diameter.min()) / np.log(1.5) - 1e-12))
-    most = 1 - (1 - CLOSEST[dim]) ** classes
+    """``phi`` if grains of these diameters could have it without being crushed, else a refusal; also of sizes too far apart."""
+    if not diameter.max() <= WIDEST * diameter.min():
+        raise InputError(
+            f"sizes must be within a factor of {WIDEST:g} (got diameters from {diameter.min():.3g} to {diameter.max():.3g}). "
+            "Take a narrower distribution."
+        )
+    most = closest(dim, float(diameter.min() / diameter.max()))
     if not 0 < phi <= most:
         raise InputError(
-            f"phi must be above 0 and at most {most:.4g}, the closest packing of these sizes in {dim} dimensions (got {phi:g}). "
+            f"phi must be above 0 and at most {most:.4g}: no packing of these sizes in {dim} dimensions is closer (got {phi:g}). "
             f"Random packings jam near {0.84 if dim == 2 else 0.64}."
         )
     return phi
+
+
+def closest(dim: int, ratio: float) -> float:
+    """A packing fraction that no grains of sizes from ``ratio`` to 1 can exceed.
+
+    Of discs Florian's bound: nowhere denser than one smallest disc between two largest. Of balls that of equal ones, with another such
+    packing in its gaps for every factor of two in size: not sharp, but nothing better is known for all sizes.
+    """
+    if dim == 2:
+        q = ratio
+        return (math.pi * q**2 + 2 * (1 - q**2) * math.asin(q / (1 + q))) / (2 * q * math.sqrt(2 * q + 1)) + ROUNDING
+    return 1 - (1 - CLOSEST_BALLS) ** (1 + math.ceil(math.log2(1 / ratio) - ROUNDING))

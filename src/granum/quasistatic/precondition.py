@@ -20,8 +20,11 @@ CUTOFF = 2.2            # of the largest radius: how far neighbours of EM (20) r
 STABILISER = 0.1        # C_stab
 PROBE = 1e-3            # M of EM (22), in cutoffs
 MOVED = 0.25            # of the cutoff: a grain that has gone so far makes a new matrix
+MOST_DIRECT = 20_000     # grains in 3D whose matrix is factorised; factors of more are too dense
+CG_PART = 1e-4          # of the right side, left by conjugate gradients
 LEAST_WIDTH = 10.0      # of the averaged overlaps, in residuals over the mean stiffness
-SHIFTS = (1e-9, 1e-6, 1e-3, 1e-1, 1e1, 1e3, 1e6)  # of the mean stiffness, tried one after the other
+EVERY = {2: 12, 3: 30}  # iterations with one factorisation, by dimension: in 3D factors are dear
+SHIFTS = (1e-7, 1e-5, 1e-3, 1e-1, 1e1, 1e3, 1e6)  # of the mean stiffness, tried one after the other; in 3D from the second on
 
 
 class Preconditioner(Protocol):
@@ -79,10 +82,14 @@ class Adjacency:
         weight = np.exp(-self.decay * (distance / distance.mean() - 1)) if self.decay else np.ones(len(a))
         weight[a == b] = 0
         total: FloatArray = np.asarray(STABILISER + np.bincount(a, weight, count) + np.bincount(b, weight, count), np.float64)
-        factor = Plan(count, a, b, cell.wrap(course.x)).factorise(total[:, None, None], -weight[:, None, None])
-        assert factor is not None  # diagonally dominant
-        self._factor = factor
-        course.factorisations += 1
+        self._inverse: Factor | Laplacian
+        if course.x.shape[1] == 3 and count > MOST_DIRECT:
+            self._inverse = Laplacian(a, b, weight, total)
+        else:
+            factor = Plan(count, a, b, cell.wrap(course.x)).factorise(total[:, None, None], -weight[:, None, None])
+            assert factor is not None  # diagonally dominant
+            self._inverse = factor
+            course.factorisations += 1
         # mu: what a long wave feels
         wave = PROBE * cutoff * np.sin(2 * np.pi * (course.x @ cell.inverse))
         there = np.empty_like(wave)
@@ -96,24 +103,59 @@ class Adjacency:
         return True
 
     def apply(self, q: FloatArray) -> FloatArray:
-        return self._factor.solve(q) / self.mu
+        return self._inverse.solve(q) / self.mu
 
     def gamma(self, s: FloatArray, y: FloatArray) -> float:
         return dot(s, y) / dot(y, self.apply(y))
+
+
+class Laplacian:
+    """A graph Laplacian with a stabilised diagonal, inverted by conjugate gradients: for those whose factors would be too dense."""
+
+    def __init__(self, a: IntArray, b: IntArray, weight: FloatArray, total: FloatArray) -> None:
+        self._a, self._b, self._weight, self._total = a, b, weight, total
+
+    def solve(self, q: FloatArray) -> FloatArray:
+        """P^-1 q for (N, d), to a small part of q."""
+        u, r = np.zeros_like(q), q.copy()
+        z = r / self._total[:, None]
+        p, rz = z, dot(r, z)
+        goal = CG_PART**2 * dot(q, q)
+        while dot(r, r) > goal:
+            hp = laplace(self._a, self._b, self._weight, self._total, p)
+            length = rz / dot(p, hp)
+            u, r = u + length * p, r - length * hp
+            z = r / self._total[:, None]
+            rz, before = dot(r, z), rz
+            p = z + rz / before * p
+        return u
+
+
+@kernel
+def laplace(a: IntArray, b: IntArray, weight: FloatArray, total: FloatArray, v: FloatArray) -> FloatArray:
+    """The matrix with diagonal ``total`` (N,) and -weight (E,) between a and b, times v (N, d)."""
+    out = np.empty_like(v)
+    for i in range(len(v)):
+        for k in range(v.shape[1]):
+            out[i, k] = total[i] * v[i, k]
+    for e in range(len(a)):
+        for k in range(v.shape[1]):
+            out[a[e], k] -= weight[e] * v[b[e], k]
+            out[b[e], k] -= weight[e] * v[a[e], k]
+    return out
 
 
 class ContactStiffness:
     """The Hessian of the energy, with the stiffness of every contact averaged over the overlaps that the motion runs through.
 
     Contacts that open and close are what makes a packing near jamming hard: the exact Hessian at one place knows nothing of those that
-    the step will close. The average does, and the memory of L-BFGS learns the rest, so that one factorisation serves ``every``
+    the step will close. The average does, and the memory of L-BFGS learns the rest, so that one factorisation serves a dozen
     iterations. Where it has no inverse (rattlers, translations, prestress that would buckle) a multiple of the unit matrix is added.
     """
 
     name, scaled = "contacts", True
 
-    def __init__(self, every: int = 8) -> None:
-        self.every = every
+    def __init__(self) -> None:
         self._age = 0
         self._place: FloatArray | None = None
         self._motion: FloatArray | None = None
@@ -125,7 +167,7 @@ class ContactStiffness:
             self._motion = course.x - self._place
         self._place = course.x
         self._age += 1
-        if self._factor is not None and self._age <= self.every:
+        if self._factor is not None and self._age <= EVERY[course.x.shape[1]]:
             return False
         self._factor, self._age = self._factorise(course), 1
         return True
@@ -140,7 +182,7 @@ class ContactStiffness:
         self._scale = _mean_stiffness(edge)
         plan = Plan(len(x), a, b, energy.packing.cell.wrap(x))
         diagonal, unit = row_sums(len(x), a, b, edge), self._scale * np.eye(x.shape[1])
-        for shift in SHIFTS:
+        for shift in SHIFTS[x.shape[1] - 2 :]:
             course.factorisations += 1
             factor = plan.factorise(diagonal + shift * unit, edge)
             if factor is not None:

@@ -13,10 +13,11 @@ from ..checks import InputError, finite_positive, known_name
 from ..scene.cell import pure_shear, simple_shear
 from .course import Course, MinimiseReport
 from .measure import Measured, measure
-from .minimise import AUTO, minimise
+from .minimise import AUTO, check_method, minimise
 from .packing import Packing
 
 MODES = {"simple": simple_shear, "pure": pure_shear}
+MOST_STEPS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,12 @@ def shear(
     that of :func:`~granum.quasistatic.minimise.minimise`.
     """
     known_name("mode", mode, MODES)
+    check_method(method, preconditioner)
     finite_positive("step", step)
     if not (math.isfinite(strain) and abs(strain) >= step * (1 - 1e-9)):
         raise InputError(f"strain must be a finite number of at least one step ({step:g}), or at most minus that (got {strain:g}).")
+    if abs(strain) > MOST_STEPS * step:
+        raise InputError(f"step must be at least {abs(strain) / MOST_STEPS:g}, for {MOST_STEPS:,} steps at most (got {step:g}).")
     if mode == "pure" and not strain > -1:
         raise InputError(f"strain of a pure shear must be above -1, where nothing is left of the x axis (got {strain:g}).")
     return _shear(packing, strain, step, MODES[mode], method, preconditioner, tolerance, watch)

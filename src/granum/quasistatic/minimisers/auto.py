@@ -10,10 +10,9 @@ from .lbfgs import LBFGS
 
 NEAR = 0.3          # of the mean contact force: with a larger force left over, grains are still on the move
 ENOUGH = 0.9        # of the d N contacts that hold a packing: with fewer it is unjammed
-FIRST_FALL = 400    # iterations of FIRE before the contacts are tried again; twice as many each time
-TRIAL = 500         # iterations that L-BFGS with the contacts gets to show that it works
+FIRST_FALL, LONGEST_FALL = 400, 3200  # iterations of FIRE before the contacts are tried again; twice as many each time, up to the second
+TRIAL = {2: 500, 3: 120}  # iterations that L-BFGS with the contacts gets to show that it works, by dimension
 GAIN = 0.1          # of the residual that it must be below by then
-SEVERAL = {2: 8, 3: 20}  # iterations with one factorisation, by dimension: in 3D they are dear
 
 
 class Auto:
@@ -30,19 +29,19 @@ class Auto:
 
     def run(self, course: Course, diameter: float) -> None:
         """Move ``course`` to a minimum; ``diameter`` [m] bounds the steps."""
-        fall = FIRST_FALL
+        fall, dim = FIRST_FALL, course.x.shape[1]
         near = self._near(course)
         while course.going:
             if near:
                 before = course.residual
-                course.leg(TRIAL)
-                LBFGS(ContactStiffness(SEVERAL[course.x.shape[1]])).run(course, diameter)
+                course.leg(TRIAL[dim])
+                LBFGS(ContactStiffness()).run(course, diameter)
                 near = course.residual < GAIN * before and not course.stalled
                 course.stalled = ""
             else:
                 course.leg(fall)
                 FIRE(Identity()).run(course, diameter)
-                fall *= 2
+                fall = min(2 * fall, LONGEST_FALL)
                 near = self._near(course)
             course.leg()
 

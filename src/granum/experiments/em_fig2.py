@@ -48,8 +48,7 @@ FULL = ResidualSize(tolerance=1e-14, limit=30_000)
 def measure(size: ResidualSize, run: Runner) -> Outcome:
     """One minimisation with each method, from the same start."""
     warm_up()
-    # One after the other: all start from one packing, which is made once, and times are compared.
-    found = [run([Job(descend, (size, method), 1.0)])[0] for method in METHODS]
+    found = run([Job(descend, (size, method), 1.0, alone=True) for method in METHODS])
     curves = {
         "methods": {method: {"residual": history, "seconds": seconds} for method, (history, seconds) in zip(METHODS, found, strict=True)},
         "labels": {method: LABELS[method] for method in METHODS}, "tolerance": size.tolerance, "count": size.count, "phi": size.phi,

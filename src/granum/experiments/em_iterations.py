@@ -8,6 +8,7 @@ one run after the other in one process. An iteration of Newton's method holds se
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ import numpy as np
 
 from ..checks import RunError
 from ..plot.em_experiments import draw_iterations
+from ..quasistatic.packing import Packing
 from ..scene.cell import simple_shear
-from .em_packings import LABELS, Strained, at_rest, jammed, race, slope
+from .em_packings import LABELS, at_rest, best_times, jammed, numbers, relax, slope, warm_up
 from .experiment import Outcome, Row, Runner, compared
 from .pool import Job
 
@@ -48,13 +50,16 @@ FULL = IterationsSize(count=4096, above=(1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-
 
 
 def measure(size: IterationsSize, run: Runner) -> Outcome:
-    """All distances and methods, one seed after the other."""
-    found = [run([Job(approach, (size, seed), 1.0)])[0] for seed in range(1, size.seeds + 1)]
+    """All seeds, distances and methods."""
+    warm_up()
+    seeds, turns = range(1, size.seeds + 1), range(size.repeats)
+    which = [(seed, turn, above, method) for seed in seeds for turn in turns for above in size.above for method in METHODS]
+    done = dict(zip(which, run([Job(timed, (size, *one), 1.0, alone=True) for one in which]), strict=True))
     above = np.array(size.above)
-    each = {
-        method: {what: np.array([[one[method][what] for one in seed] for seed in found], float) for what in ("iterations", "seconds")}
-        for method in METHODS
-    }
+    each: dict[str, dict[str, np.ndarray]] = {}
+    for method in METHODS:
+        best = [[best_times([done[seed, turn, a, method] for turn in turns]) for a in size.above] for seed in seeds]
+        each[method] = {what: np.array([[one[what] for one in row] for row in best], float) for what in ("iterations", "seconds")}
     middle = {method: {what: np.median(values, axis=0) for what, values in one.items()} for method, one in each.items()}
     return Outcome(_rows(above, middle), {
         "above": above, "each": each, "median": middle, "labels": {m: LABELS[m] for m in METHODS}, "count": size.count, "seeds": size.seeds
@@ -66,8 +71,15 @@ def draw(outcome: Outcome, folder: Path) -> list[Path]:
     return [draw_iterations(outcome.curves, folder / "em-iterations.png")]
 
 
-def approach(size: IterationsSize, seed: int) -> list[dict[str, dict[str, Any]]]:
-    """The race of all methods at each distance."""
+def timed(size: IterationsSize, seed: int, turn: int, above: float, method: str) -> dict[str, Any]:
+    """Iterations, time and more of one strain step; the turns differ in their times only."""
+    packing, tolerance = approach(size, seed)[above]
+    return numbers(relax(packing.deformed(simple_shear(2, STRAIN * above)), method, tolerance, size.limit).report)
+
+
+@functools.lru_cache(maxsize=1)
+def approach(size: IterationsSize, seed: int) -> dict[float, tuple[Packing, float]]:
+    """The packing at each distance, and the force [N] that may be left in it after the strain."""
     start = jammed(size.count, seed, size.accuracy)
     packing, found = start.packing, {}
     for above in sorted(size.above):
@@ -75,9 +87,8 @@ def approach(size: IterationsSize, seed: int) -> list[dict[str, dict[str, Any]]]
         tolerance = seen.tolerance(PART)
         if tolerance is None:
             raise RunError(f"seed {seed} is unjammed at phi - phi_cr = {above:g}. Take a smaller accuracy.")
-        strained = packing.deformed(simple_shear(2, STRAIN * above))
-        found[above] = race(Strained(strained, tolerance), METHODS, size.repeats, size.limit)
-    return [found[above] for above in size.above]
+        found[above] = packing, tolerance
+    return found
 
 
 def _rows(above: np.ndarray, median: dict[str, dict[str, np.ndarray]]) -> list[Row]:

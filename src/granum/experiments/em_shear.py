@@ -79,15 +79,22 @@ def draw(outcome: Outcome, folder: Path) -> list[Path]:
 
 
 def strain_run(size: ShearSize, step: float) -> dict[str, Any]:
-    """Strains, and the parts of stress [N/m] and fabric [-] there; the first is the packing before the shear."""
+    """Strains, and the parts of stress [N/m] and fabric [-] there; the first is the packing before the shear.
+
+    ``stress_along`` is (sigma_yy - sigma_xx)/2: the deviatoric part that belongs to the strain, with its sign.
+    """
     rest = compressed(size)
     first = observe(rest)
-    strain, iterations, table = [0.0], [0], [(*first.stress_parts, *first.fabric_parts)]
+    strain, iterations, seen = [0.0], [0], [first]
     for at in shear(rest, size.strain, step, "pure"):
         strain.append(at.strain)
         iterations.append(at.report.iterations)
-        table.append((*at.measured.stress_parts, *at.measured.fabric_parts))
-    return {"strain": np.array(strain), "iterations": np.array(iterations), **dict(zip(PARTS, np.array(table).T, strict=True))}
+        seen.append(at.measured)
+    table = np.array([(*one.stress_parts, *one.fabric_parts) for one in seen]).T
+    along = np.array([one.stress[1, 1] - one.stress[0, 0] for one in seen]) / 2
+    return {
+        "strain": np.array(strain), "iterations": np.array(iterations), "stress_along": along, **dict(zip(PARTS, table, strict=True))
+    }  # fmt: skip
 
 
 @functools.lru_cache(maxsize=1)

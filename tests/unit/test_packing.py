@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from granum.checks import InputError
 from granum.contact.power import HERTZ, PowerLaw
 from granum.quasistatic.energy import PackingEnergy
-from granum.quasistatic.packing import Packing, closest, ball_volume, random_packing, shares
+from granum.quasistatic.packing import Packing, ball_volume, closest, random_packing, shares
 from granum.scene.cell import Cell, pure_shear, simple_shear
 from granum.scene.sizes import Discrete, Uniform
 

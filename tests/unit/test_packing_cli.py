@@ -147,7 +147,7 @@ def test_an_end_that_is_not_reached_is_said(granum):
         (("--packing", "40"), ("must be N,PHI",)),
         (("--packing", "40,0.8,1,2"), ("must be N,PHI",)),
         (("--packing", "2,0.8"), ("at least 3",)),
-        (("--packing", "40,1.3"), ("phi must be above 0 and at most 0.99",)),
+        (("--packing", "40,1.3"), ("phi must be above 0 and at most 0.9091",)),
         (("--packing", "40,0.95", "--sizes", "1"), ("phi must be above 0 and at most 0.9069",)),
         (("--packing", "40,nan"), ("phi must be",)),
         (("--packing", "40,0.8", "--method", "newtn"), ("unknown method",)),
@@ -266,17 +266,25 @@ def test_a_picture_that_cannot_be_drawn_loses_nothing(granum, monkeypatch, file)
 
 
 def test_a_full_disk_loses_no_result(granum, file):
-    """The file cannot grow beyond 1 MB: the result is shown all the same, with exit code 2."""
+    """Files cannot grow beyond 8 and 500 kB: what was found is shown all the same, with exit code 2."""
     kept = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (8192, kept[1]))
         result = granum("minimise", file, *PLAIN, "-o", "end.h5", "--no-picture", "--json")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, kept[1]))
+        sheared = granum("shear", file, *PLAIN, "--strain", 0.05, "--step", 0.001, "--no-picture", "--json")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, kept)
         signal.signal(signal.SIGXFSZ, handler)
     assert result.exit_code == 2
     assert json.loads(result.stdout)["jammed"]
+    assert refused(sheared, "Make room")
+    found = json.loads(sheared.stdout)
+    assert not found["complete"]
+    assert 3 < len(found["curve"]["strain"]) < 51
+    with Recording("packing-shear.h5") as recording:
+        assert len(recording) == len(found["curve"]["strain"]) - 1  # all but the one that met the end of the disk
 
 
 def test_an_interrupted_shear_keeps_its_steps(granum, monkeypatch, file):

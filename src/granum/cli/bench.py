@@ -16,8 +16,8 @@ def register(app: typer.Typer) -> None:
 
 
 def bench(
-    what: Annotated[str, typer.Argument(help="pgs, step, detect, convergence, smooth or parallel.")] = "pgs",
-    particles: Annotated[int | None, typer.Option(help="Grains in the box; default: 10000, parallel 20000.")] = None,
+    what: Annotated[str, typer.Argument(help="pgs, step, detect, convergence, smooth, parallel or minimise.")] = "pgs",
+    particles: Annotated[int | None, typer.Option(help="Grains in the box; default: 10000, parallel 20000, minimise 4096.")] = None,
     rows: Annotated[
         int | None, typer.Option(help="Rows per contact: 6, or 3 without rolling resistance; default: 6, smooth 3.")
     ] = None,
@@ -25,13 +25,17 @@ def bench(
     threads: Annotated[int | None, typer.Option(help="parallel: threads that are measured; default: 2.")] = None,
     drum: Annotated[int | None, typer.Option(help="parallel: grains of the drum that is predicted; default: 100000, 0: none.")] = None,
     jacobian: Annotated[str | None, typer.Option(help="parallel: rows of plain sweeps, recomputed, cached or both (default).")] = None,
+    dim: Annotated[int | None, typer.Option(help="minimise: 2 (default) or 3.")] = None,
+    sizes: Annotated[
+        int | None, typer.Option(help="minimise: packings, each of 4 times as many grains; default: 2, 3 goes to 65536.")
+    ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="PNG", help="parallel: draw the predicted curves.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Measure solver and steps on a settled box that is made once and kept.
 
     Examples: granum bench pgs --particles 10000 --rows 6; granum bench step --json; granum bench convergence; granum bench smooth;
-    granum bench parallel --threads 2 -o speed-up.png
+    granum bench parallel --threads 2 -o speed-up.png; granum bench minimise --sizes 3
     """
     import inspect
 
@@ -41,7 +45,7 @@ def bench(
     measure = BENCHMARKS[known_name("benchmark", what, BENCHMARKS)]
     given = {
         "particles": particles, "rows": rows, "iterations": iterations, "threads": threads, "drum": drum, "jacobian": jacobian,
-        "output": output,
+        "dim": dim, "sizes": sizes, "output": output,
     }  # fmt: skip
     if output is not None:
         check_picture(output)

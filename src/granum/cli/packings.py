@@ -24,7 +24,7 @@ LINE_EVERY = 10   # [s] between two lines where there is no terminal
 SIZES_HELP = "Diameters in any unit, equal numbers of each: 1,1.4; with numbers: 1:0.7,2:0.3; uniform:0.8,1.2; lognormal:SIGMA."
 WIDE = 110        # [columns] of a terminal with room for a bar
 FEW, SHORT = 24, 300              # grains and iterations that make all kernels run once,
-DENSE = {2: 0.92, 3: 0.72}        # in packings that are jammed
+DENSE = {2: 0.90, 3: 0.72}        # in packings that are jammed
 WIDEST = 3.0      # standard deviations that a log-normal distribution keeps
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..checks import InputError, finite_positive
+from ..checks import InputError, OutputError, finite_positive
 from .console import in_words
 from .packings import Watch, about, draw_beside, observables, packing_rows, show, unit_of_pressure, warm_up
 
@@ -81,32 +82,36 @@ def shear(
     }  # fmt: skip
     results: dict[str, Any] = {"kind": "shear", "source": str(file), "mode": mode, "step": step, "seed": seed, "complete": False}
     began = time.perf_counter()
-    with PackingWriter(output, packing, about(seed, settings), time_is="strain") as writer:
-        writer.append(packing, measured=start)
-        last: ShearStep | None = None
-        try:
-            with Watch(f"shear {strain:g}", total=len(ends)) as watch:
-                steps = shear_packing(
-                    packing, strain, step, mode, method=method, preconditioner=preconditioner, tolerance=tolerance, watch=watch
-                )
-                for done, last in enumerate(steps, 1):
-                    course.add(last.strain, last.packing, last.measured, last.report.iterations, last.report.converged)
-                    watch.done = done
-                    if done % every == 0 or done == len(ends):
-                        writer.append(last.packing, iterations=last.report.iterations, strain=last.strain, measured=last.measured)
-            results["complete"] = True
-        finally:  # an interrupted shear keeps what it has
-            end, found = (last.packing, last.measured) if last is not None else (packing, start)
-            results |= {
-                **observables(end, found), "strain": float(course.columns["strain"][-1]), "steps": len(course.columns["strain"]) - 1,
-                "unconverged": course.unconverged, "iterations": int(sum(course.columns["iterations"])),
-                "wall_seconds": time.perf_counter() - began, "curve": course.columns,
-            }  # fmt: skip
-            writer.set_summary(results)
-    results["recording"] = str(output)
-    if not no_picture:
-        results["picture"] = draw_beside(output, "shear")
-    show(results, rows(results), f"granum shear: {mode}", as_json)
+    try:
+        with PackingWriter(output, packing, about(seed, settings), time_is="strain") as writer:
+            writer.append(packing, measured=start)
+            last: ShearStep | None = None
+            try:
+                with Watch(f"shear {strain:g}", total=len(ends)) as watch:
+                    steps = shear_packing(
+                        packing, strain, step, mode, method=method, preconditioner=preconditioner, tolerance=tolerance, watch=watch
+                    )
+                    for done, last in enumerate(steps, 1):
+                        course.add(last.strain, last.packing, last.measured, last.report.iterations, last.report.converged)
+                        watch.done = done
+                        if done % every == 0 or done == len(ends):
+                            writer.append(last.packing, iterations=last.report.iterations, strain=last.strain, measured=last.measured)
+                results["complete"] = True
+            finally:  # an interrupted shear keeps what it has
+                end, found = (last.packing, last.measured) if last is not None else (packing, start)
+                results |= {
+                    **observables(end, found), "strain": float(course.columns["strain"][-1]), "steps": len(course.columns["strain"]) - 1,
+                    "unconverged": course.unconverged, "iterations": int(sum(course.columns["iterations"])),
+                    "wall_seconds": time.perf_counter() - began, "curve": course.columns,
+                }  # fmt: skip
+                with suppress(OutputError) if not results["complete"] else nullcontext():  # what went wrong first is told
+                    writer.set_summary(results)
+        results["recording"] = str(output)
+        if not no_picture:
+            results["picture"] = draw_beside(output, "shear")
+    finally:  # what was found is not lost with a file that cannot be written
+        if "curve" in results:
+            show(results, rows(results), f"granum shear: {mode}", as_json)
 
 
 class Curve:

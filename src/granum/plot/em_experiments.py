@@ -45,20 +45,20 @@ def draw_table(curves: dict[str, Any], path: Path) -> Path:
     figure = new_figure(11.0, 6.8)
     panels = figure.subplots(2, 1, sharex=True)
     methods, cases = list(curves["labels"]), list(curves["cases"])
-    place = np.arange(len(methods))
+    place, wide = np.arange(len(methods)), 0.75 / len(cases)
     for axes, what, label, theirs in zip(panels, ("iterations", "seconds"), ("iterations", "time [s]"), (0, 1), strict=True):
         for c, case in enumerate(cases):
             found = curves["cases"][case]
-            at = place + 0.27 * (c - 1)
+            at = place + 0.8 / len(cases) * (c - (len(cases) - 1) / 2)
             done = np.array([found[m]["converged"] for m in methods])
             values = np.array([found[m][what] for m in methods], float)
-            axes.bar(at[done], values[done], 0.25, color=COLOURS[1 + c], label=case)
-            axes.bar(at[~done], values[~done], 0.25, color="white", edgecolor=COLOURS[1 + c], hatch="///", lw=0.8)
+            axes.bar(at[done], values[done], wide, color=COLOURS[1 + c], label=case)
+            axes.bar(at[~done], values[~done], wide, color="white", edgecolor=COLOURS[1 + c], hatch="///", lw=0.8)
             known = [k for k, m in enumerate(methods) if m in curves["paper"][case]]
             paper, label_ = [curves["paper"][case][methods[k]][theirs] for k in known], "EM" if c == len(cases) - 1 else None
-            axes.plot(at[known], paper, color="black", marker="_", ms=11, mew=1.8, lw=0, label=label_)
+            axes.plot(at[known], paper, color="black", marker="_", ms=9, mew=1.8, lw=0, label=label_)
         axes.set(yscale="log", ylabel=label)
-    panels[0].legend(fontsize=8, frameon=False, ncols=4)
+    panels[0].legend(fontsize=8, frameon=False, ncols=5)
     panels[1].set_xticks(place, [curves["labels"][m] for m in methods], fontsize=8, rotation=20, ha="right")
     head(panels[0], f"{curves['count']} grains, phi = {curves['phi']:g} (hatched: did not converge)")
     head(panels[1], "EM's times are from another machine and language")

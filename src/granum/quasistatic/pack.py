@@ -117,6 +117,8 @@ def pack(
         measured = measure(packing)
         if not measured.touching:
             return Packed(packing, measured, report)
+        if measured.mean_overlap > gap:  # a smaller gap cannot be left either
+            break
     packing, report = minimise(packing, *METHOD, watch=watch)
     return Packed(packing, measure(packing), report)
 

@@ -44,7 +44,10 @@ def _show_found(recording: Any, made_by: dict[str, Any], as_json: bool) -> None:
 
     found = recording.summary or last_packing(recording)
     kind = found["kind"]
-    tables = {"jam": jam.rows, "shear": shear.rows, "relaxed": relax.rows, "minimise": lambda s: [*packing_rows(s), *minimise.report_rows(s)]}
+    tables = {
+        "jam": jam.rows, "shear": shear.rows, "relaxed": relax.rows,
+        "minimise": lambda s: [*packing_rows(s), *minimise.report_rows(s)],
+    }  # fmt: skip
     if not as_json:
         _show_origin(made_by)
     content = found | {"recording": str(recording.path), "frames": len(recording)}

@@ -53,7 +53,7 @@ def minimise(
         float | None, typer.Option(help="[N] left on a grain. Default: 1e-10 k d^(alpha - 1); of a run 1e-8 of a grain's weight.")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Most iterations.")] = 100_000,
-    phi: Annotated[float | None, typer.Option(help="Grow or shrink the grains of the packing in FILE to this packing fraction first.")] = None,
+    phi: Annotated[float | None, typer.Option(help="Grow or shrink the grains of a packing in FILE to this fraction first.")] = None,
     frame: Annotated[int, typer.Option(help="Of FILE; negative: from the end.")] = -1,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Recording (.h5) of start and end, or figure (.png, .pdf, .svg) of the residuals.")

@@ -66,7 +66,8 @@ class PackingWriter:
         position = padded(packing.position)
         values = {
             "phi": packing.phi, "energy": found.energy, "pressure": found.pressure, "z": found.coordination,
-            "rattlers": found.rattler_count, "contacts": found.touching, "residual": found.residual, "iterations": iterations, "strain": strain,
+            "rattlers": found.rattler_count, "contacts": found.touching, "residual": found.residual,
+            "iterations": iterations, "strain": strain,
         }  # fmt: skip
         for name, tensor in (("stress", found.stress), ("fabric", found.fabric), ("cell", packing.cell.vectors)):
             values |= {f"{name}_{i}{j}": float(tensor["xyz".index(i), "xyz".index(j)]) for i, j in components(self.dim)}

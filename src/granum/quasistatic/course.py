@@ -59,20 +59,19 @@ class Course:
     """Where a minimisation is: x (N, d) [m], E [J], g (N, d) [N]. A minimiser moves it and asks :attr:`going` before every iteration."""
 
     def __init__(
-        self, energy: Energy, method: str, tolerance: float, limit: int, watch: Callable[[Course], None] | None = None,
-        x: FloatArray | None = None,
-    ) -> None:  # fmt: skip
+        self, energy: Energy, method: str, tolerance: float, limit: int, watch: Callable[[Course], None] | None = None
+    ) -> None:
         if not tolerance > 0:
             raise InputError(f"tolerance must be above 0 N (got {tolerance!r}).")
         self.energy, self.method, self.tolerance, self.limit = energy, method, tolerance, limit
         self._watch, self._clock = watch, time.perf_counter()
         self._looked = self._clock
         self._before = energy.evaluations, energy.lists
-        self.x = np.array(energy.start if x is None else x)
+        self.x = energy.start
         self.g = np.empty_like(self.x)
         self.E = energy.evaluate(self.x, self.g)
         self.iterations = self.factorisations = 0
-        self._leg_end, self._leg_residual = math.inf, 0.0
+        self._leg_end = math.inf
         self.stalled = ""  # why it cannot go on, once it cannot
         self._history = [self._measure()]
         self._best = self._history[0], self.E, 0  # residual, energy and iteration of the best place
@@ -90,12 +89,11 @@ class Course:
     @property
     def going(self) -> bool:
         """Whether there is more to do."""
-        return self.residual > max(self.tolerance, self._leg_residual) and self.iterations < min(self.limit, self._leg_end) \
-            and not self.stalled
+        return self.residual > self.tolerance and self.iterations < min(self.limit, self._leg_end) and not self.stalled
 
-    def leg(self, iterations: float = math.inf, residual: float = 0.0) -> None:
-        """Let :attr:`going` end after so many more iterations, or below ``residual`` [N]; without either it is the whole course again."""
-        self._leg_end, self._leg_residual = self.iterations + iterations, residual
+    def leg(self, iterations: float = math.inf) -> None:
+        """Let :attr:`going` end after so many more iterations; without a number it is the whole course again."""
+        self._leg_end = self.iterations + iterations
 
     def move(self, x: FloatArray, E: float, g: FloatArray) -> None:
         """One iteration has led to x, with E and g there."""
@@ -114,7 +112,7 @@ class Course:
         residual = largest(self.g)
         if not np.isfinite(self.E) or not np.isfinite(residual):
             raise RunError(
-                f"{self.method}: the energy is not a number after {len(getattr(self, '_history', ()))} iterations. "
+                f"{self.method}: the energy is not a number after {self.iterations} iterations. "
                 "Check radii and positions; a smaller step or another method may help."
             )
         return residual

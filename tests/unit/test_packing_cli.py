@@ -75,6 +75,8 @@ def test_jam_finds_a_packing_at_the_edge(granum):
         (("--method", "newtn"), ("unknown method", "newton")),
         (("--sizes", "1;2"), ("--sizes '1;2' cannot be read", "1,1.4")),
         (("--sizes", "0,1"), ("greater than 0",)),
+        (("--sizes", "1:2:3"), ("--sizes '1:2:3' cannot be read",)),
+        (("--sizes", "lognormal:100"), ("within a factor of 1000",)),
         (("--sizes", "uniform:2,1"), ("lower must not exceed upper",)),
         (("--route", "sideways"), ("unknown route",)),
         (("-o", "nowhere/jam.h5"), ("nowhere does not exist",)),
@@ -229,11 +231,21 @@ def test_shear_refuses_in_words(granum, file, jammed):
     assert refused(granum("shear", file, "--strain", 1e-5), "strain must be")
     assert refused(granum("shear", file, "--method", "newtn"), "unknown method")
     assert refused(granum("shear", file, "--tolerance", 0), "--tolerance must be")
+    assert refused(granum("shear", file, "--strain", 1, "--step", 1e-13), "step must be at least 1e-06")
     assert refused(granum("shear", file, "--frame", 5), "frame 5 does not exist")
     with PackingWriter("loose.h5", jammed) as out:
         out.append(jammed.at(0.6))
     assert refused(granum("shear", "loose.h5"), "not jammed", "granum jam")
     assert not Path("loose-shear.h5").exists()
+
+
+def test_a_refused_shear_leaves_an_older_one_alone(granum, file):
+    small = ("--strain", 2e-4, "--step", 1e-4, "-o", "old.h5", "--no-picture")
+    assert granum("shear", file, *small).exit_code == 0
+    before = Path("old.h5").read_bytes()
+    assert refused(granum("shear", file, *small, "--preconditioner", "magic"), "unknown preconditioner")
+    assert refused(granum("shear", file, *small, "--preconditioner", "contacts"), "auto chooses its preconditioner")
+    assert Path("old.h5").read_bytes() == before
 
 
 # what goes wrong on the way ------------------------------------------------------------------------------------------------------
@@ -320,6 +332,10 @@ def test_progress_tells_phi_energy_pressure_and_what_is_left(monkeypatch, jammed
     with packings.Watch("open") as watch:
         watch(course)
     first, second, third, fourth = lines.getvalue().splitlines()
+    course._history.append(0.0)  # nothing touches any more
+    with packings.Watch("loose", total=1) as watch:
+        watch(course)
+    assert "loose: 100%" in lines.getvalue()
     assert first.startswith("alone: 0%, phi 0.90000, p ")
     decades = 3 / (np.log10(course._history[0] / 1e-12))
     assert second.startswith(f"alone: {decades:.0%}")

@@ -10,7 +10,8 @@ from granum.contact.power import HERTZ
 from granum.quasistatic.jam import FINEST, jam, jam_packing
 from granum.quasistatic.measure import measure
 from granum.quasistatic.minimise import minimise
-from granum.scene.sizes import Discrete
+from granum.quasistatic.packing import closest
+from granum.scene.sizes import Discrete, Uniform
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +74,25 @@ def test_three_dimensions():
 def test_few_grains_and_one_size():
     found = jam(9, sizes=Discrete(diameters=(1.0,)), seed=1, accuracy=1e-4)
     assert 0.7 < found.phi_cr <= np.pi / np.sqrt(12)
+
+
+@pytest.mark.parametrize("route", ["decompress", "compress"])
+@pytest.mark.parametrize("count, dim, seed", [(3, 2, 0), (5, 2, 0), (8, 2, 1), (4, 3, 0), (5, 3, 1)])
+def test_a_handful_of_grains_jams(count, dim, seed, route):
+    """They may jam at any phi, and forces may be in balance at a saddle: what is found is jammed, with a state of self-stress."""
+    found = jam(count, dim=dim, seed=seed, accuracy=1e-4, route=route)
+    grains = count - found.rattlers
+    assert found.measured.jammed
+    assert found.measured.contacts >= dim * (grains - 1) + 1
+    assert 0.4 < found.phi_cr < closest(dim, 1 / 1.4)
+
+
+def test_many_sizes_from_below():
+    """The upper bound of the bisection does not hold here: the search goes on in growing steps."""
+    found = jam(100, sizes=Uniform(lower=0.8, upper=1.2), accuracy=1e-5, route="compress")
+    assert found.measured.jammed
+    assert len(found.steps) < 60
+    assert 0.82 < found.phi_cr < 0.86
 
 
 @pytest.mark.slow

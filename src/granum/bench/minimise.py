@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import InputError
-from ..quasistatic.jam import ABOVE, jam_packing
-from ..quasistatic.measure import measure
+from ..quasistatic.jam import ABOVE, Jammed, jam_packing
 from ..quasistatic.minimise import minimise
 from ..quasistatic.packing import Packing, random_packing
 from ..scene.cell import simple_shear
@@ -26,7 +25,7 @@ METHODS = ("auto", "lbfgs+contacts", "fire", "lbfgs")
 
 
 def measure_minimise(particles: int = 4096, dim: int = 2, sizes: int = SIZES, talk: Talk = print) -> dict[str, Any]:
-    """Seconds, iterations and factorisations of a strain step of 0.01 (phi - phi_cr) at phi - phi_cr = 1e-4, the best of three.
+    """Seconds, iterations and factorisations of a strain step of 0.01 (phi - phi_cr) at a phi - phi_cr of about 1e-4, the best of three.
 
     ``sizes`` packings, of ``particles`` grains and of 4, 16 ... times as many; the growth is the exponent of time against grains.
     """
@@ -43,16 +42,18 @@ def measure_minimise(particles: int = 4096, dim: int = 2, sizes: int = SIZES, ta
         seconds = [found[str(count)][method]["seconds"] for count in counts]
         growth[method] = float(np.polyfit(np.log(counts), np.log(seconds), 1)[0])
     return {
-        "benchmark": "minimise", "dim": dim, "above_jamming": DISTANCE, "strain": STRAIN * DISTANCE, "tolerance": PART, "packings": found,
+        "benchmark": "minimise", "dim": dim, "strain_over_distance": STRAIN, "tolerance_over_mean_force": PART, "packings": found,
         "growth_of_time": growth, "threads": 1, "dtype": "float64",
     }  # fmt: skip
 
 
 def measure_size(count: int, dim: int, talk: Talk) -> dict[str, Any]:
     """All methods on one packing, in turns."""
-    talk(f"a packing of {count} grains, phi - phi_cr = {DISTANCE:g} ...")
-    packing, tolerance = near_jamming(count, dim)
-    strained = packing.deformed(simple_shear(dim, STRAIN * DISTANCE))
+    talk(f"a packing of {count} grains near jamming ...")
+    jammed, packing = near_jamming(count, dim)
+    above, tolerance = packing.phi - jammed.phi_cr, jammed.measured.tolerance(PART)
+    talk(f"  phi - phi_cr = {above:.2g}, made in {jammed.seconds:.0f} s")
+    strained = packing.deformed(simple_shear(dim, STRAIN * above))
     found: dict[str, Any] = {}
     for turn in range(REPEATS):
         for method in METHODS:
@@ -67,21 +68,10 @@ def measure_size(count: int, dim: int, talk: Talk) -> dict[str, Any]:
             }  # fmt: skip
     for method in METHODS:
         talk(f"  {method}: {found[method]['seconds']:.3g} s, {found[method]['iterations']} iterations")
-    return {"phi": packing.phi, **found}
+    return {"above_jamming": above, "pressure": jammed.pressure, **found}
 
 
-def near_jamming(count: int, dim: int) -> tuple[Packing, float]:
-    """Random grains at rest at about phi_cr + 1e-4, and the force [N] to which they are to be relaxed after a strain.
-
-    phi_cr is only looked for to a part of 1e-4; what is known of it by then is good enough.
-    """
-    start = random_packing(count, ABOVE[dim], dim=dim)
-    found = jam_packing(start, accuracy=DISTANCE)
-    packing = found.packing.at(found.phi_cr + DISTANCE)
-    for part in (1e-4, START):
-        seen = measure(packing)
-        packing = minimise(packing, tolerance=seen.tolerance(part)).packing
-    tolerance = measure(packing).tolerance(PART)
-    if tolerance is None:
-        raise InputError(f"{count} grains came out unjammed. Take another number.")
-    return packing, tolerance
+def near_jamming(count: int, dim: int) -> tuple[Jammed, Packing]:
+    """A coarse search for phi_cr, whose last step aims at phi_cr + 1e-4, and its packing in balance."""
+    found = jam_packing(random_packing(count, ABOVE[dim], dim=dim), accuracy=2 * DISTANCE)
+    return found, minimise(found.packing, tolerance=found.measured.tolerance(START)).packing

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,31 +26,15 @@ LABELS = {
 """Names of methods, ``method+preconditioner``, and what the figures call them: EM's are in EM's words."""
 
 
-class Strained(NamedTuple):
-    """A packing out of balance, and the force [N] that may be left in it."""
-
-    packing: Packing
-    tolerance: float
-
-
 def relax(packing: Packing, method: str, tolerance: float, limit: int = LIMIT) -> Relaxed:
     """Minimise with a method of ``LABELS``."""
     name, _, preconditioner = method.partition("+")
     return minimise(packing, name, preconditioner or None, tolerance=tolerance, limit=limit)
 
 
-def race(start: Strained, methods: tuple[str, ...], repeats: int, limit: int = LIMIT) -> dict[str, dict[str, Any]]:
-    """Every method from the same start, in turns, with the best of ``repeats`` times [s]; methods that take long are not repeated."""
-    warm_up(start.packing.dim)
-    found: dict[str, dict[str, Any]] = {}
-    for turn in range(repeats):
-        for method in methods:
-            if turn and found[method]["seconds"] > 10:
-                continue
-            report = relax(start.packing, method, start.tolerance, limit).report
-            before = found.get(method, {"seconds": np.inf})
-            found[method] = numbers(report) | {"seconds": min(report.seconds, before["seconds"])}
-    return found
+def best_times(turns: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Of equal minimisations: what they did, and the best time [s]."""
+    return turns[0] | {"seconds": min(turn["seconds"] for turn in turns)}
 
 
 def numbers(report: MinimiseReport) -> dict[str, Any]:

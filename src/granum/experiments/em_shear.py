@@ -1,11 +1,13 @@
 """Pure shear of an over-jammed packing in increments of several sizes: stress and fabric against strain (EM 4.3, Fig. 8).
 
 EM's curves for increments of 4e-4, 2e-4 and 1e-4 lie on top of each other at small strain, and stay alike after the packing has begun to
-rearrange: from the first rearrangement on, the path depends on the increment.
+rearrange: from the first larger rearrangement on, the path depends on the increment. EM does not give phi. As in EM the packing is
+compressed from jamming: one that comes from random places at once rearranges in its first step already.
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +18,14 @@ from .._jit import FloatArray
 from ..plot.em_experiments import draw_shear
 from ..quasistatic.measure import measure as observe
 from ..quasistatic.minimise import minimise
-from ..quasistatic.packing import random_packing
+from ..quasistatic.packing import Packing, random_packing
 from ..quasistatic.shear import shear
-from .em_packings import warm_up
+from .em_packings import DENSE, warm_up
 from .experiment import Outcome, Row, Runner, compared
 from .pool import Job
 
+NEAR_JAMMING = 0.845    # packing fraction, and the steps from there
+COMPRESSION = 2e-3
 PARTS = ("stress_iso", "stress_dev", "fabric_iso", "fabric_dev")
 WORDS = {"stress_iso": "isotropic stress", "stress_dev": "deviatoric stress", "fabric_iso": "isotropic fabric",
          "fabric_dev": "deviatoric fabric"}  # fmt: skip
@@ -32,7 +36,7 @@ class ShearSize:
     """Sizes of the experiment."""
 
     count: int = 1024
-    phi: float = 0.86
+    phi: float = 0.88
     """[-], over-jammed."""
     strain: float = 0.02
     increments: tuple[float, ...] = (4e-4, 2e-4, 1e-4)
@@ -75,15 +79,31 @@ def draw(outcome: Outcome, folder: Path) -> list[Path]:
 
 
 def strain_run(size: ShearSize, step: float) -> dict[str, Any]:
-    """Strains, and the parts of stress [N/m] and fabric [-] there; the first is the packing before the shear."""
-    rest = minimise(random_packing(size.count, size.phi, seed=size.seed)).packing
+    """Strains, and the parts of stress [N/m] and fabric [-] there; the first is the packing before the shear.
+
+    ``stress_along`` is (sigma_yy - sigma_xx)/2: the deviatoric part that belongs to the strain, with its sign.
+    """
+    rest = compressed(size)
     first = observe(rest)
-    strain, iterations, table = [0.0], [0], [(*first.stress_parts, *first.fabric_parts)]
+    strain, iterations, seen = [0.0], [0], [first]
     for at in shear(rest, size.strain, step, "pure"):
         strain.append(at.strain)
         iterations.append(at.report.iterations)
-        table.append((*at.measured.stress_parts, *at.measured.fabric_parts))
-    return {"strain": np.array(strain), "iterations": np.array(iterations), **dict(zip(PARTS, np.array(table).T, strict=True))}
+        seen.append(at.measured)
+    table = np.array([(*one.stress_parts, *one.fabric_parts) for one in seen]).T
+    along = np.array([one.stress[1, 1] - one.stress[0, 0] for one in seen]) / 2
+    return {
+        "strain": np.array(strain), "iterations": np.array(iterations), "stress_along": along, **dict(zip(PARTS, table, strict=True))
+    }  # fmt: skip
+
+
+@functools.lru_cache(maxsize=1)
+def compressed(size: ShearSize) -> Packing:
+    """The packing before the shear: near jamming, and from there to ``phi`` in small steps."""
+    packing = minimise(random_packing(size.count, DENSE, seed=size.seed)).packing.at(NEAR_JAMMING)
+    while packing.phi < size.phi * (1 - 1e-9):
+        packing = minimise(packing.at(min(size.phi, packing.phi + COMPRESSION))).packing
+    return packing
 
 
 def apart(one: dict[str, FloatArray], other: dict[str, FloatArray], what: str, end: float) -> FloatArray:

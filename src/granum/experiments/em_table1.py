@@ -19,7 +19,7 @@ import numpy as np
 from ..plot.em_experiments import draw_table
 from ..quasistatic.packing import Packing
 from ..scene.cell import simple_shear
-from .em_packings import LABELS, Strained, quenched, race
+from .em_packings import LABELS, best_times, numbers, quenched, relax, warm_up
 from .experiment import Outcome, Row, Runner, compared
 from .pool import Job
 
@@ -59,8 +59,13 @@ FULL = TableSize(repeats=5, limit=30_000)
 
 
 def measure(size: TableSize, run: Runner) -> Outcome:
-    """All methods in all cases, one case after the other."""
-    found = {case: run([Job(compete, (size, case), 1.0)])[0] for case in CASES}
+    """All methods in all cases."""
+    warm_up()
+    which = [(turn, case, method) for turn in range(size.repeats) for case in CASES for method in METHODS]
+    done = dict(zip(which, run([Job(timed, (size, *one), 1.0, alone=True) for one in which]), strict=True))
+    found = {
+        case: {method: best_times([done[turn, case, method] for turn in range(size.repeats)]) for method in METHODS} for case in CASES
+    }
     rows = []
     for case in CASES:
         rows += _rows(case, found[case])
@@ -72,10 +77,10 @@ def draw(outcome: Outcome, folder: Path) -> list[Path]:
     return [draw_table(outcome.curves, folder / "em-table1.png")]
 
 
-def compete(size: TableSize, case: str) -> dict[str, dict[str, Any]]:
-    """Iterations, time and more of each method in a case."""
+def timed(size: TableSize, turn: int, case: str, method: str) -> dict[str, Any]:
+    """Iterations, time and more of a method in a case; the turns differ in their times only."""
     start = quenched(size.count, size.phi, size.seed, size.tolerance / 1000)
-    return race(Strained(strained(start, size, case), size.tolerance), METHODS, size.repeats, size.limit)
+    return numbers(relax(strained(start, size, case), method, size.tolerance, size.limit).report)
 
 
 def strained(packing: Packing, size: TableSize, case: str) -> Packing:

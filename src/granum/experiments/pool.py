@@ -27,6 +27,8 @@ class Job:
     args: tuple[Any, ...]
     cost: float
     """About how long it takes, in any unit: long ones start first, and progress counts it."""
+    alone: bool = False
+    """It is timed: jobs of a list with such a one run one after the other, in their order, in this process."""
 
 
 def cores() -> int:
@@ -49,7 +51,8 @@ def run_jobs(
     if store is not None:
         found(len(jobs) - len(to_do), len(jobs))
     total, done, unkept = sum(jobs[k].cost for k in to_do), 0.0, False
-    running = _run_all([(k, jobs[k], paths[k]) for k in to_do], min(workers or cores(), len(to_do)))
+    abreast = 1 if any(job.alone for job in jobs) else min(workers or cores(), len(to_do))
+    running = _run_all([(k, jobs[k], paths[k]) for k in to_do], abreast)
     with contextlib.closing(running):  # whatever happens, the workers end here
         for k, result, trouble in running:
             results[k] = result

@@ -33,7 +33,7 @@ def draw_residuals(curves: dict[str, Any], path: Path) -> Path:
         left.plot(iteration, one["residual"], label=curves["labels"][method], **style)
         right.plot(iteration * (one["seconds"] / max(1, len(iteration) - 1)), one["residual"], **style)
     left.set(yscale="log", xlabel="iteration", ylabel=r"$\max |g|$ [N], $k$ = 1 N/m, cell of 1 m", xlim=(0, None))
-    right.set(xlabel="time [s]", xscale="log")
+    right.set(xlabel="time [s]", xscale="log", xlim=(1e-2 * max(one["seconds"] for one in curves["methods"].values()), None))
     left.legend(fontsize=8, frameon=False)
     head(left, f"{curves['count']} grains, phi = {curves['phi']:g}, radii times 1 + 5e-5")
     head(right, "the same in time")
@@ -61,7 +61,7 @@ def draw_table(curves: dict[str, Any], path: Path) -> Path:
     panels[0].legend(fontsize=8, frameon=False, ncols=5)
     panels[1].set_xticks(place, [curves["labels"][m] for m in methods], fontsize=8, rotation=20, ha="right")
     head(panels[0], f"{curves['count']} grains, phi = {curves['phi']:g} (hatched: did not converge)")
-    head(panels[1], "EM's times are from another machine and language")
+    head(panels[1], "EM's times are from another machine")
     return save(figure, path, "Growth, shear and a random kick (EM Table 1)")
 
 
@@ -102,7 +102,7 @@ def draw_iterations(curves: dict[str, Any], path: Path) -> Path:
             axes.vlines(above, each.min(axis=0), each.max(axis=0), color=style["color"], lw=1, alpha=0.6)
         axes.set(xscale="log", yscale="log", xlabel=r"$\phi - \phi_{cr}$", ylabel=label)
         head(axes, f"{label.split(' [')[0]} of a strain of 0.01 $(\\phi - \\phi_{{cr}})$")
-    figure.axes[0].legend(fontsize=8, frameon=False, loc="upper right", bbox_to_anchor=(1.0, 0.8))
+    figure.axes[0].legend(fontsize=8, frameon=False, ncols=2, loc="center left", bbox_to_anchor=(0.0, 0.46))
     return save(figure, path, f"On the way to jamming: medians of {curves['seeds']} packings of {curves['count']} grains (EM Fig. 7)")
 
 

@@ -31,12 +31,13 @@ class FIRE:
         """Move ``course`` to a minimum; ``diameter`` [m] bounds the steps."""
         v = np.zeros_like(course.x)
         h = limit = 0.0
+        highest, longest = course.E, self.longest
         down, mixing, looked, loose = 0, MIXING, -LOOK_EVERY, False
         while course.going:
             if self.preconditioner.refresh(course) or course.iterations - looked >= LOOK_EVERY:
                 stiff, looked = stiffest(course, self.preconditioner, diameter), course.iterations
                 loose = not stiff > 0  # nothing touches: the longest step stops the largest force
-                limit = self.longest / np.sqrt(largest(self.preconditioner.apply(course.g)) / (FARTHEST * diameter) if loose else stiff)
+                limit = longest / np.sqrt(largest(self.preconditioner.apply(course.g)) / (FARTHEST * diameter) if loose else stiff)
                 h = min(h, limit) if h else limit / 4
             force = -self.preconditioner.apply(course.g)
             if dot(course.g, v) < 0:
@@ -55,7 +56,13 @@ class FIRE:
             x = course.x.copy()
             _fall(x, v, force, h, mixing, FARTHEST * diameter)
             g = np.empty_like(x)
-            course.move(x, course.energy.evaluate(x, g), g)
+            E = course.energy.evaluate(x, g)
+            if highest + course.energy.noise < E and h > SHORTEST * limit:  # no fall ends above its start: the time step is too long
+                v[:] = 0.0
+                h, down = h * SLOWER, 0
+                longest *= 1.0 if loose else SLOWER
+                continue
+            course.move(x, E, g)
 
 
 @kernel

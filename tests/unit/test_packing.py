@@ -170,7 +170,9 @@ def test_wrap():
     assert_allclose(wrapped[1], x[1], atol=1e-15)
 
 
-@pytest.mark.parametrize("vectors", [(1.0, 0.0), (1.0, -1.0), [[1, 0], [1, 0]], [[0, 1], [1, 0]], (np.nan, 1.0), (1.0,) * 4, [[1, 2]]])
+@pytest.mark.parametrize(
+    "vectors", [(1.0, 0.0), (1.0, -1.0), (-1.0, -1.0), [[1, 0], [1, 0]], [[0, 1], [1, 0]], (np.nan, 1.0), (1.0,) * 4, [[1, 2]]]
+)
 def test_bad_cells_are_refused(vectors):
     with pytest.raises(ValidationError):
         Cell(vectors=vectors)

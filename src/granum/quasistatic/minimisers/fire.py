@@ -31,10 +31,12 @@ class FIRE:
         """Move ``course`` to a minimum; ``diameter`` [m] bounds the steps."""
         v = np.zeros_like(course.x)
         h = limit = 0.0
-        down, mixing, looked = 0, MIXING, -LOOK_EVERY
+        down, mixing, looked, loose = 0, MIXING, -LOOK_EVERY, False
         while course.going:
             if self.preconditioner.refresh(course) or course.iterations - looked >= LOOK_EVERY:
-                limit, looked = self.longest / np.sqrt(stiffest(course, self.preconditioner)), course.iterations
+                stiff, looked = stiffest(course, self.preconditioner, diameter), course.iterations
+                loose = not stiff > 0  # nothing touches: the longest step stops the largest force
+                limit = self.longest / np.sqrt(largest(self.preconditioner.apply(course.g)) / (FARTHEST * diameter) if loose else stiff)
                 h = min(h, limit) if h else limit / 4
             force = -self.preconditioner.apply(course.g)
             if dot(course.g, v) < 0:
@@ -44,6 +46,9 @@ class FIRE:
             elif down:
                 v[:] = 0.0
                 h, mixing, down = h * SLOWER, MIXING, 0
+                if loose:  # something has been met
+                    looked = -LOOK_EVERY
+                    continue
                 if h < SHORTEST * limit:
                     course.stalled = "the time step has shrunk to nothing: rounding"
                     break
@@ -70,17 +75,22 @@ def _fall(x: FloatArray, v: FloatArray, force: FloatArray, h: float, mixing: flo
             x[i, k] += part * h * v[i, k]
 
 
-def stiffest(course: Course, preconditioner: Preconditioner) -> float:
-    """Largest eigenvalue of P^-1 H at x, by some power iterations of finite differences; [N/m] without a preconditioner."""
+def stiffest(course: Course, preconditioner: Preconditioner, diameter: float) -> float:
+    """Largest eigenvalue of P^-1 H at x, by some power iterations of finite differences; [N/m] without a preconditioner.
+
+    0 where nothing touches.
+    """
     rng = np.random.default_rng(0)
     v = rng.standard_normal(course.x.shape)
     g = np.empty_like(v)
     value = 0.0
-    small = 1e-7 * float(np.ptp(course.x))
+    small = 1e-7 * max(float(np.ptp(course.x)), diameter)
     for _ in range(20):
         v *= small / largest(v)
         course.energy.evaluate(course.x + v, g)
         w = preconditioner.apply(g - course.g)
+        if not largest(w) > 0:
+            return 0.0
         value = np.sqrt(dot(w, w) / dot(v, v))
         v = w
-    return max(value, 1e-300)
+    return float(value)

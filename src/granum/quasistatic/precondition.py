@@ -178,7 +178,7 @@ class ContactStiffness:
         if not self._scale:
             self._scale = _mean_stiffness(energy.stiffness(x)[1])
         pairs, block = energy.stiffness(x, self._motion, LEAST_WIDTH * course.residual / self._scale)
-        used = block[:, 0, 0] != 0
+        used = block.any(axis=(1, 2))
         a, b, block = pairs.a[used], pairs.b[used], block[used]
         self._scale = _mean_stiffness(block)
         plan = Plan(len(x), a, b, energy.packing.cell.wrap(x))

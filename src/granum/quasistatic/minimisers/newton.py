@@ -32,7 +32,7 @@ class Newton:
         while course.going:
             self.preconditioner.refresh(course)
             pairs, block = of_packing(course).stiffness(course.x)
-            used = block[:, 0, 0] != 0
+            used = block.any(axis=(1, 2))
             hessian = Hessian(pairs.a[used], pairs.b[used], block[used])
             own = hessian.inverse_blocks(len(course.x)) if not self.preconditioner.name else None
             goal = min(0.1, np.sqrt(course.residual / course.first_residual)) * np.sqrt(dot(course.g, course.g))

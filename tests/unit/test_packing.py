@@ -97,6 +97,8 @@ def test_closest_packing_of_equal_grains_is_the_lattice():
     [
         (lambda: random_packing(2, 0.8), "particles must be at least 3"),
         (lambda: random_packing(10, 0.8, dim=4), "dim must be 2 or 3"),
+        (lambda: random_packing(10, 0.8, length=-1.0), "length must be a finite number above 0 m"),
+        (lambda: random_packing(10, 0.8).at(-0.1), "phi must be a finite number above 0"),
         (lambda: Packing(SQUARE, np.zeros((2, 2)), np.ones(2)), "at least 3 grains"),
         (lambda: Packing(SQUARE, np.zeros((5, 3)), np.ones(5)), "as many columns as the cell"),
         (lambda: Packing(SQUARE, np.zeros((5, 2)), np.ones(4)), r"radius must have shape \(5,\)"),
@@ -168,7 +170,9 @@ def test_wrap():
     assert_allclose(wrapped[1], x[1], atol=1e-15)
 
 
-@pytest.mark.parametrize("vectors", [(1.0, 0.0), (1.0, -1.0), [[1, 0], [1, 0]], [[0, 1], [1, 0]], (np.nan, 1.0), (1.0,) * 4, [[1, 2]]])
+@pytest.mark.parametrize(
+    "vectors", [(1.0, 0.0), (1.0, -1.0), (-1.0, -1.0), [[1, 0], [1, 0]], [[0, 1], [1, 0]], (np.nan, 1.0), (1.0,) * 4, [[1, 2]]]
+)
 def test_bad_cells_are_refused(vectors):
     with pytest.raises(ValidationError):
         Cell(vectors=vectors)

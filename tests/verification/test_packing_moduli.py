@@ -24,8 +24,8 @@ def test_linear_response_is_the_limit_of_small_strains(count, phi, dim, alpha):
     packing = at_rest(count, phi, dim, alpha)
     found = moduli(packing)
     assert found.residual < 1e-12
-    small = moduli_by_strain(packing, 1e-7, **NEAR)
-    # Strains of 1e-7 are 1e-5 of the mean overlap; single contacts and soft directions feel them more.
+    small = moduli_by_strain(packing, 1e-6, **NEAR)
+    # Strains of 1e-6 are 1e-4 of the mean overlap, and differences are central: errors of 1e-8, more in soft directions.
     assert_allclose(small.stiffness, found.stiffness, atol=1e-5 * found.bulk)
     assert (small.bulk, small.bulk_grown) == pytest.approx((found.bulk, found.bulk_grown), rel=1e-5)
     assert small.shear == pytest.approx(found.shear, abs=1e-5 * found.bulk)

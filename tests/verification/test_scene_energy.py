@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from granum import Box, Cell, Cylinder, Grains, InputError, LinearContact, Material, Plane, Scene, make_scene, simulate
+from granum import Box, Cell, Cylinder, Grains, InputError, LinearContact, Material, Plane, RunError, Scene, make_scene, simulate
 from granum.analysis.results import exact_column_overlaps
 from granum.quasistatic.scene_energy import SceneEnergy
 from granum.simulation.relax import relax_run
@@ -119,3 +119,20 @@ def test_refusals_in_words():
         relax_run(make_scene("column", {"count": 3}), method="newtonish")
     with pytest.raises(InputError, match="relax_run needs"):
         relax_run(3)
+
+
+@pytest.mark.parametrize("method", ["lbfgs", "cg", "fire"])
+def test_grains_in_the_air_come_down(method):
+    """One grain, which spans no length of its own, and two that touch nothing at the start: floor and gravity find them."""
+    floor = Plane(material="soft", point=(0, 0, 0), normal=(0, 0, 1))
+    for position in ([[0.0, 0.0, 0.0]], [[0.0, 0.0, 0.05], [0.0, 0.0, 0.03]]):
+        grains = Grains(material="soft", position=np.add(position, (0.0, 0.0, 0.01)), diameter=0.02)
+        found = relax_run(Scene(materials=[SOFT], walls=[floor], grains=[grains]), method=method)
+        assert found.report.converged
+        weight = found.bodies.mass[0] * 9.81
+        assert_allclose(np.sort(found.normal_force) / weight, np.arange(1, len(position) + 1), atol=1e-7)
+
+
+def test_grains_that_fall_for_ever_are_told():
+    with pytest.raises(RunError, match="nothing holds it"):
+        relax_run(Scene(materials=[SOFT], grains=[Grains(material="soft", position=[[0.0, 0.0, 0.3]], diameter=0.02)]))

@@ -40,10 +40,10 @@ def minimise(
     packing: Annotated[
         str | None, typer.Option(metavar="N,PHI[,SEED]", help="Grains, packing fraction, seed (default: 0).", rich_help_panel=RANDOM)
     ] = None,
-    dim: Annotated[int, typer.Option(help="2 or 3 dimensions.", rich_help_panel=RANDOM)] = 2,
+    dim: Annotated[int | None, typer.Option(help="2 or 3 dimensions. Default: 2.", rich_help_panel=RANDOM)] = None,
     law: Annotated[str | None, typer.Option(help="hooke or hertz. Default: hooke.", rich_help_panel=RANDOM)] = None,
     alpha: Annotated[float | None, typer.Option(help="Exponent of the energy, 2 or more.", rich_help_panel=RANDOM)] = None,
-    sizes: Annotated[str, typer.Option(help=SIZES_HELP, rich_help_panel=RANDOM)] = "1,1.4",
+    sizes: Annotated[str | None, typer.Option(help=f"{SIZES_HELP} Default: 1,1.4.", rich_help_panel=RANDOM)] = None,
     method: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME[+PRECONDITIONER]", help="auto, lbfgs, cg, fr-cg, fire, newton; repeatable: compares. Default: auto."),
@@ -87,12 +87,13 @@ def minimise(
     if packing is not None:
         if phi is not None:
             raise InputError("--packing N,PHI names the packing fraction already: leave --phi out.")
-        start, seed = _random(packing, dim, law, alpha, sizes)
+        start, seed = _random(packing, 2 if dim is None else dim, law, alpha, sizes or "1,1.4")
         _minimise_packing(start, seed, packing, _methods(method, preconditioner), options, output, not no_picture, as_json)
         return
     assert file is not None
-    if law is not None or alpha is not None:
-        raise InputError("--law and --alpha are of a random packing (--packing): a recording has its own.")
+    for name, value in (("--law", law), ("--alpha", alpha), ("--dim", dim), ("--sizes", sizes)):
+        if value is not None:
+            raise InputError(f"{name} is of a random packing (--packing): a recording has its own.")
     with Recording(file) as recording:
         if is_packing(recording):
             start, seed = read_packing(recording, frame), recording.description.get("seed")

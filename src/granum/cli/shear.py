@@ -86,6 +86,7 @@ def shear(
         with PackingWriter(output, packing, about(seed, settings), time_is="strain") as writer:
             writer.append(packing, measured=start)
             last: ShearStep | None = None
+            written = 0.0
             try:
                 with Watch(f"shear {strain:g}", total=len(ends)) as watch:
                     steps = shear_packing(
@@ -94,8 +95,9 @@ def shear(
                     for done, last in enumerate(steps, 1):
                         course.add(last.strain, last.packing, last.measured, last.report.iterations, last.report.converged)
                         watch.done = done
-                        if done % every == 0 or done == len(ends):
+                        if done % every == 0:
                             writer.append(last.packing, iterations=last.report.iterations, strain=last.strain, measured=last.measured)
+                            written = last.strain
                 results["complete"] = True
             finally:  # an interrupted shear keeps what it has
                 end, found = (last.packing, last.measured) if last is not None else (packing, start)
@@ -105,6 +107,8 @@ def shear(
                     "wall_seconds": time.perf_counter() - began, "curve": course.columns,
                 }  # fmt: skip
                 with suppress(OutputError) if not results["complete"] else nullcontext():  # what went wrong first is told
+                    if last is not None and last.strain != written:  # shear can go on from where it was stopped
+                        writer.append(last.packing, iterations=last.report.iterations, strain=last.strain, measured=last.measured)
                     writer.set_summary(results)
         results["recording"] = str(output)
         if not no_picture:

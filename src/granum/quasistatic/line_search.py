@@ -53,9 +53,9 @@ def search(course: Course, direction: FloatArray, slope: float, first: float, cu
     return best
 
 
-def probe(course: Course, direction: FloatArray, slope: float) -> float:
+def probe(course: Course, direction: FloatArray, slope: float, diameter: float) -> float:
     """The length at which the slope would vanish, from the curvature close by: for a direction that says nothing of how far to go."""
-    near = PROBE / largest(direction) * float(np.ptp(course.x))
+    near = PROBE / largest(direction) * max(float(np.ptp(course.x)), diameter)
     g = np.empty_like(course.x)
     course.energy.evaluate(course.x + near * direction, g)
     rise = dot(g, direction) - slope

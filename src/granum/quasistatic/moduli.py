@@ -29,6 +29,7 @@ from .packing import Packing
 from .rigidity import Stiffness, add_up
 
 AT_REST = 1e-4      # of the energy: what balance would still release of a packing that can be linearised
+UNBALANCED = 1e-8   # of the forces that a strain makes: what may be left of them in balance
 SOLVED = 1e-6       # relative residual of the linear systems; above, an eigenvalue is lost in rounding
 REFINEMENTS = 5
 
@@ -133,11 +134,12 @@ def moduli_by_strain(packing: Packing, strain: float = 1e-6, *, method: str = AU
         raise InputError(f"strain must be a small number, below 0.1 (got {strain:g}).")
     dim = packing.dim
     known = measure(packing, net)
+    tolerance = known.tolerance(UNBALANCED * strain / known.mean_overlap)  # of the forces that the strain makes
     stiffness = np.zeros((dim,) * 4)
     for k, m, A in _strains(dim):
         ends = []
         for sign in (1, -1):
-            relaxed = minimise(packing.deformed(np.eye(dim) + sign * strain * A), method, preconditioner, tolerance=known.tolerance(1e-10))
+            relaxed = minimise(packing.deformed(np.eye(dim) + sign * strain * A), method, preconditioner, tolerance=tolerance)
             ends.append(measure(relaxed.packing).stress)
         stiffness[:, :, k, m] = stiffness[:, :, m, k] = (ends[1] - ends[0]) / (2 * strain)
     return _moduli(stiffness, np.full((dim,) * 4, np.nan), known.stress, packing, 0.0)

@@ -108,6 +108,11 @@ def pack(
     radius = shares(sizes, rng, count) / 2
     check_fraction(phi, dim, 2 * radius)
     lengths *= (float(ball_volume(dim, radius).sum()) / phi / float(lengths.prod())) ** (1 / dim)
+    if lengths.min() <= 2 * radius.max():
+        raise InputError(
+            f"the cell would be {lengths.min():.4g} m across, and the largest grain is {2 * radius.max():.4g} m: it would meet itself. "
+            "Take a wider region, or more grains."
+        )
     position = rng.random((count, dim)) * lengths
     order = np.lexsort(np.floor(position / lengths * count ** (1 / dim) / 2).T)
     packing = Packing(Cell(vectors=tuple(lengths)), position[order], radius[order], law)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._jit import FloatArray
-from ..checks import InputError
+from ..checks import InputError, finite_positive
 from ..contact.power import HOOKE, PowerLaw
 from ..scene.cell import Cell
 from ..scene.sizes import Discrete, Sizes
@@ -74,7 +74,7 @@ class Packing:
 
     def at(self, phi: float) -> Packing:
         """The packing with all radii grown (or shrunk) to the packing fraction ``phi``; grains stay where they are."""
-        return self.grown((phi / self.phi) ** (1 / self.dim))
+        return self.grown((finite_positive("phi", phi) / self.phi) ** (1 / self.dim))
 
     def grown(self, factor: float) -> Packing:
         """The packing with all radii times ``factor``."""
@@ -109,7 +109,7 @@ def random_packing(
     rng = np.random.default_rng(seed)
     diameter = shares(sizes, rng, count)
     check_fraction(phi, dim, diameter)
-    cell = Cell(vectors=(length,) * dim)
+    cell = Cell(vectors=(finite_positive("length", length, "m"),) * dim)
     position = rng.random((count, dim)) * length
     order = np.lexsort(np.floor(position / length * count ** (1 / dim) / 2).T)  # neighbours in space are near in memory
     return Packing(cell, position[order], diameter[order] / 2, law).at(phi)

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
 from ..checks import RunError
+from .blocks import diagonal_blocks
 from .cholesky import Factor, Plan
 from .course import Course, dot
 from .energy import of_packing
@@ -177,14 +178,14 @@ class ContactStiffness:
         if not self._scale:
             self._scale = _mean_stiffness(energy.stiffness(x)[1])
         pairs, block = energy.stiffness(x, self._motion, LEAST_WIDTH * course.residual / self._scale)
-        used = block[:, 0, 0] != 0
-        a, b, edge = pairs.a[used], pairs.b[used], -block[used]
-        self._scale = _mean_stiffness(edge)
+        used = block.any(axis=(1, 2))
+        a, b, block = pairs.a[used], pairs.b[used], block[used]
+        self._scale = _mean_stiffness(block)
         plan = Plan(len(x), a, b, energy.packing.cell.wrap(x))
-        diagonal, unit = row_sums(len(x), a, b, edge), self._scale * np.eye(x.shape[1])
+        diagonal, unit = diagonal_blocks(len(x), a, b, block), self._scale * np.eye(x.shape[1])
         for shift in SHIFTS[x.shape[1] - 2 :]:
             course.factorisations += 1
-            factor = plan.factorise(diagonal + shift * unit, edge)
+            factor = plan.factorise(diagonal + shift * unit, -block)
             if factor is not None:
                 return factor
         raise RunError(f"the stiffness of the contacts has no inverse after {course.iterations} iterations. Use method fire, without one.")
@@ -201,16 +202,3 @@ def _mean_stiffness(block: FloatArray) -> float:
     """[N/m] of the blocks (P, d, d) that are not zero; 1 if there are none."""
     size = np.abs(np.trace(block, axis1=1, axis2=2))
     return float(size[size > 0].mean()) if size.any() else 1.0
-
-
-@kernel
-def row_sums(count: int, a: IntArray, b: IntArray, edge: FloatArray) -> FloatArray:
-    """(N, d, d) diagonal blocks of a matrix with off-diagonal blocks ``edge`` (E, d, d) whose rows sum to zero."""
-    dim = edge.shape[1]
-    diagonal = np.zeros((count, dim, dim))
-    for p in range(len(a)):
-        for i in range(dim):
-            for j in range(dim):
-                diagonal[a[p], i, j] -= edge[p, i, j]
-                diagonal[b[p], i, j] -= edge[p, i, j]
-    return diagonal

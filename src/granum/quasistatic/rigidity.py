@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
+from .blocks import diagonal_blocks, multiply
 from .cholesky import Factor, Plan
 from .neighbours import find_pairs
 from .packing import Packing
@@ -25,8 +26,7 @@ class Stiffness:
     def __init__(self, a: IntArray, b: IntArray, blocks: FloatArray, points: FloatArray) -> None:
         self._a, self._b, self._blocks, self._points = a, b, blocks, points
         count, dim = points.shape
-        self._diagonal = np.zeros((count, dim, dim))
-        _fill(a, b, blocks, self._diagonal)
+        self._diagonal = diagonal_blocks(count, a, b, blocks)
         self.scale = float(np.trace(self._diagonal.mean(axis=0))) / dim
         self._diagonal[0] += self.scale * np.eye(dim)
 
@@ -37,8 +37,8 @@ class Stiffness:
 
     def apply(self, u: FloatArray) -> FloatArray:
         """The matrix times u (N, d)."""
-        product = np.einsum("nij,nj->ni", self._diagonal, u)
-        _apply_edges(self._a, self._b, self._blocks, u, product)
+        product = multiply(self._a, self._b, self._blocks, u)
+        product[0] += self.scale * u[0]
         return product
 
 
@@ -92,23 +92,3 @@ def add_up(a: IntArray, b: IntArray, force: FloatArray, net: FloatArray) -> None
         for k in range(net.shape[1]):
             net[a[c], k] -= force[c, k]
             net[b[c], k] += force[c, k]
-
-
-@kernel
-def _fill(a: IntArray, b: IntArray, blocks: FloatArray, diagonal: FloatArray) -> None:
-    for c in range(len(a)):
-        if a[c] != b[c]:
-            for k in range(blocks.shape[1]):
-                for m in range(blocks.shape[2]):
-                    diagonal[a[c], k, m] += blocks[c, k, m]
-                    diagonal[b[c], k, m] += blocks[c, k, m]
-
-
-@kernel
-def _apply_edges(a: IntArray, b: IntArray, blocks: FloatArray, u: FloatArray, product: FloatArray) -> None:
-    for c in range(len(a)):
-        if a[c] != b[c]:
-            for k in range(blocks.shape[1]):
-                for m in range(blocks.shape[2]):
-                    product[a[c], k] -= blocks[c, k, m] * u[b[c], m]
-                    product[b[c], k] -= blocks[c, k, m] * u[a[c], m]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
-from ..checks import InputError
+from ..checks import InputError, RunError
 from ..detection.detector import Detector
 from ..detection.images import period_of
 from ..detection.walls import WallTable
@@ -19,6 +19,7 @@ from ..state.contacts import Contacts
 
 EPS = 2.2e-16
 LIGHTEST = 1e-8  # of a mean grain's weight: the default tolerance
+AWAY = 100.0     # of the largest coordinate of the start: a grain so far away has nothing to land on
 
 
 class SceneEnergy:
@@ -38,6 +39,7 @@ class SceneEnergy:
         self.evaluations = self.lists = 0
         self.noise = 0.0
         bodies.velocity[:] = bodies.spin[:] = 0.0  # a skin that fits grains at rest
+        self._far = AWAY * (float(np.abs(self.start).max()) + self.diameter)
 
     @property
     def start(self) -> FloatArray:
@@ -67,6 +69,11 @@ class SceneEnergy:
     def evaluate(self, x: FloatArray, gradient: FloatArray) -> float:
         """E [J] at x (N, 3) [m]; ``gradient`` (N, 3) [N] is filled, with zeros for grains that never move."""
         self.evaluations += 1
+        if not np.abs(x).max() <= self._far:
+            raise RunError(
+                f"a grain has gone {self._far:.3g} m away: nothing holds it, so the energy has no minimum. "
+                "Choose an earlier frame, or a scene with a floor below all grains."
+            )
         c, b = self._at(x), self.bodies
         value, pushes = _evaluate(
             x, self.gravity, b.inverse_mass[b.grains], c.a, c.b, c.normal, c.overlap, self.stiffness(c), self.alpha, gradient

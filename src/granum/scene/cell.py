@@ -17,6 +17,8 @@ FLATTEST = 1e-6  # a cell whose vectors span less than this part of their box is
 def _vectors(value: Any) -> FloatArray:
     array = np.ascontiguousarray(value, float)
     if array.ndim == 1:
+        if (array < 0).any():
+            raise ValueError(f"lengths must be above 0, has {array.tolist()}")
         array = np.diag(array)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not 1 <= len(array) <= 3:
         raise ValueError(f"must be 1 to 3 lengths, or as many vectors of that dimension, has shape {array.shape}")

@@ -36,7 +36,7 @@ class ConjugateGradients:
             slope = dot(course.g, p)
             if not slope < 0:
                 p, slope, last = -z, -gz, _Last()
-            first = last.length * last.slope / slope if last.length else probe(course, p, slope)
+            first = last.length * last.slope / slope if last.length else probe(course, p, slope, diameter)
             step = search(course, p, slope, min(first, FARTHEST * diameter / largest(p)), CURVATURE)
             if step is None:
                 if not last.length:

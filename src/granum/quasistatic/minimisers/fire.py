@@ -31,10 +31,13 @@ class FIRE:
         """Move ``course`` to a minimum; ``diameter`` [m] bounds the steps."""
         v = np.zeros_like(course.x)
         h = limit = 0.0
-        down, mixing, looked = 0, MIXING, -LOOK_EVERY
+        highest, longest = course.E, self.longest
+        down, mixing, looked, loose = 0, MIXING, -LOOK_EVERY, False
         while course.going:
             if self.preconditioner.refresh(course) or course.iterations - looked >= LOOK_EVERY:
-                limit, looked = self.longest / np.sqrt(stiffest(course, self.preconditioner)), course.iterations
+                stiff, looked = stiffest(course, self.preconditioner, diameter), course.iterations
+                loose = not stiff > 0  # nothing touches: the longest step stops the largest force
+                limit = longest / np.sqrt(largest(self.preconditioner.apply(course.g)) / (FARTHEST * diameter) if loose else stiff)
                 h = min(h, limit) if h else limit / 4
             force = -self.preconditioner.apply(course.g)
             if dot(course.g, v) < 0:
@@ -44,13 +47,22 @@ class FIRE:
             elif down:
                 v[:] = 0.0
                 h, mixing, down = h * SLOWER, MIXING, 0
+                if loose:  # something has been met
+                    looked = -LOOK_EVERY
+                    continue
                 if h < SHORTEST * limit:
                     course.stalled = "the time step has shrunk to nothing: rounding"
                     break
             x = course.x.copy()
             _fall(x, v, force, h, mixing, FARTHEST * diameter)
             g = np.empty_like(x)
-            course.move(x, course.energy.evaluate(x, g), g)
+            E = course.energy.evaluate(x, g)
+            if highest + course.energy.noise < E and h > SHORTEST * limit:  # no fall ends above its start: the time step is too long
+                v[:] = 0.0
+                h, down = h * SLOWER, 0
+                longest *= 1.0 if loose else SLOWER
+                continue
+            course.move(x, E, g)
 
 
 @kernel
@@ -70,17 +82,22 @@ def _fall(x: FloatArray, v: FloatArray, force: FloatArray, h: float, mixing: flo
             x[i, k] += part * h * v[i, k]
 
 
-def stiffest(course: Course, preconditioner: Preconditioner) -> float:
-    """Largest eigenvalue of P^-1 H at x, by some power iterations of finite differences; [N/m] without a preconditioner."""
+def stiffest(course: Course, preconditioner: Preconditioner, diameter: float) -> float:
+    """Largest eigenvalue of P^-1 H at x, by some power iterations of finite differences; [N/m] without a preconditioner.
+
+    0 where nothing touches.
+    """
     rng = np.random.default_rng(0)
     v = rng.standard_normal(course.x.shape)
     g = np.empty_like(v)
     value = 0.0
-    small = 1e-7 * float(np.ptp(course.x))
+    small = 1e-7 * max(float(np.ptp(course.x)), diameter)
     for _ in range(20):
         v *= small / largest(v)
         course.energy.evaluate(course.x + v, g)
         w = preconditioner.apply(g - course.g)
+        if not largest(w) > 0:
+            return 0.0
         value = np.sqrt(dot(w, w) / dot(v, v))
         v = w
-    return max(value, 1e-300)
+    return float(value)

@@ -34,7 +34,7 @@ class LBFGS:
                 memory.clear()
                 p = -self.preconditioner.apply(course.g)
                 slope = dot(course.g, p)
-            first = 1.0 if memory.count or self.preconditioner.scaled else probe(course, p, slope)
+            first = 1.0 if memory.count or self.preconditioner.scaled else probe(course, p, slope, diameter)
             step = search(course, p, slope, min(first, FARTHEST * diameter / largest(p)), CURVATURE)
             if step is None:
                 if memory.count == 0:

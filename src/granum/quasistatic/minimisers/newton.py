@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from ..._jit import FloatArray, IntArray, kernel
+from ..._jit import FloatArray, IntArray
+from ..blocks import diagonal_blocks, multiply
 from ..course import Course, dot, largest
 from ..energy import of_packing
-from ..precondition import Preconditioner, row_sums
+from ..precondition import Preconditioner
 
 FIRST_RADIUS = 0.02  # of the trust region, in mean diameters (norm over all grains)
 ACCEPT = 1e-4       # of the predicted decrease: a step with less is not taken
@@ -30,10 +32,9 @@ class Newton:
         while course.going:
             self.preconditioner.refresh(course)
             pairs, block = of_packing(course).stiffness(course.x)
-            used = block[:, 0, 0] != 0
-            a, b, edge = pairs.a[used], pairs.b[used], -block[used]
-            hessian = Hessian(a, b, edge, row_sums(len(course.x), a, b, edge))
-            own = hessian.inverse_blocks() if not self.preconditioner.name else None
+            used = block.any(axis=(1, 2))
+            hessian = Hessian(pairs.a[used], pairs.b[used], block[used])
+            own = hessian.inverse_blocks(len(course.x)) if not self.preconditioner.name else None
             goal = min(0.1, np.sqrt(course.residual / course.first_residual)) * np.sqrt(dot(course.g, course.g))
             u, predicted = self._step(course.g, hessian, own, radius, goal)
             x = course.x + u
@@ -85,33 +86,19 @@ def _to_edge(u: FloatArray, p: FloatArray, radius: float) -> float:
     return (np.sqrt(max(up * up + pp * room, 0.0)) - up) / pp
 
 
-class Hessian:
-    """A sparse matrix of blocks: ``edge`` (E, d, d) between grains a and b, ``diagonal`` (N, d, d)."""
+class Hessian(NamedTuple):
+    """A sparse matrix by its contacts: see :mod:`~granum.quasistatic.blocks`."""
 
-    def __init__(self, a: IntArray, b: IntArray, edge: FloatArray, diagonal: FloatArray) -> None:
-        self.a, self.b, self.edge, self.diagonal = a, b, edge, diagonal
+    a: IntArray
+    b: IntArray
+    blocks: FloatArray
 
     def times(self, v: FloatArray) -> FloatArray:
         """H v (N, d)."""
-        return _multiply(self.a, self.b, self.edge, v)
+        return multiply(self.a, self.b, self.blocks, v)
 
-    def inverse_blocks(self) -> FloatArray:
-        """(N, d, d) inverses of the diagonal blocks, made positive by a shift where they are not."""
-        values, vectors = np.linalg.eigh(self.diagonal)
+    def inverse_blocks(self, count: int) -> FloatArray:
+        """(N, d, d) inverses of the diagonal blocks, made positive where they are not."""
+        values, vectors = np.linalg.eigh(diagonal_blocks(count, self.a, self.b, self.blocks))
         least = 1e-3 * float(np.abs(values[:, -1]).mean())
         return np.einsum("nij,nj,nkj->nik", vectors, 1 / np.maximum(np.abs(values), max(least, 1e-300)), vectors)
-
-
-@kernel
-def _multiply(a: IntArray, b: IntArray, edge: FloatArray, v: FloatArray) -> FloatArray:
-    out = np.zeros_like(v)
-    dim = v.shape[1]
-    for p in range(len(a)):
-        i, j = a[p], b[p]
-        for k in range(dim):
-            push = 0.0
-            for m in range(dim):
-                push += edge[p, k, m] * (v[i, m] - v[j, m])
-            out[i, k] -= push
-            out[j, k] += push
-    return out

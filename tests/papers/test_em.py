@@ -108,7 +108,7 @@ def test_benchmark_of_minimisers():
     result = json.loads(done.stdout)
     assert set(result["packings"]) == {"64", "256"}
     assert all(one["auto"]["converged"] for one in result["packings"].values())
-    assert "auto" in result["growth_of_time"]
+    assert "auto" in result["growth"]["seconds"]
 
 
 @pytest.mark.parametrize("bad", [["--particles", "10"], ["--dim", "4"], ["--sizes", "0"]])

@@ -92,13 +92,19 @@ def force_guess(packing: Packing) -> float:
     return found.mean_force or packing.force_scale * 1e-6 ** (packing.law.alpha - 1)
 
 
-def slope(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Exponent of y = c x^e by least squares on logarithms, and its standard error; points that are not positive are left out."""
+def slope(x: np.ndarray, y: np.ndarray, error: np.ndarray | None = None) -> tuple[float, float]:
+    """Exponent of y = c x^e by least squares on logarithms, and its standard error; points that are not positive are left out.
+
+    With the standard ``error`` of each y, points count by it, and that of the exponent is the larger one of what follows from it and from
+    the distances to the line.
+    """
     good = (x > 0) & (y > 0)
     if good.sum() < 3:
         return np.nan, np.nan
     u, v = np.log(x[good]), np.log(y[good])
-    u = u - u.mean()
-    value = float((u * v).sum() / (u * u).sum())
-    left = v - v.mean() - value * u
-    return value, float(np.sqrt((left**2).sum() / (len(u) - 2) / (u * u).sum()))
+    weight = np.ones(len(u)) if error is None else (y[good] / np.maximum(error[good], 1e-3 * y[good])) ** 2
+    u, v = u - np.average(u, weights=weight), v - np.average(v, weights=weight)
+    square = float((weight * u * u).sum())
+    value = float((weight * u * v).sum()) / square
+    scatter = float(np.sqrt((weight * (v - value * u) ** 2).sum() / (len(u) - 2) / square))
+    return value, scatter if error is None else max(scatter, square**-0.5)

@@ -3,8 +3,8 @@
 Each seed is brought to its own phi_cr from above and then compressed step by step; phi_cr is a matter of geometry, so one search serves
 both laws. G is by linear response, the mean of all directions and seeds: averages of G itself, not of its logarithm, because the G of a
 single small packing near jamming is noisy and can be negative in one direction (its cell has a shape of its own). That noise grows
-towards jamming and falls with the number of grains, so the exponent of G is taken where N (phi - phi_cr)^(1/2) is large, and where phi -
-phi_cr is still small. z is that without rattlers, z_0 = 4 - 4/N_3 its value with one contact less than it takes to be rigid.
+towards jamming and falls with the number of grains, so in the fits of all exponents every mean counts by its standard error over the
+seeds. z is that without rattlers, z_0 = 4 - 4/N_3 its value with one contact less than it takes to be rigid.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ SYMBOLS = {"pressure": "p", "shear": "G", "z": "z - z_0"}
 class ScalingSize:
     """Sizes of the experiment."""
 
-    count: int = 1024
-    seeds: int = 4
+    count: int = 2048
+    seeds: int = 6
     above: tuple[float, ...] = (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2)
     """phi - phi_cr"""
     accuracy: float = 2e-6
@@ -56,10 +56,8 @@ def measure(size: ScalingSize, run: Runner) -> Outcome:
         laws[law] = {}
         for what, paper in PAPER[law].items():
             each = np.array([f[law][what] for f in found])
-            seen = np.isfinite(each).any(axis=0)
-            mean = np.full(len(above), np.nan)
-            mean[seen] = np.nanmean(each[:, seen], axis=0)
-            exponent, error = slope(above, mean)
+            mean, spread = averages(each)
+            exponent, error = slope(above, mean, spread)
             laws[law][what] = {"each": each, "mean": mean, "exponent": exponent, "error": error}
             rows.append(compared(
                 f"exponent of {SYMBOLS[what]}, {law}", exponent, f"{paper:g} (within {WITHIN[what]:g})", paper - WITHIN[what],
@@ -69,6 +67,14 @@ def measure(size: ScalingSize, run: Runner) -> Outcome:
         if missing:
             rows.append(Row(f"states without linear response, {law}", f"{missing} of {len(above) * len(found)}: left out of G"))
     return Outcome(rows, {"above": above, "laws": laws, "paper": PAPER, "count": size.count, "seeds": size.seeds})
+
+
+def averages(each: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean over the seeds (S, K) and its standard error, of what is there; of a single one the error is taken as large as the value."""
+    count = np.isfinite(each).sum(axis=0)
+    mean = np.where(count > 0, np.nansum(each, axis=0) / np.maximum(count, 1), np.nan)
+    square = np.nansum((each - mean) ** 2, axis=0) / np.maximum(count - 1, 1) / np.maximum(count, 1)
+    return mean, np.where(count > 1, np.sqrt(square), np.abs(mean))
 
 
 def draw(outcome: Outcome, folder: Path) -> list[Path]:
@@ -94,8 +100,3 @@ def compress(size: ScalingSize, seed: int) -> dict[str, Any]:
                 table["shear"].append(np.nan)
         found[name] = {what: np.array(values) for what, values in table.items()}
     return found
-
-
-def exponents(outcome: Outcome, law: str) -> dict[str, FloatArray]:
-    """What was measured, by quantity."""
-    return {what: outcome.curves["laws"][law][what]["exponent"] for what in SYMBOLS}

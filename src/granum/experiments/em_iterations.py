@@ -27,7 +27,7 @@ METHODS = ("lbfgs", "lbfgs+adjacency", "fire", "lbfgs+contacts", "newton+contact
 STRAIN = 0.01           # of phi - phi_cr
 PART = 1e-6             # of the mean contact force: residual at which all methods stop
 START = 1e-8            # the same of the packing before the strain
-NEAR = (1e-4, 1e-5)     # where times are asked for
+NEAR = (1e-4, 1e-5)     # where times are compared
 
 
 @dataclass(frozen=True)
@@ -107,12 +107,12 @@ def _rows(above: np.ndarray, median: dict[str, dict[str, np.ndarray]]) -> list[R
     for method in ("lbfgs+contacts", "newton+contacts", "auto"):
         most = float(median[method]["iterations"][asked].max())
         what = f"iterations of {LABELS[method]}, the most down to 1e-5"
-        rows.append(compared(what, most, "asked: 60 at most", 0, 60, "{:.0f}"))
+        rows.append(compared(what, most, "aim: 60 at most", 0, 60, "{:.0f}"))
     for distance in NEAR:
         k = int(np.argmin(np.abs(np.log(above / distance))))
         seconds = {method: median[method]["seconds"][k] for method in METHODS}
         best = min(seconds, key=lambda m: seconds[m])
         for method, least in (("lbfgs", 4.0), ("fire", 2.5)):
             rows.append(compared(f"time at {above[k]:.0e}, {LABELS[method]} / best ({LABELS[best]})", seconds[method] / seconds[best],
-                                 f"asked: {least:g} at least", least, np.inf, "{:.1f}"))  # fmt: skip
+                                 f"aim: {least:g} at least", least, np.inf, "{:.1f}"))  # fmt: skip
     return rows

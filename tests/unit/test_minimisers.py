@@ -92,19 +92,25 @@ def test_laplacian_by_conjugate_gradients_is_that_of_the_factors(strained, monke
     assert np.linalg.norm(iterative.apply(q) - exact) <= 1e-4 * np.linalg.norm(q) / (precondition.STABILISER * direct.mu)
 
 
-def test_adjacency_feels_a_long_wave_as_the_packing_does(jammed):
-    """mu is such that the wave's energy is the same in both (EM (21))."""
+@pytest.mark.parametrize("decay", [0.0, 3.0])
+def test_adjacency_is_the_matrix_of_the_paper(jammed, decay):
+    """EM (19)-(21) written out: weights of all images within the cutoff, C_stab on the diagonal, and mu from a long wave."""
     course = Course(PackingEnergy(jammed), "test", 1e-14, 10)
-    helper = precondition.Adjacency()
-    helper.refresh(course)
-    cutoff = precondition.CUTOFF * jammed.radius.max()
-    wave = precondition.PROBE * cutoff * np.sin(2 * np.pi * jammed.position)
+    helper = precondition.Adjacency(decay)
+    assert helper.refresh(course)
+    x, cutoff = jammed.position, precondition.CUTOFF * jammed.radius.max()
+    images = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)])
+    distance = np.linalg.norm(x[:, None, None] - x[None, :, None] - images, axis=-1)  # (N, N, 9)
+    near = (distance < cutoff) & ~np.eye(len(x), dtype=bool)[:, :, None]
+    weight = np.where(near, np.exp(-decay * (distance / distance[near].mean() - 1)), 0.0).sum(axis=2)
+    matrix = np.diag(weight.sum(axis=1) + 0.1) - weight
+    wave = 1e-3 * cutoff * np.sin(2 * np.pi * x)
     there = np.empty_like(wave)
-    course.energy.evaluate(jammed.position + wave, there)
-    answer = helper.apply(there - course.g)  # P^-1 H wave has the wave's length where P fits
-    assert dot(wave, there - course.g) == pytest.approx(dot(answer, there - course.g), rel=0.8)
-    assert helper.mu > 0
-    assert not helper.refresh(course)
+    course.energy.evaluate(x + wave, there)
+    mu = np.sum(wave * (there - course.g)) / np.sum(wave * (matrix @ wave))
+    assert helper.mu == pytest.approx(mu, rel=1e-10)
+    np.testing.assert_allclose(helper.apply(mu * matrix @ x), x, rtol=1e-9)
+    assert not helper.refresh(course)  # nothing has moved
 
 
 def test_line_search_meets_the_strong_wolfe_conditions(jammed):

@@ -19,7 +19,7 @@ from .bridge import GRAIN, packing_scene
 from .course import Course, MinimiseReport
 from .measure import Measured, measure
 from .minimise import minimise
-from .packing import FEWEST, Packing, ball_volume, check_fraction, shares
+from .packing import FEWEST, Packing, along_cell, ball_volume, check_fraction, shares
 
 COUNT = 1000
 SPRING = PowerLaw(alpha=2.0, stiffness=1e5)
@@ -114,7 +114,7 @@ def pack(
             "Take a wider region, or more grains."
         )
     position = rng.random((count, dim)) * lengths
-    order = np.lexsort(np.floor(position / lengths * count ** (1 / dim) / 2).T)
+    order = along_cell(position / lengths)
     packing = Packing(Cell(vectors=tuple(lengths)), position[order], radius[order], law)
     for gap in GAPS:
         larger, report = minimise(packing.grown(1 + gap), *METHOD, watch=watch)

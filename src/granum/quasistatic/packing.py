@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._jit import FloatArray
+from .._jit import FloatArray, LongArray
 from ..checks import InputError, finite_positive
 from ..contact.power import HOOKE, PowerLaw
 from ..scene.cell import Cell
@@ -111,8 +111,14 @@ def random_packing(
     check_fraction(phi, dim, diameter)
     cell = Cell(vectors=(finite_positive("length", length, "m"),) * dim)
     position = rng.random((count, dim)) * length
-    order = np.lexsort(np.floor(position / length * count ** (1 / dim) / 2).T)  # neighbours in space are near in memory
+    order = along_cell(position / length)
     return Packing(cell, position[order], diameter[order] / 2, law).at(phi)
+
+
+def along_cell(part: FloatArray) -> LongArray:
+    """(N,) order of grains at the parts (N, d) of the cell's lengths, in which neighbours in space are near in memory."""
+    count, dim = part.shape
+    return np.lexsort(np.floor(part * count ** (1 / dim) / 2).T)
 
 
 def shares(sizes: Sizes, rng: np.random.Generator, count: int) -> FloatArray:

@@ -27,12 +27,16 @@ if TYPE_CHECKING:
     from .quasistatic.pack import pack
     from .quasistatic.packing import Packing, random_packing
     from .quasistatic.shear import shear
+    from .reduction import Reduction
     from .scene import (
+        BallSensor,
         Body,
         Box,
+        BoxSensor,
         BoxSource,
         Cell,
         Cylinder,
+        CylinderSensor,
         Disc,
         Discrete,
         Emitter,
@@ -56,8 +60,8 @@ if TYPE_CHECKING:
 _MENU = {
     # what is simulated
     "scene": (
-        "Body", "Box", "BoxSource", "Cell", "Cylinder", "Disc", "Discrete", "Emitter", "Grains", "Gravity", "Lattice", "LogNormal", "Mesh",
-        "Motion", "Plane", "Rectangle", "Scene", "Uniform",
+        "BallSensor", "Body", "Box", "BoxSensor", "BoxSource", "Cell", "Cylinder", "CylinderSensor", "Disc", "Discrete", "Emitter", "Grains",
+        "Gravity", "Lattice", "LogNormal", "Mesh", "Motion", "Plane", "Rectangle", "Scene", "Uniform",
     ),
     "scene.library": ("make_scene",),
     "scene.file": ("load_scene",),
@@ -66,6 +70,8 @@ _MENU = {
     # how a step is solved
     "nonsmooth": ("PGS", "ColdStart", "Direct", "HistoryStart", "ModelStart", "Multigrid", "Nonsmooth"),
     "smooth": ("Smooth",),
+    # fewer bodies
+    "reduction": ("Reduction",),
     # go
     "simulation": ("Guards", "Settings", "Simulation", "simulate"),
     # without time
@@ -89,10 +95,10 @@ _MENU = {
 _HOME = {name: module for module, names in _MENU.items() for name in names}
 
 __all__ = [
-    "PGS", "Body", "Box", "BoxSource", "Cell", "Checkpointer", "ColdStart", "Cylinder", "Direct", "Disc", "Discrete", "Emitter", "Energy",
-    "Grains", "Gravity", "Guards", "HertzContact", "HistoryStart", "InputError", "Lattice", "LinearContact", "LogNormal", "Material",
+    "PGS", "BallSensor", "Body", "Box", "BoxSensor", "BoxSource", "Cell", "Checkpointer", "ColdStart", "Cylinder", "CylinderSensor",
+    "Direct", "Disc", "Discrete", "Emitter", "Energy", "Grains", "Gravity", "Guards", "HertzContact", "HistoryStart", "InputError", "Lattice", "LinearContact", "LogNormal", "Material",
     "MaterialPair", "Mesh", "ModelStart", "Motion", "Multigrid", "Nonsmooth", "Packing", "PackingWriter", "Plane", "PowerLaw", "Progress",
-    "Recorder", "Recording", "Rectangle", "RunError", "Scene", "Settings", "Simulation", "Smooth", "Snapshot", "StopWhen", "Uniform",
+    "Recorder", "Recording", "Rectangle", "Reduction", "RunError", "Scene", "Settings", "Simulation", "Smooth", "Snapshot", "StopWhen", "Uniform",
     "__version__", "jam", "load_scene", "make_scene", "measure", "minimise", "moduli", "pack", "packing_scene", "random_packing",
     "read_packing", "relax_run", "seconds", "shear", "simulate", "steps",
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from ..detection.detector import Detector
 from ..detection.images import period_of
 from ..detection.walls import WallTable, surface_velocity
 from ..parallel import LIGHT, ONE, Team
+from ..reduction import Reduction
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
 from ..state.energy import energy
@@ -47,6 +48,8 @@ class Nonsmooth(Record):
     """n_s: overlaps relax over at least this many steps."""
     regularisation: Positive = 1e-6
     """gamma_t = gamma_r (physics 2)."""
+    reduction: Reduction | None = None
+    """Merge grains that move as one; none: every grain is always solved."""
 
     def step_for(self, scene: Scene) -> float:
         """sqrt(2 eps d / g) [s] with eps = 1 % and d the smallest diameter (physics 9), and d / 4 of an emitted grain's way at most."""

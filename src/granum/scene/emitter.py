@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from .._jit import FloatArray
 from ..contact.model import Finite, Positive, Record, Vector
-from .shapes import _unit
+from .shapes import unit
 from .sizes import Sizes
 
 
@@ -22,7 +22,7 @@ class Disc(Record):
     diameter: Positive
     """[m]; grain centres stay inside it."""
 
-    _normal = field_validator("normal")(_unit)
+    _normal = field_validator("normal")(unit)
 
     def points(self, rng: np.random.Generator, count: int) -> FloatArray:
         """(count, 3) evenly spread over the source [m]."""

@@ -16,6 +16,7 @@ from .bodies import Body
 from .cell import Cell
 from .emitter import Emitter
 from .grains import GrainBlock
+from .sensor import Sensor
 from .shapes import Shape
 
 
@@ -59,6 +60,8 @@ class Scene(Record):
     """Space repeats: grains meet across the faces of the cell, which spans from 0 to its lengths. A run in time needs an upright one.
     Walls are not repeated: grains meet them where they stand in the cell. A plane must not lean along an axis that repeats; other walls
     that go on across a face should stick out of the cell by a grain's radius."""
+    sensors: tuple[Sensor, ...] = ()
+    """Where grains are resolved one by one, if a run merges them (``reduction`` with the split ``sensor``)."""
     world: tuple[Vector, Vector] | None = None
     """Lower and upper corner [m] of the space that no grain may leave; none: a hundred times the scene's own box. Axes along which
     a cell repeats have no end."""
@@ -84,6 +87,10 @@ class Scene(Record):
             raise ValueError(f"body names must differ (the first, of the static walls, is 'ground'), has {owners}")
         if self.world is not None and not all(lo < hi for lo, hi in zip(*self.world, strict=True)):
             raise ValueError(f"world: lower must be below upper in every direction, has {self.world}")
+        for k, sensor in enumerate(self.sensors):
+            low, high = sensor.bounds
+            if self.world is not None and any(b <= lo or a >= hi for a, b, lo, hi in zip(low, high, *self.world, strict=True)):
+                raise ValueError(f"sensor {k} ({sensor.shape}, {low} to {high} m) is outside the world, {self.world}: no grain gets there")
         return self
 
     @cached_property

@@ -40,7 +40,8 @@ class Wall(Record):
     """[m/s], in the body's frame: a belt that runs while its body stands. Only its tangential part drags grains."""
 
 
-def _unit(value: Vector) -> Vector:
+def unit(value: Vector) -> Vector:
+    """The vector brought to length 1."""
     length = float(np.linalg.norm(value))
     if not length > 0:
         raise ValueError("must not be a zero vector")
@@ -57,7 +58,7 @@ class Plane(Wall):
     point: Vector = (0.0, 0.0, 0.0)
     normal: Vector = (0.0, 0.0, 1.0)
 
-    _normal = field_validator("normal")(_unit)
+    _normal = field_validator("normal")(unit)
 
 
 Face = Literal["-x", "+x", "-y", "+y", "-z", "+z"]
@@ -96,7 +97,7 @@ class Cylinder(Wall):
     caps: bool = True
     """Close both ends of a cylinder of finite length."""
 
-    _axis = field_validator("axis")(_unit)
+    _axis = field_validator("axis")(unit)
 
 
 class Mesh(Wall):

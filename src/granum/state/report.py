@@ -28,5 +28,11 @@ class StepReport:
     """At the end of the step [J]."""
     energy: float = 0.0
     """Kinetic and gravitational, at the end of the step [J]."""
+    reduction_level: float = 0.0
+    """h = 1 - (free grains and aggregates) / grains (MR); grains held by a wall count as none."""
+    free_grains: int = -1
+    """That move on their own; -1: all."""
+    aggregates: int = 0
+    """Rigid bodies of merged grains that no wall holds."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Wall time by stage."""

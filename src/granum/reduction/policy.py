@@ -1,0 +1,103 @@
+"""The policy of model reduction: when grains merge into rigid aggregates, and when these come apart (MR sections 3.1-3.2, Table 2)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from ..contact.model import NonNegative, Record
+
+Split = Literal["contact", "trial", "sensor"]
+Limit = Annotated[float | None, Field(gt=0, allow_inf_nan=False)]  # none: no limit
+
+
+class Merge(Record):
+    """Two bodies merge when all that happens at their contact is slower than this (MR (26)-(28))."""
+
+    approach: NonNegative = 2.5e-3
+    """Normal velocity towards each other [m/s]."""
+    separation: NonNegative = 2.5e-3
+    """Normal velocity apart [m/s]."""
+    tangential: NonNegative = 2.5e-3
+    """[m/s]"""
+    rolling: NonNegative = 0.5
+    """[rad/s]"""
+    normal_acceleration: Limit = 5.0
+    """Change of the normal velocity over the step [m/s^2]."""
+    tangential_acceleration: Limit = 5.0
+    """[m/s^2]"""
+    rolling_acceleration: Limit = None
+    """[rad/s^2]"""
+
+
+class ContactSplit(Record):
+    """Grains of an aggregate come off where something hits it or slides along it (MR (29)-(31))."""
+
+    approach: Limit = 0.15
+    """Normal velocity towards each other [m/s]."""
+    separation: Limit = None
+    """[m/s]; MR found no value that works."""
+    tangential: Limit = 0.15
+    """[m/s]"""
+    rolling: Limit = None
+    """[rad/s]"""
+    depth: int = Field(default=2, ge=1)
+    """N_c-spl: the grain that is touched (1), with its neighbours (2), with theirs (3) ..."""
+
+
+class TrialSplit(Record):
+    """Grains come off that do not stay in place when the part of an aggregate they lie in is solved in the background (MR (32)-(36))."""
+
+    iterations: int = Field(default=50, ge=1)
+    """N_it^tr: sweeps of the trial."""
+    force: Limit = 0.15
+    """Force that is left over, as a part of the external plus the contact force on a grain."""
+    torque: Limit = None
+    """The same of the torque."""
+    approach: Limit = None
+    """Normal velocity towards each other [m/s] (MR: 2.6)."""
+    separation: Limit = None
+    """[m/s] (MR: 0.26)"""
+    tangential: Limit = None
+    """[m/s] (MR: 0.26)"""
+    rolling: Limit = None
+    """[rad/s]"""
+    depth: int | None = Field(default=4, ge=1)
+    """Layers of grains of an aggregate, counted from what touches or leaves it, that are tried; none: all of it."""
+
+
+class Reduction(Record):
+    """How a run merges grains that move as one; thresholds are those of MR Table 2 unless given."""
+
+    split: tuple[Split, ...] = ("contact", "trial")
+    """What makes aggregates come apart, in any combination; sensors stand in the scene."""
+    merge: Merge = Merge()
+    contact: ContactSplit = ContactSplit()
+    trial: TrialSplit = TrialSplit()
+    shadow: int = Field(default=0, ge=0)
+    """Steps of which a full-resolution shadow is kept, to measure the approximation error (MR (20)-(22)); 0: none."""
+
+    @model_validator(mode="after")
+    def _sound(self) -> Reduction:
+        if not self.split:
+            raise ValueError("split must name at least one of contact, trial and sensor: else what has merged never comes apart")
+        if len(set(self.split)) < len(self.split):
+            raise ValueError(f"split names something twice: {', '.join(self.split)}")
+        for kind in ("contact", "trial"):
+            if kind not in self.split:
+                continue
+            rule = getattr(self, kind)
+            for name in ("approach", "separation", "tangential", "rolling"):
+                limit, merged = getattr(rule, name), getattr(self.merge, name)
+                if limit is not None and limit <= merged:
+                    unit = "rad/s" if name == "rolling" else "m/s"
+                    raise ValueError(
+                        f"{kind}.{name} ({limit:g} {unit}) must be above merge.{name} ({merged:g} {unit}): "
+                        "else grains come apart and merge again in every step"
+                    )
+        if "trial" in self.split and all(
+            getattr(self.trial, name) is None for name in ("force", "torque", "approach", "separation", "tangential", "rolling")
+        ):
+            raise ValueError("trial has no limit at all: give force (MR: 0.15), or leave trial out of split")
+        return self

@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 _MENU = {
     # what is simulated
     "scene": (
-        "BallSensor", "Body", "Box", "BoxSensor", "BoxSource", "Cell", "Cylinder", "CylinderSensor", "Disc", "Discrete", "Emitter", "Grains",
-        "Gravity", "Lattice", "LogNormal", "Mesh", "Motion", "Plane", "Rectangle", "Scene", "Uniform",
+        "BallSensor", "Body", "Box", "BoxSensor", "BoxSource", "Cell", "Cylinder", "CylinderSensor", "Disc", "Discrete", "Emitter",
+        "Grains", "Gravity", "Lattice", "LogNormal", "Mesh", "Motion", "Plane", "Rectangle", "Scene", "Uniform",
     ),
     "scene.library": ("make_scene",),
     "scene.file": ("load_scene",),
@@ -96,11 +96,11 @@ _HOME = {name: module for module, names in _MENU.items() for name in names}
 
 __all__ = [
     "PGS", "BallSensor", "Body", "Box", "BoxSensor", "BoxSource", "Cell", "Checkpointer", "ColdStart", "Cylinder", "CylinderSensor",
-    "Direct", "Disc", "Discrete", "Emitter", "Energy", "Grains", "Gravity", "Guards", "HertzContact", "HistoryStart", "InputError", "Lattice", "LinearContact", "LogNormal", "Material",
-    "MaterialPair", "Mesh", "ModelStart", "Motion", "Multigrid", "Nonsmooth", "Packing", "PackingWriter", "Plane", "PowerLaw", "Progress",
-    "Recorder", "Recording", "Rectangle", "Reduction", "RunError", "Scene", "Settings", "Simulation", "Smooth", "Snapshot", "StopWhen", "Uniform",
-    "__version__", "jam", "load_scene", "make_scene", "measure", "minimise", "moduli", "pack", "packing_scene", "random_packing",
-    "read_packing", "relax_run", "seconds", "shear", "simulate", "steps",
+    "Direct", "Disc", "Discrete", "Emitter", "Energy", "Grains", "Gravity", "Guards", "HertzContact", "HistoryStart", "InputError",
+    "Lattice", "LinearContact", "LogNormal", "Material", "MaterialPair", "Mesh", "ModelStart", "Motion", "Multigrid", "Nonsmooth",
+    "Packing", "PackingWriter", "Plane", "PowerLaw", "Progress", "Recorder", "Recording", "Rectangle", "Reduction", "RunError", "Scene",
+    "Settings", "Simulation", "Smooth", "Snapshot", "StopWhen", "Uniform", "__version__", "jam", "load_scene", "make_scene", "measure",
+    "minimise", "moduli", "pack", "packing_scene", "random_packing", "read_packing", "relax_run", "seconds", "shear", "simulate", "steps",
 ]  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from ..._jit import FloatArray
 from ...checks import InputError, finite_positive
 from ...contact import LinearContact, MaterialPair
 from ..bodies import Body, Motion
@@ -55,7 +56,7 @@ def collapse(
     if across < 1:
         raise InputError(f"width of scene 'collapse' must leave room for a grain of {d:g} m (got {width} mean diameters, {side:.3g} m).")
     index = np.arange(count)
-    site = np.stack([index % across, index // across % across, index // across**2], axis=1) + 0.5
+    site: FloatArray = np.stack([index % across, index // across % across, index // across**2], axis=1) + np.float64(0.5)
     sizes = np.where(index % 2 == 0, d, d / size_ratio)
     np.random.default_rng(seed + 1).shuffle(sizes)
     top = SPACING * d * (float(site[:, 2].max()) + 0.5)

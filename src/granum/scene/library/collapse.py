@@ -55,10 +55,13 @@ def collapse(
     across = math.floor(side / (SPACING * d) + 1e-9)
     if across < 1:
         raise InputError(f"width of scene 'collapse' must leave room for a grain of {d:g} m (got {width} mean diameters, {side:.3g} m).")
+    rng, layer = np.random.default_rng(seed + 1), across**2
     index = np.arange(count)
-    site: FloatArray = np.stack([index % across, index // across % across, index // across**2], axis=1) + np.float64(0.5)
-    sizes = np.where(index % 2 == 0, d, d / size_ratio)
-    np.random.default_rng(seed + 1).shuffle(sizes)
+    full = count - count % layer  # grains of the last layer, which is not full, are spread over it
+    index[full:] = full + rng.permutation(layer)[: count - full]
+    site: FloatArray = np.stack([index % across, index // across % across, index // layer], axis=1) + np.float64(0.5)
+    sizes = np.where(np.arange(count) % 2 == 0, d, d / size_ratio)
+    rng.shuffle(sizes)
     top = SPACING * d * (float(site[:, 2].max()) + 0.5)
     rest = float((math.pi / 6 * sizes**3).sum()) / (PACKED * side**2)  # height of the filling
     ramp = gentle_ramp(GRAVITY, top - rest, LANDING * d / time_step)

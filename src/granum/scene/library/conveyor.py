@@ -7,9 +7,11 @@ import math
 from ...checks import InputError, finite_positive
 from ...contact import LinearContact, MaterialPair
 from ..emitter import Emitter, Rectangle
+from ..regions import BoxRegion
 from ..scene import Gravity, Scene
 from ..sensor import BoxSensor
 from ..shapes import Box, Plane
+from ..sink import Sink
 from ..sizes import Discrete
 from .column import GRAVITY
 from .materials import changed, pellet
@@ -18,8 +20,7 @@ SOURCE = (15.0, 4.0)      # [d] of the emitter, along and across the belt
 BEHIND = 3.0              # [d] from the wall at the back to the emitter
 REPOSE = 41.0             # [degrees] of such a pile: sizes of belt and sensors are derived from it, nothing that is measured
 PACKED = 0.58             # solid fraction, for the same
-SLACK = 3.0               # [d] that sensors reach behind the slope at the end
-STEP = 2.0                # [d] of height for each sensor along that slope
+SLACK, STEP = 1.5, 1.0    # [d] that sensors reach behind the slope at the end, and their height
 COUNTED, GONE = 15.0, 25.0  # [d] below the belt: where the discharge is counted, and where it leaves the run
 
 
@@ -45,8 +46,8 @@ def conveyor(
     number, none: without end. The contact law is linear with ``stiffness`` [N/m]. ``duration`` [s] none: the belt runs full, and 7 s more.
 
     The belt is twice as wide as the ridge. At its end the ridge breaks off along a slope at the angle of repose that begins at the edge: it
-    reaches back by height / tan(angle), 10 d. Sensors follow that slope in steps 2 d high, each 3 d behind it, and take in all that falls:
-    behind them grains stand still against the belt, before them nothing may move as one. What falls is counted 15 d below the belt and
+    reaches back by height / tan(angle), 10 d. Sensors follow that slope in steps 1 d high, each 1.5 d behind it, and take in all that
+    falls: at full resolution fewer than 1 in 20 grains behind them move against the belt. What falls is counted 15 d below the belt and
     leaves the run 25 d below.
     """
     for name, value, unit in (
@@ -61,10 +62,10 @@ def conveyor(
             f"drop of scene 'conveyor' must be more than the height of the ridge, about {height:.3g} m (got {drop:g} m). "
             "Lower the rate, or raise drop or speed."
         )
-    least = BEHIND + SOURCE[0] + height / slope / d + SLACK
+    least = BEHIND + SOURCE[0] + height / slope / d + 7
     if not least < length < math.inf:
         raise InputError(f"length of scene 'conveyor' must be more than {least:.3g} diameters, for source and discharge (got {length}).")
-    end, half, back = length * d, max(2 * height / slope, 5 * d), height / slope + SLACK * d
+    end, half, back = length * d, max(2 * height / slope, 5 * d), height / slope + 3 * d
     grain = pellet(friction=friction, rolling_friction=rolling_friction, restitution=restitution)
     fall = math.sqrt(2 * GRAVITY * d)  # as in 'pile': the source is free again for the next ones
     emitter = Emitter(
@@ -77,6 +78,7 @@ def conveyor(
         pairs=(MaterialPair(materials=(grain.name, "smooth"), friction=0.0, rolling_friction=0.0),), law=LinearContact(stiffness=stiffness),
         gravity=Gravity(acceleration=(0, 0, -GRAVITY)), emitters=(emitter,),
         walls=(belt, Plane(material="smooth", normal=(1, 0, 0))),
+        sinks=(Sink(name="below", region=BoxRegion(lower=(-0.5 * end, -10 * half, -8 * GONE * d), upper=(2 * end, 10 * half, -GONE * d))),),
         sensors=_along_slope(end, half, drop, height, slope, d),
         run={"time_step": time_step, "duration": duration if duration is not None else end / speed + 7.0},
         parameters={

@@ -40,7 +40,8 @@ def test_collapse_gives_every_curve(tmp_path):
 
 def test_drum_gives_every_curve(tmp_path):
     size = mr_drum.DrumSize(
-        prepare=0.3, window=0.2, settle=0.1, prepare_iterations=10, iterations=20, reference_iterations=30, count=150, width=12.0, length=3.0
+        prepare=0.3, window=0.2, settle=0.1, prepare_iterations=10, iterations=20, reference_iterations=30, count=150, width=12.0,
+        length=3.0,
     )
     outcome = mr_drum.measure(size, one_by_one)
     assert all(np.isfinite(outcome.curves[name]) for name in ASKED)

@@ -66,6 +66,7 @@ class Snapshot:
     wall_spin: FloatArray  # (W, 3) [rad/s]; NaN where an old file does not tell
 
     path: Path | None = None  # of the recording
+    merged: BoolArray | None = None  # (N,) grains that are part of an aggregate or held by a wall: the contacts inside are not listed
 
     @property
     def grain_count(self) -> int:
@@ -127,6 +128,7 @@ class Snapshot:
             material=bodies.material.copy(), id=bodies.id.copy(), held=bodies.inverse_mass[bodies.grains] == 0, a=c.a.copy(), b=c.b.copy(),
             normal=c.normal.copy(), overlap=c.overlap.copy(), normal_force=c.normal_force, tangential_force=c.tangential_force,
             rebounding=c.rebound > 0, walls=walls,
+            merged=bodies.aggregate >= 0 if bodies.aggregate.any() else None,
         )  # fmt: skip
 
     @classmethod
@@ -134,7 +136,7 @@ class Snapshot:
         cls, scene: Scene, *, position: Any, radius: Any, velocity: Any = None, spin: Any = None, material: Any = None, id: Any = None,
         held: Any = None, time: float = 0.0, gravity: Any = None, a: Any = (), b: Any = (), normal: Any = None, overlap: Any = 0.0,
         normal_force: Any = 0.0, tangential_force: Any = 0.0, point: Any = None, status: Any = None, rebounding: Any = False,
-        walls: dict[str, Any] | None = None, path: Path | None = None,
+        walls: dict[str, Any] | None = None, path: Path | None = None, merged: Any = None,
     ) -> Snapshot:  # fmt: skip
         """From plain arrays; numbers stand for all rows.
 
@@ -166,7 +168,7 @@ class Snapshot:
             force=normal_force[:, None] * normal + tangential_force, normal_force=normal_force, tangential_force=tangential_force,
             status=np.asarray(status, np.int8), friction=friction,
             slip=_slip(scene, position, velocity, spin, radius, a, b, normal, overlap, wall_body, walls),
-            wall_body=wall_body, path=path, **{f"wall_{name}": np.asarray(walls[name], float) for name in WALL_ARRAYS},
+            wall_body=wall_body, path=path, merged=merged, **{f"wall_{name}": np.asarray(walls[name], float) for name in WALL_ARRAYS},
         )  # fmt: skip
 
 

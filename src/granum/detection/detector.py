@@ -83,7 +83,7 @@ class Detector:
         """Who is looked at in this step, and where they are."""
         near = self.neighbours
         if relisted:
-            visits.update(near.order, near.candidate_first, near.candidate)
+            visits.update(near)
         fill_spheres(visits.rank, near.order, bodies.position, bodies.wall_body_count, bodies.radius, near.sphere)
         visits.number(near.order)
 

@@ -138,6 +138,8 @@ class NeighbourList:
             place = (place - shift) @ turned
         self.reference[grains] = place
         self.skin[grains] = self._skin(bodies, h, grains)
+        if self.visits is not None:
+            self.visits.note(grains)
         first = len(self.order)
         self.rank[grains] = np.arange(first, first + len(grains), dtype=np.int32)
         self.order = np.concatenate([self.order, grains])

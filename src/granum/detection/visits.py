@@ -7,29 +7,15 @@ list is kept in the frame of the largest body, in which that body's grains never
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._jit import BoolArray, FloatArray, IntArray, kernel
+from .._jit import FloatArray, IntArray, kernel
+from .network import Network, mark_all_foreign, mark_foreign
 
-
-@kernel
-def mark_foreign(
-    order: IntArray, candidate_first: IntArray, candidate: IntArray, aggregate: IntArray, marked: BoolArray
-) -> None:
-    """Mark the ranks of free grains and of those that may touch a grain of another body."""
-    marked[:] = False
-    for k in range(len(order)):
-        i = order[k]
-        if i < 0:
-            continue
-        own = aggregate[i]
-        if own < 0:
-            marked[k] = True
-        for c in range(candidate_first[k], candidate_first[k + 1]):
-            m = candidate[c]
-            if order[m] >= 0 and (own < 0 or aggregate[order[m]] != own):
-                marked[k] = marked[m] = True
+if TYPE_CHECKING:
+    from .neighbours import NeighbourList
 
 
 @kernel
@@ -91,7 +77,8 @@ class Visits:
     """Who is looked at, given the ``aggregate`` (N,) of every grain (-1: free).
 
     ``rank`` (V,) visited ranks; ``who`` (S,) grains with a slot, ``slot`` (N,) their slots: those visited and those at walls; ``at_walls``
-    grains that may touch a wall of another body. ``wall_aggregate`` (K,) of the walls, -1: of none. ``stale`` when aggregates have changed.
+    grains that may touch a wall of another body. ``wall_aggregate`` (K,) of the walls, -1: of none. ``stale`` when aggregates have
+    changed; ``network`` links all grains.
     ``resting`` is the aggregate in whose frame the neighbour list is kept: that of the ``frames`` first ones which has most grains;
     ``pose_of`` tells where such a frame is (3,) [m] and how it is turned (3, 3).
     """
@@ -101,6 +88,10 @@ class Visits:
         self.aggregate = np.zeros(0, np.int32)
         self.rank = self.at_walls = self.who = self.slot = np.zeros(0, np.int32)
         self._room = np.zeros(0, np.int32)
+        self._marked = np.zeros(0, bool)
+        self._changed: list[IntArray] = []
+        self._all = True
+        self.network: Network | None = None
         self.stale = True
         self.resting = 0
         self.listed_pose = (np.zeros(3), np.eye(3))
@@ -117,16 +108,38 @@ class Visits:
         turned = r @ r0.T
         return turned, x - turned @ x0
 
-    def update(self, order: IntArray, candidate_first: IntArray, candidate: IntArray) -> None:
+    def update(self, near: NeighbourList) -> None:
         """Look anew who is visited."""
-        marked = np.empty(len(order), bool)
-        mark_foreign(order, candidate_first, candidate, self.aggregate, marked)
-        self.rank = np.flatnonzero(marked).astype(np.int32)
-        live = order[order >= 0]
-        kinds = np.unique(self.aggregate[live]) if len(live) else np.zeros(0, np.int32)
-        foreign = np.array([k < 0 or bool((self.wall_aggregate != k).any()) for k in kinds], bool)
-        self.at_walls = live[foreign[np.searchsorted(kinds, self.aggregate[live])]] if len(live) else live
+        if self.network is None:
+            self.network = Network(near)
+        whole = self.network.update(len(self.aggregate))
+        ranks = len(near.order)
+        if whole or self._all:
+            self._all = False
+            self._marked = np.empty(ranks, bool)
+            mark_all_foreign(near.order, near.candidate_first, near.candidate, self.aggregate, self._marked)
+        else:
+            self._marked = np.concatenate([self._marked, np.zeros(ranks - len(self._marked), bool)])
+            for changed in self._changed:
+                mark_foreign(changed, self.aggregate, *self.network.arrays, self._marked)
+        self._changed.clear()
+        alive = near.order >= 0
+        self.rank = np.flatnonzero(self._marked & alive).astype(np.int32)
+        live = near.order[alive]
+        bodies = np.arange(-1, max(int(self.aggregate.max(initial=-1)), int(self.wall_aggregate.max(initial=-1))) + 1)
+        meets = (self.wall_aggregate[None, :] != bodies[:, None]).any(axis=1)  # a wall of another body
+        meets[0] = True
+        self.at_walls = live[meets[self.aggregate[live] + 1]]
         self.stale = False
+
+    def forget(self) -> None:
+        """Rows of grains have moved: everything is looked at anew."""
+        self._all = self.stale = True
+
+    def note(self, grains: IntArray) -> None:
+        """These grains are new, listed anew, or have changed their body."""
+        self._changed.append(grains)
+        self.stale = True
 
     def number(self, order: IntArray) -> None:
         """Slots of the grains that are visited."""

@@ -79,9 +79,13 @@ class WallTable(NamedTuple):
 def surface_velocity(walls: WallTable, orientation: FloatArray) -> FloatArray:
     """(K, 3) of belts in world axes [m/s]; ``orientation`` (B, 4) of the bodies."""
     own = walls.surface_velocity
-    if not own.any():
+    belts = np.flatnonzero(own.any(axis=1))
+    if not len(belts):
         return own
-    return np.array([matrix(orientation[body]) @ v for body, v in zip(walls.body, own, strict=True)])
+    turned = own.copy()
+    for k in belts:
+        turned[k] = matrix(orientation[walls.body[k]]) @ own[k]
+    return turned
 
 
 def _parameters(wall: Plane | Box | Cylinder) -> tuple[int, tuple[float, ...]]:

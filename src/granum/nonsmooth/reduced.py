@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._jit import BoolArray, FloatArray, IntArray
+from ..detection.network import Network
 from ..detection.regions import find_inside, region_table
 from ..detection.visits import Visits
-from ..detection.walls import surface_velocity
+from ..detection.walls import find_wall_contacts, surface_velocity
+from ..parallel import ONE
 from ..reduction.aggregates import Aggregates
 from ..reduction.bonds import Bonds, keep_impulses, recall_impulses
 from ..reduction.merge import compact, join_carriers, union_quiet
 from ..reduction.motion import limits, relative_motion, within
-from ..reduction.network import Network
 from ..reduction.policy import Reduction
 from ..state.bodies import DYNAMIC, KINEMATIC
 from .blocks import BODY
@@ -48,7 +49,6 @@ class Reduced:
         self.wall_aggregate = self.aggregates.of_wall.copy()
         self.visits = Visits(self.wall_aggregate, self.carrier_count, self.aggregates.pose_of)
         self.detector.visits = self.detector.neighbours.visits = self.visits
-        self.network = Network(self.detector.neighbours)
         self.bonds = Bonds()
         self.fixed = np.zeros(0, bool)  # grains that touch the wall of their body
         self.dynamic = (self.bodies.kind == DYNAMIC).astype(np.int32)
@@ -60,6 +60,8 @@ class Reduced:
         self.trial_limit = limits(t.approach, t.separation, t.tangential, t.rolling)
         self.motion = np.zeros((0, 6))  # at the contacts before the solve
         self.splits = self.merges = 0   # grains, in the last step
+        self.questioned = np.zeros(0, bool)  # grains that something has happened to since the last trial
+        self.tried = 0                  # steps since then
         self.looked = 0                 # steps since everything was looked at
         self.changed = False            # anything split since then
         self._grow()
@@ -69,6 +71,18 @@ class Reduced:
     @property
     def aggregate(self) -> IntArray:
         return self.bodies.aggregate
+
+    @property
+    def network(self) -> Network:
+        """Who lies next to whom."""
+        assert self.visits.network is not None
+        return self.visits.network
+
+    def _members(self, bodies: IntArray) -> IntArray:
+        """Grains that are part of these carriers or aggregates."""
+        chosen = np.zeros(len(self.aggregates.used) + 1, bool)  # the last is for free grains
+        chosen[bodies] = True
+        return np.flatnonzero(chosen[self.aggregate]).astype(np.int32)
 
     @property
     def bound_walls(self) -> list[int]:
@@ -89,6 +103,7 @@ class Reduced:
         more = self.bodies.grain_count - len(self.fixed)
         if more > 0:
             self.fixed = np.concatenate([self.fixed, np.zeros(more, bool)])
+            self.questioned = np.concatenate([self.questioned, np.zeros(more, bool)])
         self.bonds.reserve(self.bodies.grain_count)
         self.visits.aggregate = self.bodies.aggregate
 
@@ -100,7 +115,7 @@ class Reduced:
         changed = self.aggregates.drive()
         if not len(changed):
             return 0.0
-        held = np.flatnonzero(np.isin(self.aggregate, changed)).astype(np.int32)
+        held = self._members(changed)
         rows = self.bodies.wall_body_count + held
         rows = rows[self.bodies.inverse_mass[rows] > 0]
         before = self._kinetic(rows)
@@ -116,15 +131,17 @@ class Reduced:
 
     def refine(self, h: float, gravity: FloatArray) -> None:
         """Let come apart what sensors, contacts and the trial say."""
-        self.network.update(self.bodies.grain_count)
         self.splits = 0
         split = [self._sensed()]
+        lost = self._off_belts()
         self._measure_motion()
         split.append(self._hit())
         together = self._split(np.concatenate(split))
         if "trial" in self.policy.split:
-            together = np.concatenate([together, self._split(self._fail(h, gravity))])
-        self._reconnect(together)
+            self._question()
+            if self.tried >= self.policy.trial.every:
+                together = np.concatenate([together, self._split(self._fail(h, gravity))])
+        self._reconnect(together, lost)
         if self.visits.stale:
             self.find_again()
         self._forget_rebounds()
@@ -202,7 +219,7 @@ class Reduced:
         if not len(grains):
             return NONE
         self.splits += len(grains)
-        self.visits.stale = True
+        self.visits.note(grains)
         own = self.aggregate[grains]
         self.aggregates.release(grains)
         self.fixed[grains] = False
@@ -213,7 +230,7 @@ class Reduced:
 
     def _form_anew(self, torn: IntArray) -> None:
         """Parts of aggregates that still hang together become aggregates of their own."""
-        members = np.flatnonzero(np.isin(self.aggregate, torn)).astype(np.int32)
+        members = self._members(torn)
         b = self.bodies
         walls = np.flatnonzero(np.isin(self.aggregates.wall, torn)).astype(np.int32)
         loose, part, parts = self.network.parts(
@@ -237,35 +254,57 @@ class Reduced:
         self.bodies.movable[walls] = self.bodies.inverse_mass[walls]
 
     def _make(self, member: IntArray, group: IntArray, groups: int, walls: IntArray, wall_group: IntArray) -> None:
-        """Aggregates of all groups with at least two bodies."""
-        size = np.bincount(group, minlength=groups) + np.bincount(wall_group, minlength=groups)
-        number = np.cumsum(size > 1) - 1
-        kept, kept_walls = size[group] > 1, size[wall_group] > 1
+        """Aggregates of all groups that are large enough; the others' grains are free."""
+        walled = np.bincount(wall_group, minlength=groups)
+        grains = np.bincount(group, minlength=groups)
+        large = (grains >= self.policy.merge.smallest) | ((walled > 0) & (grains + walled > 1))
+        number = np.cumsum(large) - 1
+        kept, kept_walls = large[group], large[wall_group]
         self.aggregates.form(
-            member[kept], number[group[kept]].astype(np.int32), int(np.count_nonzero(size > 1)), walls[kept_walls],
+            member[kept], number[group[kept]].astype(np.int32), int(np.count_nonzero(large)), walls[kept_walls],
             number[wall_group[kept_walls]].astype(np.int32),
         )  # fmt: skip
         self.fixed[member[~kept]] = False
         self._follow_walls()
-        self.visits.stale = True
+        self.visits.note(member)
 
     def _follow_walls(self) -> None:
         """Tell the detector what the dynamic walls are part of."""
         own = self.aggregates.wall[self.walls.body]
         self.wall_aggregate[:] = np.where(self.dynamic[self.walls.body] == 1, own, self.aggregates.of_wall)
 
-    def _reconnect(self, split: IntArray) -> None:
+    def _off_belts(self) -> IntArray:
+        """Grains that a belt held and has run away from: it turns back at its end, its grains do not."""
+        g, b = self.aggregates, self.bodies
+        belts = np.append(g.carrier_belt >= 0, np.zeros(len(g.used) - self.carrier_count + 1, bool))
+        on = np.flatnonzero(self.fixed & belts[self.aggregate]).astype(np.int32) if belts.any() else NONE
+        if not len(on):
+            return NONE
+        count, room = np.zeros(b.grain_count, np.int32), 8 * len(on)
+        a, wall, feature = (np.empty(room, np.int32) for _ in range(3))
+        total = ONE.run(
+            find_wall_contacts, 0, on, b.position, b.orientation, b.radius, b.inverse_mass, b.wall_body_count, None, None, self.walls, 0,
+            a, wall, feature, np.empty((room, 3)), np.empty(room), np.zeros(b.grain_count, np.int32), count,
+        )  # fmt: skip
+        a, wall = a[: min(total, room)], wall[: min(total, room)]
+        self.fixed[on] = False
+        self.fixed[a[g.of_wall[-1 - wall] == self.aggregate[a]]] = True
+        lost = on[~self.fixed[on]]
+        self.questioned[lost] = True
+        return lost
+
+    def _reconnect(self, split: IntArray, lost: IntArray) -> None:
         """What has lost its hold becomes an aggregate: around grains that came off at once, everywhere from time to time."""
         b = self.bodies
         where = (self.aggregate, b.position, b.radius, b.wall_body_count)
-        self.changed |= len(split) > 0
+        self.changed |= len(split) > 0 or len(lost) > 0
         self.looked += 1
         limit = NEARBY
         if self.changed and self.looked >= LOOK_AT_ALL:
             self.looked, self.changed, limit = 0, False, b.grain_count
             start = np.flatnonzero((self.aggregate >= 0) & (self.aggregate < self.carrier_count)).astype(np.int32)
-        elif len(split):
-            start = self.network.around(split, self.carrier_count, *where)
+        elif len(split) or len(lost):
+            start = np.concatenate([self.network.around(split, self.carrier_count, *where), lost])
         else:
             return
         held = b.inverse_mass[b.grains] == 0.0
@@ -284,6 +323,7 @@ class Reduced:
         b, t = self.bodies, self.policy.trial
         own, fixed = self.aggregate[region].copy(), self.fixed[region].copy()
         self.aggregates.release(region)
+        self.visits.note(region)
         self.find_again()
         c, first = self.detector.contacts, b.wall_body_count
         velocity, spin, impulse = self.stepper.try_out(h, gravity, t.iterations)
@@ -303,24 +343,29 @@ class Reduced:
         if np.isfinite(self.trial_limit).any():
             kept &= self._slow_in_trial(region, velocity, spin)
         b.aggregate[region], self.fixed[region], b.movable[rows] = own, fixed, 0.0
-        self.visits.stale = True
+        self.visits.note(region)
         other = self._other()
         inside = np.flatnonzero((self.aggregate[c.a] >= 0) & (self.aggregate[c.a] == other)).astype(np.int32)
         self._keep(inside, impulse)
         return region[~kept]
 
+    def _question(self) -> None:
+        """Note the grains at contacts with bodies that are free or move, now or in the last step, for the next trial."""
+        self.tried += 1
+        last, c = self.detector.last, self.detector.contacts
+        self.questioned[self._disturbed(c.a, c.b, self.motion)] = True
+        self.questioned[self._disturbed(last.a, last.b, None)] = True
+
     def _in_question(self) -> IntArray:
-        """Merged grains around contacts with bodies that are free or move, now or in the last step."""
-        last = self.detector.last
-        seeds = [self._disturbed(self.detector.contacts.a, self.detector.contacts.b, self.motion)]
-        seeds.append(self._disturbed(last.a, last.b, None))
-        seed = np.unique(np.concatenate(seeds))
+        """Merged grains around those that something has happened to since the last trial."""
+        seed = np.flatnonzero(self.questioned & (self.aggregate >= 0)).astype(np.int32)
+        self.questioned[:], self.tried = False, 0
         depth = self.policy.trial.depth
-        region = self._around(seed[self.aggregate[seed] >= 0], 0 if depth is None else depth)
+        region = self._around(seed, 0 if depth is None else depth)
         pushed = np.unique(self.aggregate[region])
         pushed = pushed[pushed >= self.carrier_count]
         if len(pushed):  # aggregates are tried as a whole
-            region = np.union1d(region, np.flatnonzero(np.isin(self.aggregate, pushed)))
+            region = np.union1d(region, self._members(pushed))
         return region[self.bodies.inverse_mass[self.bodies.wall_body_count + region] > 0].astype(np.int32)
 
     def _disturbed(self, a: IntArray, b: IntArray, motion: FloatArray | None) -> IntArray:
@@ -388,7 +433,6 @@ class Reduced:
         inside = np.flatnonzero((own >= 0) & (own == self._other())).astype(np.int32)
         self._keep(inside, c.impulse)
         if self.merges:
-            self.visits.stale = True
             self._forget_rebounds()
 
     def _forget_rebounds(self) -> None:
@@ -415,13 +459,16 @@ class Reduced:
         )  # fmt: skip
         joined = joined[:count]
         g.hold(joined, self.aggregate[joined])
+        if count:
+            self.visits.note(joined)
         gone = np.flatnonzero(taken >= 0).astype(np.int32)
         if len(gone):
-            member = np.flatnonzero(np.isin(self.aggregate, gone)).astype(np.int32)
+            member = self._members(gone)
             carrier = taken[self.aggregate[member]]
             self._dissolve(gone, member, np.flatnonzero(np.isin(g.wall, gone)).astype(np.int32))
             self.fixed[member] = False
             g.hold(member, carrier)
+            self.visits.note(member)
             self._follow_walls()
         self.merges += count + len(gone)
 
@@ -448,7 +495,7 @@ class Reduced:
         groups = compact(parent, joined, number)
         grains = self.detector.order[number[:slots] >= 0]
         gone = np.flatnonzero(number[slots : slots + bodies] >= 0).astype(np.int32)
-        old = np.flatnonzero(np.isin(self.aggregate, gone)).astype(np.int32)
+        old = self._members(gone)
         old_walls = np.flatnonzero(np.isin(g.wall, gone)).astype(np.int32)
         walls = np.flatnonzero(number[slots + bodies :] >= 0).astype(np.int32)
         group = np.concatenate([number[: slots][number[:slots] >= 0], number[slots + self.aggregate[old]]])
@@ -490,12 +537,12 @@ class Reduced:
 
     def keep(self, rows: IntArray, new_row: IntArray) -> None:
         """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
-        self.fixed = self.fixed[rows]
+        self.fixed, self.questioned = self.fixed[rows], self.questioned[rows]
         self.bonds.keep(rows, new_row)
+        self.visits.forget()
         self._grow()
         b, alive = self.bodies, self.aggregates.alive
         if len(alive):
-            self.network.update(b.grain_count)
             part = self.aggregate >= self.carrier_count
             mass = np.bincount(self.aggregate[part], b.mass[part], len(self.aggregates.used))
             walls = np.flatnonzero(self.aggregates.wall >= 0)
@@ -503,7 +550,6 @@ class Reduced:
             torn = alive[mass[alive] < self.aggregates.mass[alive] * (1 - LOST)]
             if len(torn):
                 self._form_anew(torn)
-        self.visits.stale = True
 
     def checkpoint(self) -> dict[str, Any]:
         """All that the next step depends on besides the bodies."""
@@ -511,7 +557,7 @@ class Reduced:
         return {
             "aggregate": self.aggregate, "aggregates": self.aggregates.checkpoint(), "bonds": self.bonds.checkpoint(), "fixed": self.fixed,
             "listed_position": position, "listed_rotation": rotation, "resting": self.visits.resting, "looked": self.looked,
-            "changed": int(self.changed),
+            "changed": int(self.changed), "questioned": self.questioned, "tried": self.tried,
         }  # fmt: skip
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -521,7 +567,8 @@ class Reduced:
         b.movable[b.grains] = np.where(b.aggregate >= 0, 0.0, b.inverse_mass[b.grains])
         self.aggregates.restore(saved["aggregates"])
         self.bonds.restore(saved["bonds"])
-        self.fixed = np.array(saved["fixed"], bool)
+        self.fixed, self.questioned = np.array(saved["fixed"], bool), np.array(saved["questioned"], bool)
+        self.tried = int(saved["tried"])
         self.visits.listed_pose = (np.array(saved["listed_position"]), np.array(saved["listed_rotation"]))
         self.visits.resting, self.looked, self.changed = int(saved["resting"]), int(saved["looked"]), bool(saved["changed"])
         self._follow_walls()

@@ -29,6 +29,8 @@ class Merge(Record):
     """[m/s^2]"""
     rolling_acceleration: Limit = None
     """[rad/s^2]"""
+    smallest: int = Field(default=8, ge=2)
+    """Grains of an aggregate that no wall holds, at least: smaller ones cost more than they save (MR: 2)."""
 
 
 class ContactSplit(Record):
@@ -51,6 +53,8 @@ class TrialSplit(Record):
 
     iterations: int = Field(default=50, ge=1)
     """N_it^tr: sweeps of the trial."""
+    every: int = Field(default=4, ge=1)
+    """Steps between two trials (MR: 1); what is disturbed meanwhile is not forgotten."""
     force: Limit = 0.15
     """Force that is left over, as a part of the external plus the contact force on a grain."""
     torque: Limit = None

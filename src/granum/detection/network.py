@@ -6,10 +6,14 @@ touched when they merged touches still.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .._jit import BoolArray, FloatArray, IntArray, device, kernel
-from ..detection.neighbours import NeighbourList
+
+if TYPE_CHECKING:
+    from .neighbours import NeighbourList
 
 TOUCHING = 1e-6  # gap over the sum of the radii: closer grains of one aggregate touch
 
@@ -186,6 +190,58 @@ def find_parts(
     return kept, parts
 
 
+@device
+def is_foreign(k, aggregate, order, first, partner, head, link):
+    """Whether the grain of rank k is free or may touch one of another body."""
+    own = aggregate[order[k]]
+    if own < 0:
+        return True
+    step = np.int64(-1)
+    while True:
+        m, step = next_partner(step, k, first, partner, head, link)
+        if m < 0:
+            return False
+        if order[m] >= 0 and aggregate[order[m]] != own:
+            return True
+
+
+@kernel
+def mark_foreign(
+    changed: IntArray, aggregate: IntArray, order: IntArray, rank: IntArray, first: IntArray, partner: IntArray, head: IntArray,
+    link: IntArray, marked: BoolArray,
+) -> None:  # fmt: skip
+    """Look anew which of the ``changed`` grains and of those around them may touch a grain of another body, by rank."""
+    for i in changed:
+        k = np.int64(rank[i])
+        marked[k] = is_foreign(k, aggregate, order, first, partner, head, link)
+        step = np.int64(-1)
+        while True:
+            m, step = next_partner(step, k, first, partner, head, link)
+            if m < 0:
+                break
+            if order[m] >= 0:
+                marked[m] = is_foreign(m, aggregate, order, first, partner, head, link)
+
+
+@kernel
+def mark_all_foreign(
+    order: IntArray, candidate_first: IntArray, candidate: IntArray, aggregate: IntArray, marked: BoolArray
+) -> None:
+    """Mark the ranks of free grains and of those that may touch a grain of another body."""
+    marked[:] = False
+    for k in range(len(order)):
+        i = order[k]
+        if i < 0:
+            continue
+        own = aggregate[i]
+        if own < 0:
+            marked[k] = True
+        for c in range(candidate_first[k], candidate_first[k + 1]):
+            m = candidate[c]
+            if order[m] >= 0 and (own < 0 or aggregate[order[m]] != own):
+                marked[k] = marked[m] = True
+
+
 class Network:
     """Links between the grains of a neighbour list, both ways round, kept up to date as the list changes."""
 
@@ -197,13 +253,13 @@ class Network:
         self._stamp = 0
         self._known, self._used, self._version = 0, 0, -1
 
-    def update(self, grains: int) -> None:
-        """Follow the neighbour list of so many grains."""
-        near = self.near
+    def update(self, grains: int) -> bool:
+        """Follow the neighbour list of so many grains; whether it was made anew."""
+        near, whole = self.near, self._version != self.near.rebuilds
         if len(self.mark) < grains:
             self.mark, self.out, self.label = (np.zeros(2 * grains, np.int32) for _ in range(3))
             self._stamp = 0
-        if self._version != near.rebuilds:
+        if whole:
             self._version, self._known, self._used = near.rebuilds, near.listed, 0
             self.first = np.empty(near.listed + 1, np.int32)
             self.partner = np.empty(2 * near.candidate_first[near.listed], np.int32)
@@ -217,8 +273,11 @@ class Network:
             self.head = np.concatenate([self.head, np.full(ranks - self._known, -1, np.int32)])
             self._used = link_appended(self._known, near.candidate_first, near.candidate, self.head, self.link, self._used)
             self._known = ranks
+        return whole
 
-    def _arrays(self) -> tuple[IntArray, ...]:
+    @property
+    def arrays(self) -> tuple[IntArray, ...]:
+        """The links in the order of the kernels."""
         return self.near.order, self.near.rank, self.first, self.partner, self.head, self.link
 
     def _new_stamp(self) -> int:
@@ -230,14 +289,14 @@ class Network:
 
     def within(self, seed: IntArray, depth: int, aggregate: IntArray, position: FloatArray, radius: FloatArray, walls: int) -> IntArray:
         """Merged grains less than ``depth`` contacts from the seeds, these included; 0: everything that hangs on them."""
-        count = grow(seed, depth, aggregate, *self._arrays(), position, radius, walls, self.mark, self._new_stamp(), self.out)
+        count = grow(seed, depth, aggregate, *self.arrays, position, radius, walls, self.mark, self._new_stamp(), self.out)
         return self.out[:count].copy()
 
     def around(
         self, split: IntArray, carriers: int, aggregate: IntArray, position: FloatArray, radius: FloatArray, walls: int
     ) -> IntArray:
         """Grains held by carriers that touch one of ``split``."""
-        count = find_around(split, carriers, aggregate, *self._arrays(), position, radius, walls, self.mark, self._new_stamp(), self.out)
+        count = find_around(split, carriers, aggregate, *self.arrays, position, radius, walls, self.mark, self._new_stamp(), self.out)
         return self.out[:count].copy()
 
     def parts(
@@ -245,6 +304,6 @@ class Network:
     ) -> tuple[IntArray, IntArray, int]:
         """Grains that hang together without a ``fixed`` one, the part each belongs to, and the number of parts."""
         kept, parts = find_parts(
-            start, limit, fixed, aggregate, *self._arrays(), position, radius, walls, self.mark, self._new_stamp(), self.out, self.label
+            start, limit, fixed, aggregate, *self.arrays, position, radius, walls, self.mark, self._new_stamp(), self.out, self.label
         )
         return self.out[:kept].copy(), self.label[self.out[:kept]], parts

@@ -52,7 +52,9 @@ def test_drum_gives_every_curve(tmp_path):
 
 
 def test_speed_up_gives_every_point(tmp_path):
-    size = mr_speedup.SpeedSize(beds=(60, 120), parts=(0.5, 0.0), lengths=(34.0,), iterations=20, fill_iterations=10, window=0.05, rate=200.0)
+    size = mr_speedup.SpeedSize(
+        beds=(60, 120), parts=(0.5, 0.0), lengths=(34.0,), iterations=20, fill_iterations=10, window=0.05, rate=200.0,
+    )
     outcome = mr_speedup.measure(size, one_by_one)
     assert len(outcome.curves["measured"]) == 3
     for points in outcome.curves["measured"].values():

@@ -23,6 +23,7 @@ from ..state.report import StepReport
 from .emission import Emission
 from .guards import Guard
 from .placement import check_cell, check_placement
+from .reducible import check_reduction, check_sensors
 from .settings import Settings, make_settings
 
 KINDS = {"static": STATIC, "kinematic": KINEMATIC, "dynamic": DYNAMIC}
@@ -64,6 +65,7 @@ class Simulation:
         if self.bodies.grain_count == 0 and not scene.emitters:
             raise InputError("the scene has no grains and no emitter: add grains, a lattice or an emitter.")
         check_cell(scene)
+        check_reduction(scene, self.settings)
         self.time_step = finite_positive("time_step", self.settings.step_for(scene), "s")
         self.stepper: Any = self._make_stepper()
         self.emissions = [
@@ -83,6 +85,7 @@ class Simulation:
         self.ended_by: BaseException | None = None
         self.stop_reason: str | None = None
         if bodies is None:
+            check_sensors(self)
             check_placement(self.bodies, Detector(self.stepper.walls, period=self.stepper.period), self.settings.relax)
 
     def _make_stepper(self) -> NonsmoothStepper | SmoothStepper:

@@ -19,6 +19,8 @@ SCALARS = (
     "kinetic_energy", "energy", "elastic_energy", "contacts", "impacts", "iterations", "residual", "max_overlap", "mean_overlap",
     *(f"{stage}_seconds" for stage in STAGES),
 )  # fmt: skip
+REDUCED = ("reduction_level", "free_grains", "aggregates")
+"""More scalars, of runs with model reduction."""
 
 
 class Recorder:
@@ -48,8 +50,9 @@ class Recorder:
         else:
             expected = sim.grain_count + sum(e.count or 0 for e in sim.scene.emitters)
             self._writer = RecordingWriter(
-                self.path, self.description or describe(sim), SCALARS, expected_points=max(expected, 1)
-            )
+                self.path, self.description or describe(sim), list(frame_scalars(sim)), expected_points=max(expected, 1),
+                aggregates=sim.settings.reduction is not None,
+            )  # fmt: skip
             self.resume = True  # a simulation that is run again continues its file
             self._last = -1
         self.observe(sim)
@@ -78,7 +81,7 @@ class Recorder:
         self._writer.append(
             step=sim.step_count, time=sim.time, position=sim.wrapped_position, orientation=sim.orientation, velocity=sim.velocity,
             spin=sim.spin, radius=sim.radius, id=np.arange(count), body=walls + np.arange(count), material=sim.bodies.material,
-            contacts=frame_contacts(sim), walls=frame_walls(sim), scalars=frame_scalars(sim),
+            contacts=frame_contacts(sim), walls=frame_walls(sim), scalars=frame_scalars(sim), aggregate=frame_aggregates(sim),
         )  # fmt: skip
         self._last = sim.step_count
 
@@ -89,11 +92,23 @@ def describe(sim: Watched) -> dict[str, Any]:
 
 
 def frame_scalars(sim: Watched) -> dict[str, float]:
-    """One number for each of ``SCALARS``, SI units; stage seconds since the start of the run."""
+    """One number for each of ``SCALARS`` (with model reduction ``REDUCED`` too), SI units; stage seconds since the start of the run."""
     report, overlap = sim.report, sim.contacts.overlap
     values = {name: float(getattr(report, name)) for name in SCALARS[:8]}
     values["mean_overlap"] = float(overlap.mean()) if len(overlap) else 0.0
-    return values | {f"{stage}_seconds": sim.stage_seconds.get(stage, 0.0) for stage in STAGES}
+    values |= {f"{stage}_seconds": sim.stage_seconds.get(stage, 0.0) for stage in STAGES}
+    if sim.settings.reduction is not None:
+        free = report.free_grains if report.free_grains >= 0 else sim.grain_count
+        values |= {"reduction_level": report.reduction_level, "free_grains": float(free), "aggregates": float(report.aggregates)}
+    return values
+
+
+def frame_aggregates(sim: Watched) -> np.ndarray | None:
+    """(N,) what each grain has merged into (``layout.AGGREGATE``); None of a run without model reduction."""
+    if sim.settings.reduction is None:
+        return None
+    reduced = getattr(sim.stepper, "reduced", None)
+    return reduced.aggregate if reduced is not None else np.full(sim.grain_count, -1, np.int32)
 
 
 def frame_contacts(sim: Watched) -> dict[str, Any]:

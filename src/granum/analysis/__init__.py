@@ -9,6 +9,7 @@ from .contact_errors import ContactCounts, SlideErrors, Spread, contact_counts, 
 from .drum import Drum, DrumAngles, FlowProfile, drum_angles, flow_profile, plug_fraction, relative_speed
 from .energy import EnergySeries, energy_series, kinetic_energy, scaled_kinetic_energy
 from .force_network import ForceDistribution, ForceNetwork
+from .reduction import MergedCounts, merged_counts
 from .results import exact_column_height, mean_and_largest_overlap, scene_results, state_hash
 from .silo import (
     AxisProfile,
@@ -42,6 +43,7 @@ __all__ = [
     "HistogramComparison",
     "JanssenFit",
     "Loads",
+    "MergedCounts",
     "PileShape",
     "SeriesComparison",
     "SlideErrors",
@@ -66,6 +68,7 @@ __all__ = [
     "kinetic_energy",
     "loads",
     "mean_and_largest_overlap",
+    "merged_counts",
     "overlap_ratio",
     "pile_shape",
     "plug_fraction",

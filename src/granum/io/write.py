@@ -81,7 +81,7 @@ class RecordingWriter:
 
     def append(
         self, *, step: int, time: float, position: Any, orientation: Any, velocity: Any, spin: Any, radius: Any, id: Any, body: Any,
-        material: Any, contacts: Mapping[str, Any], walls: Mapping[str, Any], scalars: Mapping[str, float], aggregate: Any = None,
+        material: Any, contacts: Mapping[str, Any], walls: Mapping[str, Any], scalars: Mapping[str, float], aggregate: Any = (),
     ) -> None:  # fmt: skip
         """Add one frame: N grains, C contacts (columns of ``layout.CONTACTS``), W wall bodies (``layout.WALLS``), all scalars; SI units.
 

@@ -21,6 +21,10 @@ SCALARS = (
 )  # fmt: skip
 REDUCED = ("reduction_level", "free_grains", "aggregates")
 """More scalars, of runs with model reduction."""
+ERRORS = {
+    "approximation_error": "rms", "largest_error": "largest", "perpendicular_error": "perpendicular", "parallel_error": "parallel",
+}  # fmt: skip
+"""And of those with a shadow: at the end of its last window, in diameters; NaN before the first has ended."""
 
 
 class Recorder:
@@ -92,7 +96,7 @@ def describe(sim: Watched) -> dict[str, Any]:
 
 
 def frame_scalars(sim: Watched) -> dict[str, float]:
-    """One number for each of ``SCALARS`` (with model reduction ``REDUCED`` too), SI units; stage seconds since the start of the run."""
+    """One number for each of ``SCALARS`` (and of ``REDUCED``, ``ERRORS``), SI units; stage seconds since the start of the run."""
     report, overlap = sim.report, sim.contacts.overlap
     values = {name: float(getattr(report, name)) for name in SCALARS[:8]}
     values["mean_overlap"] = float(overlap.mean()) if len(overlap) else 0.0
@@ -100,6 +104,8 @@ def frame_scalars(sim: Watched) -> dict[str, float]:
     if sim.settings.reduction is not None:
         free = report.free_grains if report.free_grains >= 0 else sim.grain_count
         values |= {"reduction_level": report.reduction_level, "free_grains": float(free), "aggregates": float(report.aggregates)}
+    if sim.shadow is not None:
+        values |= {name: getattr(sim.shadow.found, field, np.nan) for name, field in ERRORS.items()}
     return values
 
 

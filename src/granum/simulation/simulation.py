@@ -25,6 +25,7 @@ from .guards import Guard
 from .placement import check_cell, check_placement
 from .reducible import check_reduction, check_sensors
 from .settings import Settings, make_settings
+from .shadow import Shadow
 
 KINDS = {"static": STATIC, "kinematic": KINEMATIC, "dynamic": DYNAMIC}
 
@@ -76,6 +77,8 @@ class Simulation:
         self.callbacks: list[Callable[[Simulation], None]] = []
         self.observers: list[Any] = []
         self.guard = Guard(self.settings.guards, scene)
+        policy = self.settings.reduction
+        self.shadow = Shadow(policy.shadow) if policy is not None and policy.shadow else None
         self.report = StepReport(step=0, time=0.0, contacts=0, impacts=0, iterations=0, residual=0.0, max_overlap=0.0)
         self.stage_seconds: dict[str, float] = {}
         self.wall_seconds = 0.0
@@ -140,6 +143,8 @@ class Simulation:
         """One time step: emit, drive the walls, detect, impact, solve, move; then the guards look."""
         h, time = self.time_step, self.time
         self.whole = False
+        if self.shadow is not None:
+            self.shadow.before_step(self)
         for emission in self.emissions:
             count = emission.emit(self.bodies, self.stepper.walls, time, self.stepper.period)
             if count:
@@ -156,6 +161,8 @@ class Simulation:
         self.guard.look(self)
         fall = 0.5 * self.guard.mass * float(gravity @ gravity) * h * h
         self.stepper.watch_energy(self.guard.unexplained, self.report.kinetic_energy, fall)
+        if self.shadow is not None:
+            self.shadow.after_step(self)
         self.whole = True
         if self.callbacks:
             self._call_back(gravity)
@@ -238,6 +245,7 @@ class Simulation:
             "stepper": self.stepper.checkpoint(),
             "emissions": {str(k): e.checkpoint() for k, e in enumerate(self.emissions)},
             "guard": self.guard.checkpoint(),
+            **({"shadow": self.shadow.checkpoint()} if self.shadow is not None else {}),
         }
 
     @classmethod
@@ -254,6 +262,8 @@ class Simulation:
             emission.restore(saved["emissions"][str(k)])
         sim.guard.restore(saved["guard"])
         sim.step_count = saved["step_count"]
+        if sim.shadow is not None:
+            sim.shadow.restore(saved["shadow"], sim)
         return sim
 
     def _repr_html_(self) -> str:

@@ -13,16 +13,17 @@ from .._jit import FloatArray, IntArray
 STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
 
 _COLUMNS: dict[str, tuple[int, ...]] = {
-    "position": (3,), "orientation": (4,), "velocity": (3,), "spin": (3,), "inverse_mass": (),
+    "position": (3,), "orientation": (4,), "velocity": (3,), "spin": (3,), "inverse_mass": (), "movable": (),
 }  # fmt: skip
-_GRAIN_COLUMNS = {"radius": np.float64, "material": np.int32}
+_GRAIN_COLUMNS = {"radius": np.float64, "material": np.int32, "aggregate": np.int32}
 
 
 class Bodies:
     """State and inertia of all bodies; views of the used part, writable, SI units, world axes.
 
     ``position`` (B, 3) [m], ``orientation`` (B, 4) unit quaternion (w first), ``velocity`` (B, 3) [m/s], ``spin`` (B, 3) [rad/s],
-    ``inverse_mass`` (B,) [1/kg], 0 for what does not yield. Of grains alone: ``radius`` (N,) [m], ``material`` (N,).
+    ``inverse_mass`` (B,) [1/kg], 0 for what does not yield; ``movable`` (B,) the same as contacts see it: 0 also for grains that are part
+    of an aggregate. Of grains alone: ``radius`` (N,) [m], ``material`` (N,), ``aggregate`` (N,) that they are part of, -1: free.
     Of wall bodies alone: ``kind`` (W,), ``inertia`` (W, 3) principal moments [kg m^2].
     """
 
@@ -31,8 +32,10 @@ class Bodies:
     velocity: FloatArray
     spin: FloatArray
     inverse_mass: FloatArray
+    movable: FloatArray
     radius: FloatArray
     material: IntArray
+    aggregate: IntArray
 
     def __init__(self, kind: IntArray, inertia: FloatArray) -> None:
         self.kind = np.ascontiguousarray(kind, np.int32)
@@ -75,10 +78,11 @@ class Bodies:
         self.orientation[new] = (1.0, 0.0, 0.0, 0.0)
         self.velocity[new] = 0.0 if velocity is None else velocity
         self.spin[new] = 0.0 if spin is None else spin
-        self.inverse_mass[new] = inverse_mass
+        self.inverse_mass[new] = self.movable[new] = inverse_mass
         own = slice(first - self.wall_body_count, self.grain_count)
         self.radius[own] = radius
         self.material[own] = material
+        self.aggregate[own] = -1
 
     def _reserve(self, grains: int) -> None:
         have = len(self._room["radius"]) if self._room else -1

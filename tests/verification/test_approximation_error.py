@@ -123,18 +123,18 @@ def test_parts_add_up_by_pythagoras(heap, rng):
 
 
 def test_grains_count_as_merged_if_they_were_so_all_the_time():
-    """Two walls, of which the second is dynamic; aggregates are known by their grains, not by their numbers."""
+    """Two walls that hold grains; aggregates are known by their grains, not by their numbers."""
     first = np.array([-1, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 0])
-    last = np.array([2, 0, -1, 1, 1, 6, 6, 3, 3, 4, -1, 4, 4, 7])
-    kind = merged_throughout(first, last, 2, np.array([True, False]))
+    last = np.array([2, 0, -1, 1, 0, 6, 6, 3, 3, 4, -1, 4, 4, 7])
+    kind = merged_throughout(first, last, 2)
     assert kind[0] == FREE  # merged later
-    assert kind[1] == HELD
+    assert kind[1] == kind[3] == HELD
     assert kind[2] == FREE  # let go
-    assert kind[3] == kind[4] >= 0  # with a dynamic wall body
+    assert kind[4] == FREE  # another wall
     assert kind[5] == kind[6] >= 0  # another number
     assert kind[7] == kind[8] >= 0
     assert (kind[9:13] == FREE).all()  # lost a grain; became part of another
-    assert kind[13] == FREE  # another wall
-    assert sorted(set(kind[kind >= 0])) == [0, 1, 2]
-    nothing = merged_throughout(np.full(3, -1), np.full(3, -1), 1, np.array([True]))
+    assert kind[13] == FREE  # from a wall to an aggregate
+    assert sorted(set(kind[kind >= 0])) == [0, 1]
+    nothing = merged_throughout(np.full(3, -1), np.full(3, -1), 1)
     assert (nothing == FREE).all()

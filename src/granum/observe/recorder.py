@@ -113,8 +113,12 @@ def frame_aggregates(sim: Watched) -> np.ndarray | None:
     """(N,) what each grain has merged into (``layout.AGGREGATE``); None of a run without model reduction."""
     if sim.settings.reduction is None:
         return None
-    reduced = getattr(sim.stepper, "reduced", None)
-    return reduced.aggregate if reduced is not None else np.full(sim.grain_count, -1, np.int32)
+    reduced, walls = sim.stepper.reduced, sim.bodies.wall_body_count
+    own, carriers = reduced.aggregate, reduced.carrier_count
+    held = (own >= 0) & (own < carriers)
+    found = np.where(own < 0, -1, own - carriers + walls)
+    found[held] = reduced.aggregates.carrier_body[own[held]]  # a body may carry on several belts
+    return found
 
 
 def frame_contacts(sim: Watched) -> dict[str, Any]:

@@ -25,22 +25,15 @@ class ApproximationError:
     """Root mean square of E_par: aggregates and free grains that moved elsewhere."""
 
 
-def merged_throughout(first: IntArray, last: IntArray, rigid: int, held: IntArray) -> IntArray:
+def merged_throughout(first: IntArray, last: IntArray, carriers: int) -> IntArray:
     """(N,) what each grain was in the whole window: ``FREE``, ``HELD``, or the number of an aggregate, counted from 0.
 
-    ``first`` and ``last`` (N,) say what the grains had merged into when the window began and ended: -1 nothing, below ``rigid`` the wall
-    body of that number, else an aggregate. An aggregate counts if it had the same grains both times, whatever its number. ``held``
-    (rigid,) is true for wall bodies that move as they must, whoever sticks to them.
+    ``first`` and ``last`` (N,) say what the grains had merged into when the window began and ended: -1 nothing, below ``carriers`` a wall
+    that moves as it must, else an aggregate. An aggregate counts if it had the same grains both times, whatever its number.
     """
     kind = np.full(len(first), FREE, np.int32)
-    inside = (first >= 0) & (last >= 0)
-    firmly = inside & (first == last) & (first < rigid)
-    firmly[firmly] = held[first[firmly]]
-    kind[firmly] = HELD
-    for side in (first, last):  # held at one end only: free; a dynamic wall body is an aggregate
-        walled = (side >= 0) & (side < rigid)
-        walled[walled] = held[side[walled]]
-        inside &= ~walled
+    kind[(first >= 0) & (first == last) & (first < carriers)] = HELD
+    inside = (first >= carriers) & (last >= carriers)
     pairs, group = np.unique(np.stack([first[inside], last[inside]]), axis=1, return_inverse=True)
     count = np.bincount(group.ravel(), minlength=pairs.shape[1])
     size_first, size_last = (np.bincount(side[side >= 0], minlength=1) for side in (first, last))

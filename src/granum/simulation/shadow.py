@@ -17,7 +17,7 @@ from .._jit import IntArray
 from ..checks import RunError
 from ..detection.detector import CARRIED
 from ..reduction.error import ApproximationError, approximation_error, merged_throughout
-from ..state.bodies import DYNAMIC, Bodies
+from ..state.bodies import Bodies
 from .settings import Guards, Settings
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Shadow:
     def before_step(self, sim: Simulation) -> None:
         """Begin a window if one is due."""
         if self._full is None and sim.step_count % self.steps == 0:
-            self._merged = _aggregate(sim).copy()
+            self._merged = sim.stepper.reduced.aggregate.copy()
             self._full = self._copy(sim)
 
     def after_step(self, sim: Simulation) -> None:
@@ -77,8 +77,8 @@ class Shadow:
         count = len(self._merged)  # grains that came later are not compared
         if not count:
             return
-        bodies = sim.bodies
-        kind = merged_throughout(self._merged, _aggregate(sim)[:count], bodies.wall_body_count, bodies.kind != DYNAMIC)
+        bodies, reduced = sim.bodies, sim.stepper.reduced
+        kind = merged_throughout(self._merged, reduced.aggregate[:count], reduced.carrier_count)
         found = approximation_error(
             full.position[:count], sim.position[:count], bodies.radius[:count], bodies.mass[:count], kind
         )
@@ -94,7 +94,7 @@ class Shadow:
         full.guard.restore(sim.guard.checkpoint())
         full.step_count = sim.step_count
         saved = sim.stepper.checkpoint()
-        detector = {"neighbours": saved["detector"]["neighbours"], **_joined(_carried(sim), self._inside, self._merged)}
+        detector = {"neighbours": _neighbours(sim), **_joined(_carried(sim), self._inside, self._merged)}
         full.stepper.restore(saved | {"detector": detector})
         return full
 
@@ -115,10 +115,6 @@ class Shadow:
             self._full = type(sim).restore(sim.scene, _full_resolution(sim.settings), saved["full"])
 
 
-def _aggregate(sim: Simulation) -> IntArray:
-    return sim.stepper.reduced.aggregate
-
-
 def _full_resolution(settings: Settings) -> Settings:
     stepper = settings.stepper.model_copy(update={"reduction": None})
     return settings.model_copy(update={"stepper": stepper, "guards": UNWATCHED})
@@ -131,8 +127,16 @@ def _unmerged(sim: Simulation) -> Simulation:
     bodies.append_grains(own.position[grains], own.radius, own.material, own.inverse_mass[grains])
     for name in ("position", "orientation", "velocity", "spin", "inverse_mass"):
         getattr(bodies, name)[:] = getattr(own, name)
+    bodies.movable[:] = bodies.inverse_mass
     settings = _full_resolution(sim.settings).model_copy(update={"time_step": sim.time_step})
     return type(sim)(sim.scene, settings, bodies=bodies)
+
+
+def _neighbours(sim: Simulation) -> dict[str, Any]:
+    """The neighbour list, which a reduced run keeps in the frame of its largest body, where that frame is now."""
+    saved = sim.stepper.detector.neighbours.checkpoint()
+    turned, shift = sim.stepper.reduced.visits.since_listed()
+    return saved | {"reference": saved["reference"] @ turned.T + shift}
 
 
 def _carried(sim: Simulation) -> dict[str, np.ndarray]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from granum import Grains, Gravity, Material, Nonsmooth, Plane, Reduction, Scene, Simulation
+from granum.checks import RunError
 from granum.reduction import ContactSplit, Merge
 from granum.scene.library import make_scene
 from granum.simulation import Settings, make_settings
@@ -101,3 +102,18 @@ def test_the_run_does_not_mind_its_shadow():
     assert ends[1].report.reduction_level > 0
     np.testing.assert_array_equal(ends[0].position, ends[1].position)
     np.testing.assert_array_equal(ends[0].velocity, ends[1].velocity)
+
+
+def test_a_shadow_that_fails_costs_a_window_only(monkeypatch):
+    sim = flying((0, 0, 0.1))
+    steps(sim, 2)
+
+    def fail() -> None:
+        raise RunError("no")
+
+    monkeypatch.setattr(sim.shadow._full, "step", fail)
+    with pytest.warns(RuntimeWarning, match="shadow failed"):
+        sim.step()
+    steps(sim, 2 * STEPS - 3)
+    assert sim.shadow.windows == 1
+    assert sim.shadow.found.largest == 0

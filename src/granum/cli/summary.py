@@ -140,7 +140,7 @@ def _rows(s: dict[str, Any]) -> list[tuple[str, str]]:
 
     units = {"height": "m", "exact_height": "m", "angle": "degrees"}
     rows = [
-        ("grains", number("grains")), ("contacts", number("contacts")),
+        ("grains", number("grains")), ("contacts", number("contacts") + (" (none inside of aggregates)" if s.get("reduction") else "")),
         ("time", f"{number('time', 's')} in {number('steps')} steps of {number('time_step', 's')}{given('time_step')}"),
         *_how(s, given), *_reduction_rows(s), ("threads", number("threads")),
         ("overlap", f"mean {number('mean_overlap')} d, largest {number('max_overlap')} d"),

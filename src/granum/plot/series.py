@@ -17,6 +17,7 @@ from .look import Look
 FloatArray = NDArray[np.float64]
 
 LEAST_RESIDUAL = 1e-4  # of the median: what is smaller is not shown
+LEAST_ERROR = 1e-5     # of the largest
 
 
 def draw_energy(recording: Recording, look: Look) -> Any:
@@ -103,6 +104,9 @@ def draw_reduction(recording: Recording, look: Look) -> Any:
         for name, (label, colour) in names.items():
             panels[2].plot(time, _positive(recording.scalars[name]), color=colour, lw=1.3, label=label, drawstyle="steps-post")
         panels[2].set(yscale="log", ylabel=r"error / $d$")
+        largest = float(np.nanmax(recording.scalars["approximation_error"], initial=0.0))
+        if largest > 0:  # aggregates that only fly leave rounding errors
+            panels[2].set_ylim(bottom=max(panels[2].get_ylim()[0], LEAST_ERROR * largest))
         panels[2].yaxis.set_minor_formatter("")
         panels[2].legend(frameon=False, fontsize=8.5, ncols=3)
     panels[-1].set(xlabel="time [s]", xlim=(time[0], time[-1]))

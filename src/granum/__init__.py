@@ -29,13 +29,16 @@ if TYPE_CHECKING:
     from .quasistatic.shear import shear
     from .reduction import Reduction
     from .scene import (
+        BallRegion,
         BallSensor,
         Body,
         Box,
+        BoxRegion,
         BoxSensor,
         BoxSource,
         Cell,
         Cylinder,
+        CylinderRegion,
         CylinderSensor,
         Disc,
         Discrete,
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
         Plane,
         Rectangle,
         Scene,
+        Sink,
         Uniform,
     )
     from .scene.file import load_scene
@@ -60,8 +64,9 @@ if TYPE_CHECKING:
 _MENU = {
     # what is simulated
     "scene": (
-        "BallSensor", "Body", "Box", "BoxSensor", "BoxSource", "Cell", "Cylinder", "CylinderSensor", "Disc", "Discrete", "Emitter",
-        "Grains", "Gravity", "Lattice", "LogNormal", "Mesh", "Motion", "Plane", "Rectangle", "Scene", "Uniform",
+        "BallRegion", "BallSensor", "Body", "Box", "BoxRegion", "BoxSensor", "BoxSource", "Cell", "Cylinder", "CylinderRegion",
+        "CylinderSensor", "Disc", "Discrete", "Emitter", "Grains", "Gravity", "Lattice", "LogNormal", "Mesh", "Motion", "Plane",
+        "Rectangle", "Scene", "Sink", "Uniform",
     ),
     "scene.library": ("make_scene",),
     "scene.file": ("load_scene",),
@@ -95,12 +100,13 @@ _MENU = {
 _HOME = {name: module for module, names in _MENU.items() for name in names}
 
 __all__ = [
-    "PGS", "BallSensor", "Body", "Box", "BoxSensor", "BoxSource", "Cell", "Checkpointer", "ColdStart", "Cylinder", "CylinderSensor",
-    "Direct", "Disc", "Discrete", "Emitter", "Energy", "Grains", "Gravity", "Guards", "HertzContact", "HistoryStart", "InputError",
-    "Lattice", "LinearContact", "LogNormal", "Material", "MaterialPair", "Mesh", "ModelStart", "Motion", "Multigrid", "Nonsmooth",
-    "Packing", "PackingWriter", "Plane", "PowerLaw", "Progress", "Recorder", "Recording", "Rectangle", "Reduction", "RunError", "Scene",
-    "Settings", "Simulation", "Smooth", "Snapshot", "StopWhen", "Uniform", "__version__", "jam", "load_scene", "make_scene", "measure",
-    "minimise", "moduli", "pack", "packing_scene", "random_packing", "read_packing", "relax_run", "seconds", "shear", "simulate", "steps",
+    "PGS", "BallRegion", "BallSensor", "Body", "Box", "BoxRegion", "BoxSensor", "BoxSource", "Cell", "Checkpointer", "ColdStart",
+    "Cylinder", "CylinderRegion", "CylinderSensor", "Direct", "Disc", "Discrete", "Emitter", "Energy", "Grains", "Gravity", "Guards",
+    "HertzContact", "HistoryStart", "InputError", "Lattice", "LinearContact", "LogNormal", "Material", "MaterialPair", "Mesh",
+    "ModelStart", "Motion", "Multigrid", "Nonsmooth", "Packing", "PackingWriter", "Plane", "PowerLaw", "Progress", "Recorder",
+    "Recording", "Rectangle", "Reduction", "RunError", "Scene", "Settings", "Simulation", "Sink", "Smooth", "Snapshot", "StopWhen",
+    "Uniform", "__version__", "jam", "load_scene", "make_scene", "measure", "minimise", "moduli", "pack", "packing_scene",
+    "random_packing", "read_packing", "relax_run", "seconds", "shear", "simulate", "steps",
 ]  # fmt: skip
 
 

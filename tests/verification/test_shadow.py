@@ -9,6 +9,8 @@ from granum import Grains, Gravity, Material, Nonsmooth, Plane, Reduction, Scene
 from granum.checks import RunError
 from granum.reduction import ContactSplit, Merge
 from granum.scene.library import make_scene
+from granum.scene.regions import BoxRegion
+from granum.scene.sink import Sink
 from granum.simulation import Settings, make_settings
 
 D, H, G = 0.01, 1e-3, 9.81
@@ -117,3 +119,16 @@ def test_a_shadow_that_fails_costs_a_window_only(monkeypatch):
     steps(sim, 2 * STEPS - 3)
     assert sim.shadow.windows == 1
     assert sim.shadow.found.largest == 0
+
+
+def test_grains_that_leave_are_not_compared():
+    """Grains fall into a sink, in the run and in its shadow alike; impulses of the others stay with them."""
+    scene = make_scene("box", {"count": 60})
+    low, high = (-0.02, -1.0, -1.0), (0.02, 1.0, 1.0)
+    scene = scene.changed(sinks=(Sink(region=BoxRegion(lower=low, upper=high)),))
+    policy = {"split": ["contact"], "shadow": 7, "merge": Merge(approach=0, separation=0, tangential=0, rolling=0).model_dump()}
+    sim = Simulation(scene, make_settings(scene.run, {"stepper": {"reduction": policy, "solver": {"iterations": 20}}}))
+    steps(sim, 70)
+    assert 0 < sim.grain_count < 60
+    assert sim.shadow.windows == 10
+    assert sim.shadow.mean.largest == 0

@@ -19,8 +19,8 @@ from .contact_errors import Spread, contact_counts, overlap_ratio, slide_errors
 from .drum import drum_angles, flow_profile, plug_fraction
 from .energy import energy_series
 from .force_network import ForceNetwork
+from .merged import merged_counts
 from .packing import packing_moduli, packing_numbers
-from .reduction import merged_counts
 from .silo import FEWEST_POINTS, axis_profile, janssen_fit, loads, vertical_pressure, wall_pressure
 from .snapshot import Snapshot, snapshots
 from .surface import heap_slope, pile_shape, surface_height

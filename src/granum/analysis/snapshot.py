@@ -126,7 +126,7 @@ class Snapshot:
         return cls.build(
             sim.scene, time=sim.time, gravity=sim.scene.gravity.at(max(0.0, sim.time - sim.time_step)),
             position=np.array(sim.wrapped_position), velocity=sim.velocity.copy(), spin=sim.spin.copy(), radius=sim.radius.copy(),
-            material=bodies.material.copy(), held=bodies.inverse_mass[bodies.grains] == 0, a=c.a.copy(), b=c.b.copy(),
+            material=bodies.material.copy(), id=bodies.id.copy(), held=bodies.inverse_mass[bodies.grains] == 0, a=c.a.copy(), b=c.b.copy(),
             normal=c.normal.copy(), overlap=c.overlap.copy(), normal_force=c.normal_force, tangential_force=c.tangential_force,
             rebounding=c.rebound > 0, walls=walls,
         )  # fmt: skip

@@ -30,7 +30,7 @@ def summarise(sim: Simulation, recording: Path, chosen: dict[str, str]) -> dict[
         "state_hash": state_hash(sim.wrapped_position, sim.orientation, sim.velocity, sim.spin),
         "recording": str(recording), "checkpoint": str(checkpoint_path(recording)),
         "results": scene_results(sim.scene, sim.wrapped_position, sim.radius, sim.velocity, max(0.0, sim.time - sim.time_step)),
-        "chosen": chosen, "stopped": sim.stop_reason, **_merged(sim),
+        "taken_out": sim.taken_out, "sinks": tally(sim), "chosen": chosen, "stopped": sim.stop_reason, **_merged(sim),
     }  # fmt: skip
 
 
@@ -49,6 +49,14 @@ def _merged(sim: Simulation) -> dict[str, Any]:
             "mean": asdict(mean) if mean is not None else None,
         }  # fmt: skip
     return found
+
+
+def tally(sim: Simulation) -> list[dict[str, Any]]:
+    """Grains and mass [kg] that each sink has taken out."""
+    r = sim.removal
+    return [
+        {"name": sink.name, "grains": int(n), "mass": float(m)} for sink, n, m in zip(r.sinks, r.count, r.mass, strict=True)
+    ]
 
 
 def method(settings: dict[str, Any]) -> dict[str, Any]:
@@ -93,7 +101,7 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
     scene = Scene.model_validate(description["scene"])
     known: dict[str, Any] = {
         "scene": scene.name, "complete": False, **method(description["settings"]), "state_hash": None, "results": {},
-        "chosen": description.get("chosen", {}), "stopped": None,
+        "taken_out": 0, "sinks": [], "chosen": description.get("chosen", {}), "stopped": None,
     }  # fmt: skip
     if not len(recording):
         return known
@@ -103,7 +111,8 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
     time_step = frame.time / frame.step if frame.step else 0.0
     stages = {stage: last[f"{stage}_seconds"] for stage in STAGES}
     return known | {
-        "grains": len(frame.radius), "contacts": len(frame.contacts), "time": frame.time, "steps": frame.step,
+        "grains": len(frame.radius), "taken_out": int(last.get("taken_out", 0)), "contacts": len(frame.contacts),
+        "time": frame.time, "steps": frame.step,
         "residual": last["residual"], "mean_overlap": last["mean_overlap"] / smallest, "max_overlap": last["max_overlap"] / smallest,
         "kinetic_energy": last["kinetic_energy"], "wall_seconds": sum(stages.values()), "stage_seconds": stages,
         "state_hash": state_hash(frame.position, frame.orientation, frame.velocity, frame.spin),
@@ -146,6 +155,9 @@ def _rows(s: dict[str, Any]) -> list[tuple[str, str]]:
         ("overlap", f"mean {number('mean_overlap')} d, largest {number('max_overlap')} d"),
         ("kinetic energy", number("kinetic_energy", "J")),
     ]  # fmt: skip
+    if s.get("taken_out") or s.get("sinks"):
+        each = [f"{k['name']} {k['grains']} ({k['mass']:.6g} kg)" for k in s["sinks"]]
+        rows.insert(1, ("taken out", ": ".join([f"{s['taken_out']} grains", *([", ".join(each)] if each else [])])))
     for name, value in s["results"].items():
         rows.append((name.replace("_", " "), "none" if value is None else f"{value:.6g} {units.get(name, '')}".strip()))
     if s.get("stage_seconds"):

@@ -9,7 +9,7 @@ import numpy as np
 from .._jit import FloatArray, IntArray
 from ..parallel import ONE, Team
 from ..state.bodies import Bodies
-from ..state.contacts import Contacts
+from ..state.contacts import Contacts, closed_up, still_there
 from .images import in_cell
 from .narrow import find_pair_contacts
 from .neighbours import NeighbourList
@@ -135,3 +135,12 @@ class Detector:
         self.contacts.resize(saved["pairs"], len(saved["a"]))
         for name in CARRIED:
             getattr(self.contacts, name)[:] = saved[name]
+
+    def keep(self, new_row: IntArray) -> None:
+        """Grains leave: ``new_row`` (N,) is the new row of each, or -1. The others keep their contacts and impulses."""
+        c = self.contacts
+        kept = still_there(new_row, c.a, c.b)
+        first, count = self._where[:, :, new_row[: self._where.shape[2]] >= 0]
+        self._where = np.stack(closed_up(first, count, kept))
+        c.keep(kept, new_row)
+        self.neighbours.keep(new_row)

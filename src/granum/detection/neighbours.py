@@ -167,3 +167,11 @@ class NeighbourList:
         self.live = self.order[self.order >= 0]
         self.sphere = np.zeros((len(self.order), 4))
         self.sphere[self.order < 0, :3] = np.inf
+
+    def keep(self, new_row: IntArray) -> None:
+        """Grains leave: ``new_row`` (N,) is the new row of each, or -1. Their ranks become empty; the others keep theirs."""
+        stays = new_row[: len(self.rank)] >= 0
+        self.rank, self.reference, self.skin = self.rank[stays], self.reference[stays], self.skin[stays]
+        self.order = np.where(self.order >= 0, new_row[self.order], -1).astype(np.int32)
+        self.sphere[self.order < 0, :3] = np.inf
+        self.live = self.order[self.order >= 0]

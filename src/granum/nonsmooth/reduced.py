@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._jit import BoolArray, FloatArray, IntArray
+from ..detection.regions import find_inside, region_table
 from ..detection.visits import Visits
 from ..detection.walls import surface_velocity
 from ..reduction.aggregates import Aggregates
@@ -15,7 +16,6 @@ from ..reduction.merge import compact, join_carriers, union_quiet
 from ..reduction.motion import limits, relative_motion, within
 from ..reduction.network import Network
 from ..reduction.policy import Reduction
-from ..reduction.sensors import mark_inside, sensor_table
 from ..state.bodies import DYNAMIC, KINEMATIC
 from .blocks import BODY
 from .problem import FullBodies
@@ -28,6 +28,7 @@ NONE = np.zeros(0, np.int32)
 NEARBY = 200        # grains that are followed to see whether a part of a body still hangs on it
 LOOK_AT_ALL = 20    # steps between two looks at everything that carriers hold
 AT_REST = 1e-9      # [m/s]: a wall that is slower against a grain leaves it in peace
+LOST = 1e-9         # of its mass: an aggregate that has less has lost grains
 TINY = 1e-12        # of h g: keeps the force balance of a grain without forces from being 0 / 0
 
 
@@ -51,7 +52,7 @@ class Reduced:
         self.bonds = Bonds()
         self.fixed = np.zeros(0, bool)  # grains that touch the wall of their body
         self.dynamic = (self.bodies.kind == DYNAMIC).astype(np.int32)
-        self.sensors = sensor_table(stepper.scene.sensors if "sensor" in policy.split else ())
+        self.sensors = region_table(stepper.scene.sensors if "sensor" in policy.split else ())
         m, c, t = policy.merge, policy.contact, policy.trial
         self.merge_limit = limits(m.approach, m.separation, m.tangential, m.rolling)
         self.change_limit = limits(m.normal_acceleration, m.normal_acceleration, m.tangential_acceleration, m.rolling_acceleration)
@@ -154,17 +155,16 @@ class Reduced:
         return np.where(b >= 0, self.aggregate[np.maximum(b, 0)], self.wall_aggregate[np.maximum(-1 - b, 0)]).astype(np.int32)
 
     def _sensed(self) -> IntArray:
-        """Merged grains inside a sensor; those that stand still have been asked when they merged."""
+        """Merged grains inside a sensor."""
         if not len(self.sensors):
             return NONE
-        moving = np.flatnonzero(self.aggregate > 0).astype(np.int32)
-        return moving[self._inside(moving)]
+        return np.flatnonzero((self.aggregate >= 0) & self._inside()).astype(np.int32)
 
-    def _inside(self, grains: IntArray) -> BoolArray:
-        inside = np.zeros(len(grains), bool)
-        b = self.bodies
-        mark_inside(self.sensors, grains, b.wall_body_count, b.position, b.radius, inside)
-        return inside
+    def _inside(self) -> BoolArray:
+        """(N,) whether grains are inside a sensor."""
+        region = np.empty(self.bodies.grain_count, np.int32)
+        find_inside(self.bodies.position, self.bodies.wall_body_count, self.sensors, region)
+        return region >= 0
 
     def _hit(self) -> IntArray:
         """Merged grains at contacts that move too fast, and their neighbours.
@@ -381,10 +381,7 @@ class Reduced:
         quiet = np.flatnonzero(slow & steady).astype(np.int32)
         if not len(quiet):
             return
-        barred = np.zeros(b.grain_count, bool)
-        if len(self.sensors):
-            who = self.detector.order
-            barred[who] = self._inside(who)
+        barred = self._inside() if len(self.sensors) else np.zeros(b.grain_count, bool)
         self._join_carriers(quiet, barred)
         self._join_each_other(quiet, barred)
         own = self.aggregate[c.a]
@@ -490,6 +487,23 @@ class Reduced:
             pushed[k] += h * full.inverse_mass[k] * force
             turned[k] += h * full.inverse_inertia[k] @ np.cross(self.bodies.position[w] - full.centre[k], force)
         return pushed, turned
+
+    def keep(self, rows: IntArray, new_row: IntArray) -> None:
+        """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
+        self.fixed = self.fixed[rows]
+        self.bonds.keep(rows, new_row)
+        self._grow()
+        b, alive = self.bodies, self.aggregates.alive
+        if len(alive):
+            self.network.update(b.grain_count)
+            part = self.aggregate >= self.carrier_count
+            mass = np.bincount(self.aggregate[part], b.mass[part], len(self.aggregates.used))
+            walls = np.flatnonzero(self.aggregates.wall >= 0)
+            np.add.at(mass, self.aggregates.wall[walls], 1 / b.inverse_mass[walls])
+            torn = alive[mass[alive] < self.aggregates.mass[alive] * (1 - LOST)]
+            if len(torn):
+                self._form_anew(torn)
+        self.visits.stale = True
 
     def checkpoint(self) -> dict[str, Any]:
         """All that the next step depends on besides the bodies."""

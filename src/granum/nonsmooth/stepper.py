@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from .._jit import FloatArray
+from .._jit import FloatArray, IntArray
 from ..checks import InputError
 from ..contact.model import NonNegative, Positive, Record
 from ..detection.detector import Detector
@@ -295,3 +295,9 @@ class NonsmoothStepper:
         self.work, self.left_over = saved["work"], saved["left_over"]
         s = self.stability
         s.part, s.limit, s.energy = saved["reused_part"], saved["reused_limit"], saved["last_energy"]
+
+    def keep(self, rows: IntArray, new_row: IntArray) -> None:
+        """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
+        self.detector.keep(new_row)
+        if self.reduced is not None:
+            self.reduced.keep(rows, new_row)

@@ -54,7 +54,7 @@ class Recorder:
         else:
             expected = sim.grain_count + sum(e.count or 0 for e in sim.scene.emitters)
             self._writer = RecordingWriter(
-                self.path, self.description or describe(sim), list(frame_scalars(sim)), expected_points=max(expected, 1),
+                self.path, self.description or describe(sim), tuple(frame_scalars(sim)), expected_points=max(expected, 1),
                 aggregates=sim.settings.reduction is not None,
             )  # fmt: skip
             self.resume = True  # a simulation that is run again continues its file
@@ -84,7 +84,7 @@ class Recorder:
         count, walls = sim.grain_count, sim.bodies.wall_body_count
         self._writer.append(
             step=sim.step_count, time=sim.time, position=sim.wrapped_position, orientation=sim.orientation, velocity=sim.velocity,
-            spin=sim.spin, radius=sim.radius, id=np.arange(count), body=walls + np.arange(count), material=sim.bodies.material,
+            spin=sim.spin, radius=sim.radius, id=sim.bodies.id, body=walls + np.arange(count), material=sim.bodies.material,
             contacts=frame_contacts(sim), walls=frame_walls(sim), scalars=frame_scalars(sim), aggregate=frame_aggregates(sim),
         )  # fmt: skip
         self._last = sim.step_count
@@ -96,11 +96,16 @@ def describe(sim: Watched) -> dict[str, Any]:
 
 
 def frame_scalars(sim: Watched) -> dict[str, float]:
-    """One number for each of ``SCALARS`` (and of ``REDUCED``, ``ERRORS``), SI units; stage seconds since the start of the run."""
+    """One number for each of ``SCALARS``, SI units; with sinks the grains ``taken_out``, with model reduction ``REDUCED`` and ``ERRORS``.
+
+    Stage seconds are since the start of the run.
+    """
     report, overlap = sim.report, sim.contacts.overlap
     values = {name: float(getattr(report, name)) for name in SCALARS[:8]}
     values["mean_overlap"] = float(overlap.mean()) if len(overlap) else 0.0
     values |= {f"{stage}_seconds": sim.stage_seconds.get(stage, 0.0) for stage in STAGES}
+    if sim.scene.sinks:
+        values["taken_out"] = float(sim.taken_out)
     if sim.settings.reduction is not None:
         free = report.free_grains if report.free_grains >= 0 else sim.grain_count
         values |= {"reduction_level": report.reduction_level, "free_grains": float(free), "aggregates": float(report.aggregates)}
@@ -123,11 +128,12 @@ def frame_aggregates(sim: Watched) -> np.ndarray | None:
 
 def frame_contacts(sim: Watched) -> dict[str, Any]:
     """Contacts of the last step with point [m], force on b [N] and status, in the columns of a frame."""
-    c = sim.contacts
+    c, ids = sim.contacts, sim.bodies.id
     normal_force = c.normal_force
     point = sim.position[c.a] + (sim.radius[c.a] - c.overlap / 2)[:, None] * c.normal
     return {
-        "a": c.a, "b": c.b, "feature": c.feature, "normal": c.normal, "overlap": c.overlap, "normal_force": normal_force,
+        "a": ids[c.a], "b": np.where(c.b >= 0, ids[np.maximum(c.b, 0)], c.b), "feature": c.feature,
+        "normal": c.normal, "overlap": c.overlap, "normal_force": normal_force,
         "point": point if sim.scene.cell is None else sim.scene.cell.wrap(point),
         "force": normal_force[:, None] * c.normal + c.tangential_force, "status": contact_status(sim),
     }  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.reduction import merged_counts, who_is_merged
+from ..analysis.merged import merged_counts, who_is_merged
 from ..analysis.snapshot import Snapshot
 from ..io import Recording
 from . import style

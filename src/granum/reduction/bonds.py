@@ -103,6 +103,14 @@ class Bonds:
             self.partner = np.concatenate([self.partner, np.full((room - have, ROOM), NOBODY, np.int32)])
             self.kept = np.concatenate([self.kept, np.zeros((room - have, ROOM, 7))])
 
+    def keep(self, rows: IntArray, new_row: IntArray) -> None:
+        """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
+        partner = self.partner[rows]
+        grain = partner >= 0
+        moved = new_row[partner[grain]]
+        partner[grain] = np.where(moved >= 0, moved, NOBODY)
+        self.partner, self.kept = partner, self.kept[rows]
+
     def checkpoint(self) -> dict[str, Any]:
         return {"partner": self.partner, "kept": self.kept}
 

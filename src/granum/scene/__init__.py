@@ -4,12 +4,15 @@ from .bodies import Body, Motion
 from .cell import Cell
 from .emitter import BoxSource, Disc, Emitter, Rectangle
 from .grains import Grains, Lattice
+from .regions import BallRegion, BoxRegion, CylinderRegion
 from .scene import Gravity, Scene
 from .sensor import BallSensor, BoxSensor, CylinderSensor
 from .shapes import Box, Cylinder, Mesh, Plane
+from .sink import Sink
 from .sizes import Discrete, LogNormal, Uniform
 
 __all__ = [
-    "BallSensor", "Body", "Box", "BoxSensor", "BoxSource", "Cell", "Cylinder", "CylinderSensor", "Disc", "Discrete", "Emitter", "Grains",
-    "Gravity", "Lattice", "LogNormal", "Mesh", "Motion", "Plane", "Rectangle", "Scene", "Uniform",
+    "BallRegion", "BallSensor", "Body", "Box", "BoxRegion", "BoxSensor", "BoxSource", "Cell", "Cylinder", "CylinderRegion",
+    "CylinderSensor", "Disc", "Discrete", "Emitter", "Grains", "Gravity", "Lattice", "LogNormal", "Mesh", "Motion", "Plane", "Rectangle",
+    "Scene", "Sink", "Uniform",
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from .emitter import Emitter
 from .grains import GrainBlock
 from .sensor import Sensor
 from .shapes import Shape
+from .sink import Sink
 
 
 class Gravity(Record):
@@ -37,7 +38,7 @@ class Gravity(Record):
 
 
 class Scene(Record):
-    """Materials, grains, walls, emitters and gravity, with the run settings that suit them.
+    """Materials, grains, walls, emitters, sinks and gravity, with the run settings that suit them.
 
     >>> scene = Scene(
     ...     materials=[Material(name="glass", density=2500)],
@@ -62,6 +63,8 @@ class Scene(Record):
     that go on across a face should stick out of the cell by a grain's radius."""
     sensors: tuple[Sensor, ...] = ()
     """Where grains are resolved one by one, if a run merges them (``reduction`` with the split ``sensor``)."""
+    sinks: tuple[Sink, ...] = ()
+    """Where grains leave a run in time."""
     world: tuple[Vector, Vector] | None = None
     """Lower and upper corner [m] of the space that no grain may leave; none: a hundred times the scene's own box. Axes along which
     a cell repeats have no end."""
@@ -87,10 +90,11 @@ class Scene(Record):
             raise ValueError(f"body names must differ (the first, of the static walls, is 'ground'), has {owners}")
         if self.world is not None and not all(lo < hi for lo, hi in zip(*self.world, strict=True)):
             raise ValueError(f"world: lower must be below upper in every direction, has {self.world}")
-        for k, sensor in enumerate(self.sensors):
-            low, high = sensor.bounds
+        regions = [(f"sensor {k}", sensor) for k, sensor in enumerate(self.sensors)]
+        for name, region in [*regions, *((f"sink {sink.name!r}", sink.region) for sink in self.sinks)]:
+            low, high = region.bounds
             if self.world is not None and any(b <= lo or a >= hi for a, b, lo, hi in zip(low, high, *self.world, strict=True)):
-                raise ValueError(f"sensor {k} ({sensor.shape}, {low} to {high} m) is outside the world, {self.world}: no grain gets there")
+                raise ValueError(f"{name} ({region.shape}, {low} to {high} m) is outside the world, {self.world}: no grain gets there")
         return self
 
     @cached_property

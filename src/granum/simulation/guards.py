@@ -55,9 +55,10 @@ class Guard:
         state = np.concatenate([sim.position, sim.velocity, sim.spin], axis=1)
         bad = np.flatnonzero(~np.isfinite(state).all(axis=1))
         grain = int(bad[0]) if len(bad) else -1
+        name = int(sim.bodies.id[grain]) if len(bad) else -1
         touching = np.flatnonzero((sim.contacts.a == grain) | (sim.contacts.b == grain))
         contact = f", contact {touching[0]} of {sim.contacts.contact_count}" if len(touching) else ""
-        self._act("stop", sim, "finite", f"the state is not finite any more: {len(bad)} grain(s), first grain {grain}{contact}")
+        self._act("stop", sim, "finite", f"the state is not finite any more: {len(bad)} grain(s), first grain {name}{contact}")
 
     def _look_at_world(self, sim: Simulation) -> None:
         if self.settings.on_lost == "off":
@@ -70,7 +71,7 @@ class Guard:
             x = sim.position
             grain = int(np.flatnonzero(((x < low) | (x > high))[:, ends].any(axis=1))[0])
             corners = f"({', '.join(f'{v:.4g}' for v in low)}) to ({', '.join(f'{v:.4g}' for v in high)}) m"
-            self._act(self.settings.on_lost, sim, "world", f"grain {grain} left the world, {corners}, at {_place(x[grain])}")
+            self._act(self.settings.on_lost, sim, "world", f"grain {sim.bodies.id[grain]} left the world, {corners}, at {_place(x[grain])}")
 
     def _look_at_walls(self, sim: Simulation) -> None:
         c = sim.stepper.through
@@ -78,7 +79,7 @@ class Guard:
             grain, wall = int(sim.contacts.a[c]), -1 - int(sim.contacts.b[c])
             self._act(
                 self.settings.on_lost, sim, "wall",
-                f"grain {grain} went through wall {wall} (contact {c}) at {_place(sim.position[grain])}: it moves "
+                f"grain {sim.bodies.id[grain]} went through wall {wall} (contact {c}) at {_place(sim.position[grain])}: it moves "
                 f"{np.linalg.norm(sim.velocity[grain]) * sim.time_step / sim.radius[grain]:.2g} radii per step",
             )  # fmt: skip
 
@@ -100,10 +101,10 @@ class Guard:
         worst = int(part.argmax())
         if part[worst] > self.settings.overlap:
             b = int(c.b[worst])
-            other = f"grain {b}" if b >= 0 else f"wall {-1 - b}"
+            other = f"grain {sim.bodies.id[b]}" if b >= 0 else f"wall {-1 - b}"
             self._act(
                 self.settings.on_overlap, sim, "overlap",
-                f"contact {worst}, grain {int(c.a[worst])} with {other}, overlaps by {part[worst]:.2f} d at "
+                f"contact {worst}, grain {sim.bodies.id[c.a[worst]]} with {other}, overlaps by {part[worst]:.2f} d at "
                 f"{_place(sim.position[c.a[worst]])} (limit {self.settings.overlap:g} d). A smaller time_step helps: grains move up to "
                 f"{np.sqrt((sim.velocity**2).sum(axis=1).max()) * sim.time_step / smallest:.2g} d per step",
             )  # fmt: skip
@@ -131,7 +132,8 @@ class Guard:
             self._act(
                 self.settings.on_energy, sim, "energy",
                 f"energy came from nothing: {created:.3g} J, more than {self.settings.energy:.0%} of kinetic energy and m g d; the fastest "
-                f"grain is {fast} at {_place(sim.position[fast])}. More iterations, a smaller warm start or a smaller time_step helps",
+                f"grain is {sim.bodies.id[fast]} at {_place(sim.position[fast])}. More iterations, a smaller warm start or a smaller "
+                "time_step helps",
             )  # fmt: skip
 
     def _act(self, action: Action, sim: Simulation, kind: str, what: str) -> None:

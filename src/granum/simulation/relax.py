@@ -108,7 +108,7 @@ def _bodies_of(run: Any, frame: int) -> tuple[Scene, Bodies, LongArray]:
     bodies, old = make_bodies(run.scene, with_grains=False), run.bodies
     bodies.append_grains(old.position[old.grains], old.radius, old.material, old.inverse_mass[old.grains])
     bodies.position[:], bodies.orientation[:] = old.position, old.orientation
-    return run.scene, bodies, np.arange(bodies.grain_count)
+    return run.scene, bodies, old.id.copy()
 
 
 def frame_bodies(scene: Scene, frame: Frame) -> Bodies:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import IntArray
+from .._jit import IntArray, LongArray
 from ..checks import RunError
 from ..detection.detector import CARRIED
 from ..reduction.error import ApproximationError, approximation_error, merged_throughout
@@ -39,7 +39,8 @@ class Shadow:
         self._sum, self._largest = np.zeros(3), 0.0
         self._full: Simulation | None = None
         self._merged = np.zeros(0, np.int32)  # what grains had merged into when the window began
-        self._inside: dict[str, np.ndarray] = {}  # contacts of the shadow at the end of the last window
+        self._id = np.zeros(0, np.int64)  # of these grains
+        self._inside: dict[str, np.ndarray] = {}  # contacts of the shadow at the end of the last window, by ids of grains
 
     @property
     def mean(self) -> ApproximationError | None:
@@ -52,7 +53,7 @@ class Shadow:
     def before_step(self, sim: Simulation) -> None:
         """Begin a window if one is due."""
         if self._full is None and sim.step_count % self.steps == 0:
-            self._merged = sim.stepper.reduced.aggregate.copy()
+            self._merged, self._id = sim.stepper.reduced.aggregate.copy(), sim.bodies.id.copy()
             self._full = self._copy(sim)
 
     def after_step(self, sim: Simulation) -> None:
@@ -70,18 +71,18 @@ class Shadow:
             return
         if sim.step_count % self.steps == 0:
             self._measure(sim, full)
-            self._inside = _carried(full)
+            self._inside = _by_id(_carried(full), full.bodies.id)
             self._full = None
 
     def _measure(self, sim: Simulation, full: Simulation) -> None:
-        count = len(self._merged)  # grains that came later are not compared
-        if not count:
+        """Grains that came, or left through a sink, in the meantime are not compared."""
+        there = np.intersect1d(np.intersect1d(self._id, sim.bodies.id, True), full.bodies.id, True)
+        if not len(there):
             return
+        first, own, other = (np.searchsorted(ids, there) for ids in (self._id, sim.bodies.id, full.bodies.id))  # ids are in order
         bodies, reduced = sim.bodies, sim.stepper.reduced
-        kind = merged_throughout(self._merged, reduced.aggregate[:count], reduced.carrier_count)
-        found = approximation_error(
-            full.position[:count], sim.position[:count], bodies.radius[:count], bodies.mass[:count], kind
-        )
+        kind = merged_throughout(self._merged[first], reduced.aggregate[own], reduced.carrier_count)
+        found = approximation_error(full.position[other], sim.position[own], bodies.radius[own], bodies.mass[own], kind)
         self.found = found
         self.windows += 1
         self._sum += (found.rms, found.perpendicular, found.parallel)
@@ -91,10 +92,12 @@ class Shadow:
         """The simulation at full resolution, in the same state."""
         full = _unmerged(sim)
         full.emissions = copy.deepcopy(sim.emissions)
+        full.removal.restore(sim.removal.checkpoint())
         full.guard.restore(sim.guard.checkpoint())
         full.step_count = sim.step_count
         saved = sim.stepper.checkpoint()
-        detector = {"neighbours": _neighbours(sim), **_joined(_carried(sim), self._inside, self._merged)}
+        inside = _by_row(self._inside, sim.bodies.id) if self._inside else {}
+        detector = {"neighbours": _neighbours(sim), **_joined(_carried(sim), inside, self._merged)}
         full.stepper.restore(saved | {"detector": detector})
         return full
 
@@ -102,7 +105,7 @@ class Shadow:
         """All that the rest of the run's errors depend on."""
         return {
             "found": asdict(self.found) if self.found is not None else None, "windows": self.windows, "sum": self._sum,
-            "largest": self._largest, "merged": self._merged, "inside": self._inside,
+            "largest": self._largest, "merged": self._merged, "id": self._id, "inside": self._inside,
             "full": self._full.checkpoint() if self._full is not None else None,
         }  # fmt: skip
 
@@ -110,7 +113,7 @@ class Shadow:
         """Continue from a checkpoint, beside ``sim``."""
         self.found = ApproximationError(**saved["found"]) if saved["found"] is not None else None
         self.windows, self._sum, self._largest = saved["windows"], np.array(saved["sum"]), saved["largest"]
-        self._merged, self._inside = saved["merged"], saved["inside"]
+        self._merged, self._id, self._inside = saved["merged"], saved["id"], saved["inside"]
         if saved["full"] is not None:
             self._full = type(sim).restore(sim.scene, _full_resolution(sim.settings), saved["full"])
 
@@ -128,6 +131,7 @@ def _unmerged(sim: Simulation) -> Simulation:
     for name in ("position", "orientation", "velocity", "spin", "inverse_mass"):
         getattr(bodies, name)[:] = getattr(own, name)
     bodies.movable[:] = bodies.inverse_mass
+    bodies.id[:], bodies.next_id = own.id, own.next_id
     settings = _full_resolution(sim.settings).model_copy(update={"time_step": sim.time_step})
     return type(sim)(sim.scene, settings, bodies=bodies)
 
@@ -144,12 +148,25 @@ def _carried(sim: Simulation) -> dict[str, np.ndarray]:
     return {name: np.array(getattr(sim.contacts, name)) for name in CARRIED}
 
 
+def _by_id(contacts: dict[str, np.ndarray], ids: LongArray) -> dict[str, np.ndarray]:
+    """Contacts with ids of grains in place of their rows."""
+    a, b = contacts["a"], contacts["b"]
+    return contacts | {"a": ids[a], "b": np.where(b >= 0, ids[np.maximum(b, 0)], b)}
+
+
+def _by_row(contacts: dict[str, np.ndarray], ids: LongArray) -> dict[str, np.ndarray]:
+    """Contacts with rows of grains in place of their ids; those of grains that have left are left out."""
+    a, b = contacts["a"], contacts["b"]
+    there = np.isin(a, ids) & ((b < 0) | np.isin(b, ids))
+    row = [np.searchsorted(ids, side).astype(np.int32) for side in (a, b)]
+    found = contacts | {"a": row[0], "b": np.where(b < 0, b, row[1]).astype(np.int32)}
+    return {name: values[there] for name, values in found.items()}
+
+
 def _joined(first: dict[str, np.ndarray], more: dict[str, np.ndarray], merged: IntArray) -> dict[str, Any]:
     """Contacts of ``first``, and those of ``more`` between merged grains that are not among them, as a detector restores them."""
     grains = len(merged)
     if more:
-        kept = (more["a"] < grains) & (more["b"] < grains)
-        more = {name: values[kept] for name, values in more.items()}
         a, b = more["a"], more["b"]
         inside = (merged[a] >= 0) & ((b < 0) | (merged[b] >= 0))
         number = np.unique(np.concatenate([_key(first), _key(more)]), axis=0, return_inverse=True)[1].ravel()

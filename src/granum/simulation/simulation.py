@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FloatArray
+from .._jit import FloatArray, IntArray, LongArray
 from ..checks import InputError, finite_positive
 from ..detection.detector import Detector
 from ..nonsmooth import NonsmoothStepper
@@ -24,6 +24,7 @@ from .emission import Emission
 from .guards import Guard
 from .placement import check_cell, check_placement
 from .reducible import check_reduction, check_sensors
+from .removal import Removal
 from .settings import Settings, make_settings
 from .shadow import Shadow
 
@@ -55,7 +56,8 @@ class Simulation:
     """A run that can be stepped, watched and changed from Python.
 
     ``position``, ``velocity``, ``spin`` (N, 3), ``orientation`` (N, 4) are writable views of the grains' state; take them anew
-    after grains were emitted. In a cell positions run on when a grain leaves it through a face; ``wrapped_position`` lie inside.
+    after grains were emitted or taken out. In a cell positions run on when a grain leaves it through a face; ``wrapped_position``
+    lie inside.
     ``callbacks`` are called with the simulation after every step; ``observers`` start, observe
     and finish.
     """
@@ -64,7 +66,7 @@ class Simulation:
         self.scene = scene
         self.settings = settings if settings is not None else make_settings(scene.run)
         self.bodies = make_bodies(scene) if bodies is None else bodies
-        if self.bodies.grain_count == 0 and not scene.emitters:
+        if bodies is None and self.bodies.grain_count == 0 and not scene.emitters:
             raise InputError("the scene has no grains and no emitter: add grains, a lattice or an emitter.")
         check_cell(scene)
         check_reduction(scene, self.settings)
@@ -74,6 +76,7 @@ class Simulation:
             Emission(e, scene.materials[scene.material_index[e.material]].density, scene.material_index[e.material])
             for e in scene.emitters
         ]
+        self.removal = Removal(scene.sinks)
         self.step_count = 0
         self.callbacks: list[Callable[[Simulation], None]] = []
         self.observers: list[Any] = []
@@ -136,20 +139,26 @@ class Simulation:
         return view
 
     @property
+    def taken_out(self) -> int:
+        """Grains that sinks have taken out so far; ``removal`` has numbers and masses of each sink."""
+        return int(self.removal.count.sum())
+
+    @property
     def contacts(self) -> Contacts:
         """Contacts of the last step with the forces it found."""
         return self.stepper.contacts
 
     def step(self) -> StepReport:
-        """One time step: emit, drive the walls, detect, impact, solve, move; then the guards look."""
+        """One time step: take out, emit, drive the walls, detect, impact, solve, move; then the guards look."""
         h, time = self.time_step, self.time
         self.whole = False
         if self.shadow is not None:
             self.shadow.before_step(self)
+        self._take_out(self.scene.gravity.at(max(0.0, time - h)))
         for emission in self.emissions:
             count = emission.emit(self.bodies, self.stepper.walls, time, self.stepper.period)
             if count:
-                self.guard.allow(self._energy_of_newest(count, self.scene.gravity.at(time)))
+                self.guard.allow(self._energy_of(np.arange(self.grain_count - count, self.grain_count), self.scene.gravity.at(time)))
         self._drive_walls(time + h / 2)
         gravity = self.scene.gravity.at(time)
         change = gravity - self.scene.gravity.at(max(0.0, time - h))
@@ -225,26 +234,42 @@ class Simulation:
             if owner.kind == "kinematic":
                 self.bodies.velocity[w], self.bodies.spin[w] = owner.motion.at(time)
 
-    def _energy_of_newest(self, count: int, gravity: FloatArray) -> float:
-        """Kinetic and gravitational energy [J] of the grains emitted last."""
-        new = slice(self.bodies.body_count - count, self.bodies.body_count)
-        mass, v = 1 / self.bodies.inverse_mass[new], self.bodies.velocity[new]
-        return float(np.sum(0.5 * mass * np.sum(v * v, axis=1))) - self._lift(new, gravity)
+    def _take_out(self, gravity: FloatArray) -> None:
+        """Grains that leave through a sink take their energy with them; ``gravity`` [m/s^2] is that of the last step."""
+        gone = self.removal.due(self.bodies, self.step_count, self.stepper.period)
+        if not len(gone):
+            return
+        self.guard.allow(-self._energy_of(gone, gravity))
+        self.guard.lifted = -1
+        stays = np.ones(self.grain_count, bool)
+        stays[gone] = False
+        rows = np.flatnonzero(stays).astype(np.int32)
+        new_row = np.full(self.grain_count, -1, np.int32)
+        new_row[rows] = np.arange(len(rows), dtype=np.int32)
+        self.bodies.keep(rows)
+        self.stepper.keep(rows, new_row)
 
-    def _lift(self, part: slice, gravity: FloatArray) -> float:
-        """Sum of m g.x [J] over the bodies of a slice that yield."""
+    def _energy_of(self, grains: IntArray | LongArray, gravity: FloatArray) -> float:
+        """Kinetic and gravitational energy [J] of some grains that yield."""
+        b, part = self.bodies, self.bodies.wall_body_count + grains
+        mass, v, surface = 1 / b.inverse_mass[part], b.velocity[part], b.radius[grains, None] * b.spin[part]
+        return float(np.sum(0.5 * mass * (np.sum(v * v, axis=1) + 0.4 * np.sum(surface**2, axis=1)))) - self._lift(part, gravity)
+
+    def _lift(self, part: slice | IntArray | LongArray, gravity: FloatArray) -> float:
+        """Sum of m g.x [J] over the bodies of a part that yield."""
         inverse = self.bodies.inverse_mass[part]
         mass = np.divide(1.0, inverse, out=np.zeros_like(inverse), where=inverse > 0)
         return float(mass @ (self.bodies.position[part] @ gravity))
 
     def checkpoint(self) -> dict[str, Any]:
         """Everything the rest of the run depends on."""
-        names = ("position", "orientation", "velocity", "spin", "inverse_mass", "radius", "material")
+        names = ("position", "orientation", "velocity", "spin", "inverse_mass", "radius", "material", "id")
         return {
             "step_count": self.step_count,
-            "bodies": {name: getattr(self.bodies, name) for name in names},
+            "bodies": {name: getattr(self.bodies, name) for name in names} | {"next_id": self.bodies.next_id},
             "stepper": self.stepper.checkpoint(),
             "emissions": {str(k): e.checkpoint() for k, e in enumerate(self.emissions)},
+            "removal": self.removal.checkpoint(),
             "guard": self.guard.checkpoint(),
             **({"shadow": self.shadow.checkpoint()} if self.shadow is not None else {}),
         }
@@ -258,10 +283,14 @@ class Simulation:
         for name in ("position", "orientation", "velocity", "spin", "inverse_mass"):
             getattr(bodies, name)[:] = state[name]
         bodies.movable[:] = bodies.inverse_mass
+        if "id" in state:  # not in checkpoints from before there were sinks
+            bodies.id[:], bodies.next_id = state["id"], state["next_id"]
         sim = cls(scene, settings, bodies=bodies)
         sim.stepper.restore(saved["stepper"])
         for k, emission in enumerate(sim.emissions):
             emission.restore(saved["emissions"][str(k)])
+        if "removal" in saved:
+            sim.removal.restore(saved["removal"])
         sim.guard.restore(saved["guard"])
         sim.step_count = saved["step_count"]
         if sim.shadow is not None:

@@ -20,7 +20,7 @@ from ..parallel import ONE
 from ..reduction import refused
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
-from ..state.contacts import Contacts
+from ..state.contacts import Contacts, closed_up
 from ..state.energy import wall_energy
 from ..state.motion import move_walls
 from ..state.report import StepReport
@@ -347,6 +347,25 @@ class SmoothStepper:
         for name in CONTACTS:
             getattr(self._contacts, name)[:] = old[name]
 
+    def keep(self, rows: IntArray, new_row: IntArray) -> None:
+        """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1. Springs of the others stay."""
+        near, n, touching = self.neighbours, self._count, self._touch.count
+        empty = np.zeros(len(near.order), bool)
+        empty[near.rank[new_row[: len(near.rank)] < 0]] = True
+        apart = empty[self._a[:n]] | empty[self._b[:n]]
+        places = self._place[:n][apart]
+        self._spring[places], self._touched[places] = 0.0, 0
+        self._count = n - len(places)
+        for room in (self._a, self._b, self._place, self._pair_force):
+            room[: self._count] = room[:n][~apart]
+        self._sphere[empty, :3] = np.inf
+        self._touch.keep(new_row)
+        self._near = new_row[self._near][new_row[self._near] >= 0]
+        near.keep(new_row)
+        self._contacts = None
+        if self._count < n or self._touch.count < touching:  # what pushed is gone
+            self._fresh = True
+
 
 class WallContacts:
     """Contacts with walls and their springs; ``first`` and ``number`` tell where those of each grain stand."""
@@ -386,6 +405,16 @@ class WallContacts:
                 self._show(count)
                 return
             self._reserve(count * 5 // 4)
+
+    def keep(self, new_row: IntArray) -> None:
+        """Grains leave: ``new_row`` (N,) is the new row of each, or -1."""
+        kept, stays = new_row[self.a] >= 0, new_row[: len(self.first)] >= 0
+        self.first, self.number = closed_up(self.first[stays], self.number[stays], kept)
+        count = int(np.count_nonzero(kept))
+        for name in WALL_CONTACTS:
+            getattr(self, name)[:count] = getattr(self, name)[kept]
+        self._show(count)
+        self.a[:] = new_row[self.a]
 
     def checkpoint(self) -> dict[str, Any]:
         """All that the next step looks up."""

@@ -1,21 +1,21 @@
 """Bodies: everything that changes in time, as plain arrays.
 
 The wall bodies come first, then one body for each grain: grain i is body ``wall_body_count + i``. Arrays have spare room at the
-end, so that emitted grains are appended without copying; the public views show the used part and are renewed when the room grows.
+end, so that emitted grains are appended without copying; the public views show the used part and are renewed when it changes.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray
+from .._jit import FloatArray, IntArray, LongArray
 
 STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
 
 _COLUMNS: dict[str, tuple[int, ...]] = {
     "position": (3,), "orientation": (4,), "velocity": (3,), "spin": (3,), "inverse_mass": (), "movable": (),
 }  # fmt: skip
-_GRAIN_COLUMNS = {"radius": np.float64, "material": np.int32, "aggregate": np.int32}
+_GRAIN_COLUMNS = {"radius": np.float64, "material": np.int32, "aggregate": np.int32, "id": np.int64}
 
 
 class Bodies:
@@ -23,7 +23,8 @@ class Bodies:
 
     ``position`` (B, 3) [m], ``orientation`` (B, 4) unit quaternion (w first), ``velocity`` (B, 3) [m/s], ``spin`` (B, 3) [rad/s],
     ``inverse_mass`` (B,) [1/kg], 0 for what does not yield; ``movable`` (B,) the same as contacts see it: 0 also for grains that are part
-    of an aggregate. Of grains alone: ``radius`` (N,) [m], ``material`` (N,), ``aggregate`` (N,) that they are part of, -1: free.
+    of an aggregate. Of grains alone: ``radius`` (N,) [m], ``material`` (N,), ``aggregate`` (N,) they are part of, -1: free, ``id`` (N,)
+    in the order in which they appeared, kept when others leave; ``next_id`` is that of the next one.
     Of wall bodies alone: ``kind`` (W,), ``inertia`` (W, 3) principal moments [kg m^2].
     """
 
@@ -36,6 +37,7 @@ class Bodies:
     radius: FloatArray
     material: IntArray
     aggregate: IntArray
+    id: LongArray
 
     def __init__(self, kind: IntArray, inertia: FloatArray) -> None:
         self.kind = np.ascontiguousarray(kind, np.int32)
@@ -43,7 +45,7 @@ class Bodies:
         self.wall_body_count = len(self.kind)
         self.dynamic = [int(w) for w in np.flatnonzero(self.kind == DYNAMIC)]  # wall bodies that are pushed
         self.moving = [int(w) for w in np.flatnonzero(self.kind != STATIC)]    # wall bodies that are pushed or driven
-        self.grain_count = 0
+        self.grain_count = self.next_id = 0
         self._room: dict[str, np.ndarray] = {}
         self._reserve(64)
         self._show()
@@ -83,6 +85,18 @@ class Bodies:
         self.radius[own] = radius
         self.material[own] = material
         self.aggregate[own] = -1
+        self.id[own] = np.arange(self.next_id, self.next_id + count)
+        self.next_id += count
+
+    def keep(self, rows: IntArray) -> None:
+        """Take out all grains but those in ``rows`` (in order), which close up."""
+        walls, count = self.wall_body_count, len(rows)
+        for name in _COLUMNS:
+            self._room[name][walls : walls + count] = self._room[name][walls + rows]
+        for name in _GRAIN_COLUMNS:
+            self._room[name][:count] = self._room[name][rows]
+        self.grain_count = count
+        self._show()
 
     def _reserve(self, grains: int) -> None:
         have = len(self._room["radius"]) if self._room else -1

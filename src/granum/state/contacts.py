@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray
+from .._jit import BoolArray, FloatArray, IntArray
 
 _FIELDS: dict[str, tuple[tuple[int, ...], type]] = {
     "a": ((), np.int32), "b": ((), np.int32), "feature": ((), np.int32),
@@ -21,6 +21,18 @@ def overlap_in_diameters(overlap: FloatArray, a: IntArray, b: IntArray, radius: 
     pair = b >= 0
     smaller[pair] = np.minimum(smaller[pair], radius[b[pair]])
     return overlap / (2 * smaller)
+
+
+def still_there(new_row: IntArray, a: IntArray, b: IntArray) -> BoolArray:
+    """(C,) contacts whose grains stay; ``new_row`` (N,) is the grains' new place, or -1 for those that leave."""
+    return (new_row[a] >= 0) & ((b < 0) | (new_row[np.maximum(b, 0)] >= 0))
+
+
+def closed_up(first: IntArray, count: IntArray, kept: BoolArray) -> tuple[IntArray, IntArray]:
+    """``first`` and ``count`` of groups of contacts, when only the contacts ``kept`` (C,) are left."""
+    before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int32)  # of each contact: how many stay
+    start = np.minimum(first, len(kept))  # where a group is empty its first may be anywhere
+    return before[start], before[np.minimum(start + count, len(kept))] - before[start]
 
 
 class Contacts:
@@ -61,6 +73,14 @@ class Contacts:
         self.pair_count, self.contact_count = pair_count, contact_count
         for name in _FIELDS:
             setattr(self, name, self._room[name][:contact_count])
+
+    def keep(self, kept: BoolArray, new_row: IntArray) -> None:
+        """Only the contacts ``kept`` (C,), in order, of grains that have got new rows (see ``still_there``)."""
+        pairs, total = int(np.count_nonzero(kept[: self.pair_count])), int(np.count_nonzero(kept))
+        for name in _FIELDS:
+            self._room[name][:total] = getattr(self, name)[kept]
+        self.resize(pairs, total)
+        self.a[:], self.b[:pairs] = new_row[self.a], new_row[self.b[:pairs]]
 
     def whole(self, name: str) -> np.ndarray:
         """The whole array behind a view, for kernels that fill it."""

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import model_validator
 
 from .._jit import FloatArray, IntArray
 from ..contact import Material
@@ -16,6 +17,7 @@ from ..detection.images import in_cell, period_of
 from ..detection.neighbours import NeighbourList, Skin
 from ..detection.walls import CYLINDER, WallTable, find_wall_contacts, surface_velocity
 from ..parallel import ONE
+from ..reduction import refused
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
 from ..state.contacts import Contacts, closed_up
@@ -45,6 +47,13 @@ class Smooth(Record):
     """Velocity Verlet, or symplectic Euler."""
     damping: Literal["restitution", "dissipation"] = "restitution"
     """Dashpots from the materials' restitution, or from the contact law's dissipation c."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _whole(cls, given: Any) -> Any:
+        if isinstance(given, dict) and given.get("reduction") is not None:
+            raise ValueError(f"{refused.SMOOTH}. Leave reduction out, or take the stepper nonsmooth")
+        return given
 
     def step_for(self, scene: Scene) -> float:
         """A stable time step [s]."""

@@ -126,6 +126,22 @@ def test_many_leave_at_once():
     assert sim.step_count % EVERY != 1
 
 
+@pytest.mark.parametrize("stepper", RUNS)
+@pytest.mark.parametrize("reach", [0.01, 1.0])
+def test_who_starts_in_a_sink_is_not_in_the_first_step(stepper, reach):
+    """Some of the grains, or all: then the run goes on without any."""
+    made = scene(
+        grains=[Grains(material="stone", position=[[0, 0, 0], [0.5, 0, 0], [0.5, 0, 2 * SMALL]], diameter=SMALL)], emitters=[], walls=[],
+        materials=[scene().materials[0].model_copy(update={"rolling_friction": 0.0})],
+        sinks=[Sink(region=BallRegion(centre=(0, 0, 0), radius=reach))],
+    )  # fmt: skip
+    sim = Simulation(made, make_settings(RUNS[stepper]))
+    for _ in range(3):
+        sim.step()
+        assert sim.contacts.contact_count == 0
+    assert sim.bodies.id.tolist() == ([1, 2] if reach < 0.5 else [])
+
+
 def test_who_never_moves_stays():
     sim = flight([[0, 0, 0]], [[0, 0, 0]], BallRegion(centre=(0, 0, 0), radius=1), static=True)
     for _ in range(EVERY + 1):

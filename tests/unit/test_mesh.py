@@ -41,7 +41,7 @@ def touch(walls, centre, radius, poses=(HERE,), largest_radius=None):
     first, count = np.zeros(grains, np.int32), np.zeros(grains, np.int32)
     total = ONE.run(
         find_wall_contacts, 0, np.arange(grains, dtype=np.int32), where, turned, np.broadcast_to(radius, grains).astype(float),
-        np.ones(len(where)), len(bodies), table, 0, a, b, feature, normal, overlap, first, count,
+        np.ones(len(where)), len(bodies), None, None, table, 0, a, b, feature, normal, overlap, first, count,
     )  # fmt: skip
     assert total == count.sum() <= room
     assert_allclose(np.linalg.norm(normal[:total], axis=1), 1, rtol=1e-12)

@@ -38,8 +38,8 @@ def touch(bodies, position, radius, room=1000, pair_count=0, order=None, inverse
     first_of, count_of = np.full(grains, -7, np.int32), np.full(grains, -7, np.int32)
     order = np.arange(grains, dtype=np.int32) if order is None else np.asarray(order, np.int32)
     total = ONE.run(
-        find_wall_contacts, 0, order, where, turned, radius, np.concatenate([np.full(first, wall_inverse_mass), own]), first, walls,
-        pair_count, *out.values(), first_of, count_of,
+        find_wall_contacts, 0, order, where, turned, radius, np.concatenate([np.full(first, wall_inverse_mass), own]), first, None, None,
+        walls, pair_count, *out.values(), first_of, count_of,
     )  # fmt: skip
     used = {name: values[pair_count : min(total, room)] for name, values in out.items()}
     return {**used, "total": total, "first_of": first_of, "count_of": count_of, "whole": out}

@@ -6,9 +6,11 @@ Everything starts from a :class:`Snapshot`: ``Snapshot.read(recording, -1)``, ``
 from .coarse_graining import Fields, Grid, coarse_grain
 from .compare import Comparison, HistogramComparison, SeriesComparison, compare
 from .contact_errors import ContactCounts, SlideErrors, Spread, contact_counts, contacts_per_grain, overlap_ratio, slide_errors
-from .drum import Drum, DrumAngles, FlowProfile, drum_angles, flow_profile, plug_fraction, relative_speed
+from .conveyor import Discharge, RidgeAngle, conveyor_ridge, discharge_points, ridge_angle
+from .drum import Drum, DrumAngles, FlowProfile, Towers, drum_angles, flow_profile, plug_fraction, relative_speed, towers
 from .energy import EnergySeries, energy_series, kinetic_energy, scaled_kinetic_energy
 from .force_network import ForceDistribution, ForceNetwork
+from .reduction import contact_overhead, mergeable_level, overhead_of, predicted_speed_up, trial_overhead
 from .results import exact_column_height, mean_and_largest_overlap, scene_results, state_hash
 from .silo import (
     AxisProfile,
@@ -24,13 +26,24 @@ from .silo import (
     wall_pressure,
 )
 from .snapshot import Snapshot, snapshots
-from .surface import PileShape, SurfaceHeight, SurfaceLine, bulk_packing_fraction, heap_slope, pile_shape, surface_height
+from .surface import (
+    PileShape,
+    SurfaceHeight,
+    SurfaceLine,
+    bulk_packing_fraction,
+    collapse_slope,
+    heap_slope,
+    main_heap,
+    pile_shape,
+    surface_height,
+)
 
 __all__ = [
     "AxisProfile",
     "Comparison",
     "ContactCounts",
     "Container",
+    "Discharge",
     "Drum",
     "DrumAngles",
     "EnergySeries",
@@ -43,20 +56,26 @@ __all__ = [
     "JanssenFit",
     "Loads",
     "PileShape",
+    "RidgeAngle",
     "SeriesComparison",
     "SlideErrors",
     "Snapshot",
     "Spread",
     "SurfaceHeight",
     "SurfaceLine",
+    "Towers",
     "VerticalPressure",
     "WallPressure",
     "axis_profile",
     "bulk_packing_fraction",
     "coarse_grain",
+    "collapse_slope",
     "compare",
     "contact_counts",
+    "contact_overhead",
     "contacts_per_grain",
+    "conveyor_ridge",
+    "discharge_points",
     "drum_angles",
     "energy_series",
     "exact_column_height",
@@ -65,17 +84,24 @@ __all__ = [
     "janssen_fit",
     "kinetic_energy",
     "loads",
+    "main_heap",
     "mean_and_largest_overlap",
+    "mergeable_level",
+    "overhead_of",
     "overlap_ratio",
     "pile_shape",
     "plug_fraction",
+    "predicted_speed_up",
     "relative_speed",
+    "ridge_angle",
     "scaled_kinetic_energy",
     "scene_results",
     "slide_errors",
     "snapshots",
     "state_hash",
     "surface_height",
+    "towers",
+    "trial_overhead",
     "vertical_pressure",
     "wall_pressure",
 ]

@@ -13,7 +13,7 @@ from ..checks import InputError
 from ..scene.shapes import Cylinder, Mesh
 from .contact_errors import Spread
 from .snapshot import Snapshot
-from .surface import SurfaceLine, carried, fit_surface
+from .surface import MIDDLE, SurfaceLine, carried, fit_surface, main_heap, surface_profile
 
 FloatArray = NDArray[np.float64]
 
@@ -21,6 +21,8 @@ PLUG = 0.15           # of the rim's speed: slower grains, as seen from the drum
 BAND = 0.1            # of the radius: half width of the band across the surface in which the flow profile is taken,
 NARROWEST_BAND = 1.5  # [mean diameters] or this
 SAME_SPEED = 0.05     # of Omega: frames of a flow profile may differ by this from the last one
+WINDOW = 6.0          # [mean diameters] of surface over which its steepest part is looked for
+STANDING = 2.0        # [mean diameters] above the fitted surface: what co-rotates there stands out of the flow
 LEVEL = 0.5           # least sine of the angle between a level axis and gravity
 
 
@@ -95,6 +97,45 @@ def drum_angles(snapshot: Snapshot, drum: Drum | None = None) -> DrumAngles:
     mass = snapshot.mass[free]
     tilt = math.degrees(math.atan2(-float(mass @ x[free]), -float(mass @ z[free]))) if free.any() else math.nan
     return DrumAngles(line.angle, tilt, line)
+
+
+@dataclass(frozen=True)
+class Towers:
+    """What rises out of the free surface as no flow does: lumps that a drum lifts too high, and steep structures (MR section 5)."""
+
+    lift: float  # highest point of the bed above the axis [R]; grains that fly, or lie apart from it, do not count
+    above: float  # largest height of a co-rotating grain above the fitted line, across it [mean diameters]
+    standing: float  # part of the grains that co-rotate 2 mean diameters or more above the line
+    steepest: float  # angle [degrees] of the steepest piece of the surface, 6 mean diameters long, in its middle half
+
+
+def towers(snapshot: Snapshot, drum: Drum | None = None) -> Towers:
+    """Of one instant; NaN without grains or surface. A flow at full resolution has some, too: compare with one."""
+    drum = drum or Drum.of(snapshot)
+    heap = main_heap(snapshot.position, snapshot.radius) & ~snapshot.held
+    line = drum_angles(snapshot, drum).line
+    if not heap.any() or math.isnan(line.angle):
+        return Towers(math.nan, math.nan, math.nan, math.nan)
+    x, y, z = (part[heap] for part in drum.project(snapshot.position - drum.centre))
+    radius = snapshot.radius[heap]
+    size, tilt = 2 * float(radius.mean()), math.radians(line.angle)
+    along, across = math.cos(tilt) * x - math.sin(tilt) * z, math.sin(tilt) * x + math.cos(tilt) * z
+    out = (across + radius - line.offset) / size
+    stuck = relative_speed(snapshot, drum)[heap] <= PLUG
+    place, height = surface_profile(along, y, across + radius, size, MIDDLE)
+    return Towers(
+        lift=float((z + radius).max()) / drum.radius, above=float(out[stuck].max(initial=0.0)),
+        standing=float((stuck & (out > STANDING)).mean()), steepest=line.angle + _steepest(place, height, WINDOW * size),
+    )  # fmt: skip
+
+
+def _steepest(x: FloatArray, z: FloatArray, length: float) -> float:
+    """Angle [degrees] by which the steepest piece of a profile, ``length`` [m] long, falls along x; NaN if there is none."""
+    steepest = -math.inf
+    for start in x[x <= x.max(initial=-math.inf) - length]:
+        piece = (x >= start) & (x <= start + length)
+        steepest = max(steepest, -float(np.polyfit(x[piece], z[piece], 1)[0]))
+    return math.degrees(math.atan(steepest)) if math.isfinite(steepest) else math.nan
 
 
 def relative_speed(snapshot: Snapshot, drum: Drum | None = None) -> FloatArray:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
 
 from .snapshot import Snapshot
 
@@ -19,6 +22,8 @@ FEWEST_BINS = 3
 CELL = 2.0             # [mean diameters] width of the cells whose highest grains are the surface
 MIDDLE = (0.25, 0.75)  # of the length of a sloping surface: away from its ends
 SAME_ANGLE = 1e-4      # [rad]: the plane is turned until less is left of the slope,
+ON_FLOOR = 0.25        # [diameters]: grains whose lowest point is less above the floor lie directly on it
+NEAR = 0.02            # [diameters] of the smaller grain: a gap across which grains still belong together
 MOST_TURNS = 10        # or so many times: cells change with the turn, so a little may always be left
 
 
@@ -138,7 +143,7 @@ def fit_surface(x: FloatArray, y: FloatArray, z: FloatArray, radius: FloatArray)
     size = 2 * float(radius.mean()) if len(radius) else 1.0
     for _ in range(MOST_TURNS):
         c, s = math.cos(angle), math.sin(angle)
-        along, height = _surface_points(c * x - s * z, y, s * x + c * z + radius, size)
+        along, height = surface_profile(c * x - s * z, y, s * x + c * z + radius, size, MIDDLE)
         if len(along) < FEWEST_BINS:
             return SurfaceLine(math.nan, math.nan, np.zeros(0), np.zeros(0))
         slope, offset = np.polyfit(along, height, 1)
@@ -149,8 +154,10 @@ def fit_surface(x: FloatArray, y: FloatArray, z: FloatArray, radius: FloatArray)
     return SurfaceLine(math.degrees(angle), float(offset) * math.cos(rest), c * along + s * height, c * height - s * along)
 
 
-def _surface_points(x: FloatArray, y: FloatArray, top: FloatArray, size: float) -> tuple[FloatArray, FloatArray]:
-    """Middles of the bins along x and the mean height of the surface there [m], of the middle part."""
+def surface_profile(
+    x: FloatArray, y: FloatArray, top: FloatArray, size: float, part: tuple[float, float] = (0.0, 1.0)
+) -> tuple[FloatArray, FloatArray]:
+    """Middles of bins of width ``size`` along x and the mean height of the surface there [m], in a ``part`` of the length."""
     if not len(x):
         return np.zeros(0), np.zeros(0)
     start = x.min()
@@ -158,7 +165,7 @@ def _surface_points(x: FloatArray, y: FloatArray, top: FloatArray, size: float) 
     highest = _highest(bins, np.floor((y - y.min()) / (CELL * size)).astype(int), top)
     there = np.isfinite(highest)
     count = there.sum(axis=1)
-    low, high = (part * len(highest) for part in MIDDLE)
+    low, high = (end * len(highest) for end in part)
     middle = np.arange(len(highest)) + 0.5
     some = (count > 0) & (middle >= low) & (middle <= high)
     return start + middle[some] * size, np.where(there, highest, 0.0).sum(axis=1)[some] / count[some]
@@ -188,3 +195,25 @@ def pile_shape(snapshot: Snapshot) -> PileShape:
 def resting_grains(velocity: FloatArray, radius: FloatArray, gravity: float) -> BoolArray:
     """(N,) grains slower than a fall of a quarter diameter under ``gravity`` [m/s^2]."""
     return (velocity**2).sum(axis=1) < gravity * radius
+
+
+def main_heap(position: FloatArray, radius: FloatArray) -> BoolArray:
+    """(N,) the largest set of grains that hang together: from one to the next with gaps of 2 % of a diameter at most."""
+    if not len(radius):
+        return np.zeros(0, bool)
+    reach = 2 * (1 + NEAR) * float(radius.max())
+    a, b = cKDTree(position).query_pairs(reach, output_type="ndarray").T
+    near = np.linalg.norm(position[a] - position[b], axis=1) < radius[a] + radius[b] + 2 * NEAR * np.minimum(radius[a], radius[b])
+    a, b = a[near], b[near]
+    _, label = connected_components(coo_array((np.ones(len(a), np.int8), (a, b)), shape=(len(radius),) * 2), directed=False)
+    return np.asarray(label == np.bincount(label).argmax())
+
+
+def collapse_slope(position: FloatArray, radius: FloatArray, length: float) -> SurfaceLine:
+    """The top of a heap that falls along x, over the floor 0 < x < ``length`` [m] that it stood on before it ran out (MR section 4).
+
+    Grains that do not hang together with the heap, and those directly on the floor z = 0, are left out.
+    """
+    some = main_heap(position, radius) & (position[:, 0] < length) & (position[:, 2] - radius > ON_FLOOR * 2 * radius)
+    x, y, z = position[some].T
+    return fit_surface(x, y, z, radius[some])

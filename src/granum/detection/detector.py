@@ -14,6 +14,7 @@ from .images import in_cell
 from .narrow import find_pair_contacts
 from .neighbours import NeighbourList
 from .persistence import carry_over
+from .visits import Visits, fill_spheres
 from .walls import WallTable, find_wall_contacts
 
 CARRIED = ("a", "b", "feature", "normal", "overlap", "impulse", "rebound")  # of contacts, in a checkpoint
@@ -24,6 +25,7 @@ class Detector:
 
     ``contacts`` is this step's result; ``same`` whether they and the order of the grains are those of the last step; ``through`` a contact
     whose grain went through its wall, or -1; ``place`` where grains meet walls: their positions, in the cell if there is one (``period``).
+    ``order`` grains of the packed slots, ``slot`` (N,) the slot of each grain. With ``visits`` grains of an aggregate do not meet.
     """
 
     def __init__(self, walls: WallTable, team: Team = ONE, period: FloatArray | None = None) -> None:
@@ -33,6 +35,7 @@ class Detector:
         self._where = np.zeros((2, 2, 0), np.int32)       # first and count, pairs and walls, of each grain
         self._last_where = np.zeros((2, 2, 0), np.int32)
         self.neighbours = NeighbourList(team=team, period=period)
+        self.visits: Visits | None = None
         self._hit = np.zeros(0, np.int32)  # room to work in
         self.same = False
         self.through = -1
@@ -42,7 +45,30 @@ class Detector:
         relisted = self.neighbours.update(bodies, h)
         self.contacts, self._last = self._last, self.contacts
         self._where, self._last_where = self._last_where, self._where
+        return self._look(bodies, relisted)
+
+    def look_again(self, bodies: Bodies) -> Contacts:
+        """Contacts of this step once more, after aggregates have changed."""
+        return self._look(bodies, True)
+
+    @property
+    def last(self) -> Contacts:
+        """Contacts of the step before."""
+        return self._last
+
+    @property
+    def order(self) -> IntArray:
+        return self.neighbours.order if self.visits is None else self.visits.who
+
+    @property
+    def slot(self) -> IntArray:
+        return self.neighbours.rank if self.visits is None else self.visits.slot
+
+    def _look(self, bodies: Bodies, relisted: bool) -> Contacts:
         self.place = in_cell(bodies.position, bodies.wall_body_count, self.period)
+        if self.visits is not None:
+            relisted |= self.visits.stale
+            self._visit(self.visits, bodies, relisted)
         self._find(bodies)
         c, old = self.contacts, self._last
         same, self.through = self.team.run(
@@ -53,6 +79,14 @@ class Detector:
         self.same = same and not relisted
         return c
 
+    def _visit(self, visits: Visits, bodies: Bodies, relisted: bool) -> None:
+        """Who is looked at in this step, and where they are."""
+        near = self.neighbours
+        if relisted:
+            visits.update(near.order, near.candidate_first, near.candidate)
+        fill_spheres(visits.rank, near.order, bodies.position, bodies.wall_body_count, bodies.radius, near.sphere)
+        visits.number(near.order)
+
     def _find(self, bodies: Bodies) -> None:
         """Narrow phase of pairs, then walls; once more with more room if there was too little."""
         contacts, near = self.contacts, self.neighbours
@@ -61,19 +95,27 @@ class Detector:
         if len(self._hit) < len(near.candidate):
             self._hit = np.empty_like(near.candidate)
         first, count = self._where
+        visit = aggregate = wall_aggregate = None
+        at_walls = near.live
+        if self.visits is not None:
+            visit, at_walls = self.visits.rank, self.visits.at_walls
+            aggregate, wall_aggregate = self.visits.aggregate, self.visits.wall_aggregate
+            count[:] = 0  # of grains that are not visited
         while True:
             out = [contacts.whole(name) for name in ("a", "b", "feature", "normal", "overlap")]
             pairs = self.team.run(
-                find_pair_contacts, len(near.order), near.sphere, near.order, near.candidate_first, near.candidate, bodies.inverse_mass,
-                bodies.wall_body_count, self.period, self._hit, *out, first[0], count[0],
+                find_pair_contacts, len(near.order if visit is None else visit), near.sphere, near.order, near.candidate_first,
+                near.candidate, bodies.movable, bodies.wall_body_count, visit, aggregate, self.period, self._hit, *out, first[0], count[0],
             )  # fmt: skip
             total = self.team.run(
-                find_wall_contacts, len(near.live),
-                near.live, self.place, bodies.orientation, bodies.radius, bodies.inverse_mass, bodies.wall_body_count,
-                self.walls, pairs, *out, first[1], count[1],
+                find_wall_contacts, len(at_walls),
+                at_walls, self.place, bodies.orientation, bodies.radius, bodies.movable, bodies.wall_body_count, aggregate,
+                wall_aggregate, self.walls, pairs, *out, first[1], count[1],
             )  # fmt: skip
             if total <= contacts.room:
                 contacts.resize(pairs, total)
+                if self.visits is not None:
+                    self.visits.add(contacts.a, pairs)
                 return
             contacts.reserve(total * 17 // 16)
 

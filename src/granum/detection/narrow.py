@@ -49,18 +49,24 @@ def gather_sorted(
 def find_pair_contacts(
     thread: int, threads: int, barrier: LongArray,
     sphere: FloatArray, order: IntArray, candidate_first: IntArray, candidate: IntArray, movable: FloatArray, first: int,
-    period: FloatArray | None, hit: IntArray, a: IntArray, b: IntArray, feature: IntArray, normal: FloatArray, overlap: FloatArray,
-    first_of: IntArray, count_of: IntArray,
+    visit: IntArray | None, aggregate: IntArray | None, period: FloatArray | None, hit: IntArray, a: IntArray, b: IntArray,
+    feature: IntArray, normal: FloatArray, overlap: FloatArray, first_of: IntArray, count_of: IntArray,
 ) -> int:  # fmt: skip
     """Contacts of grain pairs, in Morton order of their owner a; returns how many, written only as far as there is room.
 
     ``movable`` is the inverse mass of the bodies: two grains that never move do not push. ``hit`` has room for all candidates and keeps
-    those that touch, until each thread knows where its contacts begin.
+    those that touch, until each thread knows where its contacts begin. With aggregates only the ranks of ``visit`` are looked at, and two
+    grains of one ``aggregate`` (N,) do not touch.
     """
-    low, high = share(len(order), thread, threads)
+    low, high = share(len(order) if visit is None else len(visit), thread, threads)
     start = candidate_first[low]
+    if visit is not None:
+        start = candidate_first[visit[low]] if low < high else candidate_first[0]
     found = start
-    for k in range(low, high):
+    for n in range(low, high):
+        k = n
+        if visit is not None:
+            k = visit[n]
         i = order[k]
         if i < 0:
             continue
@@ -72,13 +78,20 @@ def find_pair_contacts(
             if period is not None:
                 dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
             near = rk + sphere[m, 3]
-            if dx * dx + dy * dy + dz * dz < near * near * (1.0 + ROUNDING) and movable[first + i] + movable[first + order[m]] > 0.0:
-                hit[found] = m
-                found += 1
+            if dx * dx + dy * dy + dz * dz < near * near * (1.0 + ROUNDING):
+                pushes = movable[first + i] + movable[first + order[m]] > 0.0
+                if aggregate is not None:
+                    pushes = pushes or aggregate[i] != aggregate[order[m]]
+                if pushes:
+                    hit[found] = m
+                    found += 1
         count_of[i] = found - known
     place, total = add_up(barrier, thread, threads, np.int64(found - start))
     next_hit = start
-    for k in range(low, high):
+    for n in range(low, high):
+        k = n
+        if visit is not None:
+            k = visit[n]
         i = order[k]
         if i < 0:
             continue

@@ -19,6 +19,7 @@ from .cells import file_in_cells
 from .images import in_cell
 from .narrow import gather_sorted
 from .pairs import append_candidates, find_candidates, who_searches
+from .visits import Visits, left_skin
 
 FEW = 16            # grains that are appended in one step; more are cheaper to list all together
 APPENDED = 0.05     # of all grains: when more than this part has been appended, the list is made anew
@@ -55,6 +56,7 @@ class NeighbourList:
         self.candidate_first, self.candidate = np.zeros(1, np.int32), np.zeros(256, np.int32)
         self.listed = 0  # ranks of the last whole list; later ones were appended
         self.rebuilds = 0
+        self.visits: Visits | None = None
 
     def update(self, bodies: Bodies, h: float) -> bool:
         """Make the list hold for the bodies where they are now; ``h`` [s] is their next step. True if it has changed."""
@@ -74,8 +76,14 @@ class NeighbourList:
         return (len(self.order), self.rebuilds) != before
 
     def _gather(self, bodies: Bodies) -> IntArray:
-        """Fill ``sphere``; returns the grains that have left their skin."""
+        """Fill ``sphere`` (with ``visits`` they do); returns the grains that have left their skin."""
         left = np.empty(FEW + 1, np.int32)
+        if self.visits is not None:
+            count = left_skin(
+                bodies.position, bodies.wall_body_count, self.order, self.reference, self.skin, self.visits.aggregate, self.visits.resting,
+                *self.visits.since_listed(), left,
+            )  # fmt: skip
+            return left[: min(count, len(left))]
         count = self.team.run(
             gather_sorted, len(self.order) // LIGHT,
             bodies.position, bodies.wall_body_count, bodies.radius, self.order, self.reference, self.skin, self.sphere, left
@@ -95,6 +103,8 @@ class NeighbourList:
         self.reference = bodies.position[bodies.grains].copy()
         self.skin = self._skin(bodies, h, np.arange(count, dtype=np.int32))
         self.rebuilds += 1
+        if self.visits is not None:
+            self.visits.settle()
         reach = bodies.radius + self.skin
         place = in_cell(self.reference, 0, self.period)
         cells = file_in_cells(place, 0, reach)
@@ -122,7 +132,11 @@ class NeighbourList:
             self.reference = np.concatenate([self.reference, np.zeros((more, 3))])
             self.skin = np.concatenate([self.skin, np.zeros(more)])
             self.rank = np.concatenate([self.rank, np.zeros(more, np.int32)])
-        self.reference[grains] = bodies.position[bodies.wall_body_count + grains]
+        place = bodies.position[bodies.wall_body_count + grains]
+        if self.visits is not None:  # as seen when the others were listed
+            turned, shift = self.visits.since_listed()
+            place = (place - shift) @ turned
+        self.reference[grains] = place
         self.skin[grains] = self._skin(bodies, h, grains)
         first = len(self.order)
         self.rank[grains] = np.arange(first, first + len(grains), dtype=np.int32)
@@ -152,10 +166,12 @@ class NeighbourList:
         self.listed = saved["listed"]
         self.live = self.order[self.order >= 0]
         self.sphere = np.zeros((len(self.order), 4))
+        self.sphere[self.order < 0, :3] = np.inf
 
     def keep(self, new_row: IntArray) -> None:
         """Grains leave: ``new_row`` (N,) is the new row of each, or -1. Their ranks become empty; the others keep theirs."""
         stays = new_row[: len(self.rank)] >= 0
         self.rank, self.reference, self.skin = self.rank[stays], self.reference[stays], self.skin[stays]
         self.order = np.where(self.order >= 0, new_row[self.order], -1).astype(np.int32)
+        self.sphere[self.order < 0, :3] = np.inf
         self.live = self.order[self.order >= 0]

@@ -106,6 +106,8 @@ def find_wall_contacts(
     radius: FloatArray,        # (N,) [m]
     inverse_mass: FloatArray,  # (B,) [1/kg], 0: does not yield
     first_grain_body: int,     # grain i is body first_grain_body + i
+    aggregate: IntArray | None,  # (N,) that a grain is part of, -1: of none
+    wall_aggregate: IntArray | None,  # (K,) that a wall is part of, -1: of none
     walls: WallTable,
     pair_count: int,           # contacts of grain pairs, which come first
     # out
@@ -154,7 +156,10 @@ def find_wall_contacts(
             held = inverse_mass[body] == 0.0
             known = total
             for s in range(count):
-                if held and not yields[s]:
+                apart = not held or yields[s]
+                if aggregate is not None and wall_aggregate is not None and aggregate[i] >= 0:
+                    apart = wall_aggregate[wall_of[s]] != aggregate[i]
+                if not apart:
                     continue
                 if kind[s] == FLAT:
                     nx, ny, nz = -row[s, 0], -row[s, 1], -row[s, 2]

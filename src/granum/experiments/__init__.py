@@ -14,6 +14,9 @@ from . import (
     em_scaling,
     em_shear,
     em_table1,
+    mr_collapse,
+    mr_conveyor,
+    mr_drum,
     pp_multigrid,
     pp_serial_parallel,
     sn_column,
@@ -42,6 +45,9 @@ EXPERIMENTS: dict[str, Experiment] = {
     "em-scaling": _experiment(em_scaling, "exponents of pressure, shear modulus and coordination near jamming (EM 4.2, Fig. 4-6)"),
     "em-shear": _experiment(em_shear, "stress and fabric in pure shear, by the size of the increments (EM 4.3, Fig. 8)"),
     "em-table1": _experiment(em_table1, "iterations and time of all minimisers: growth, shear, kick (EM 4.2, Table 1)"),
+    "mr-collapse": _experiment(mr_collapse, "a cube of grains collapses, reduced and at full resolution (MR 5, Table 3, Fig. 9-11)"),
+    "mr-conveyor": _experiment(mr_conveyor, "ridge and discharge of a conveyor, reduced and at full resolution (MR 5, Table 3, Fig. 8)"),
+    "mr-drum": _experiment(mr_drum, "flow in a slow drum, reduced and at full resolution (MR 5, Table 3, Fig. 7, 12 and 13)"),
     "pp-multigrid": _experiment(pp_multigrid, "columns and a silo with direct, iterative and multigrid solves (PP 5.3, Table 5.4)"),
     "pp-serial-parallel": _experiment(
         pp_serial_parallel, "the order of a serial and of a parallel sweep: column, silo, drums (PP 5.2, Tables 5.1-5.3)"

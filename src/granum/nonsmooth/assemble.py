@@ -102,9 +102,9 @@ def place_walls(
 
 @device
 def assemble_share(
-    low, high, a, b, normal, overlap, slot_a, slot_b, place, material, wall_material, pair_stiffness, friction, rolling_friction,
-    exponent, fields, serial_start, lever, full, inverse_inertia, soft, impulse, impact_velocity, left_over, body, data, stiffness,
-    radius_eff, weight, gap_rate,
+    low, high, a, b, normal, overlap, slot_a, slot_b, place, radius, material, wall_material, pair_stiffness, friction,
+    rolling_friction, exponent, fields, serial_start, lever, full, inverse_inertia, soft, impulse, impact_velocity, left_over, body, data,
+    stiffness, radius_eff, weight, gap_rate,
 ):  # fmt: skip
     """The rows of some contacts; returns how many impact. By itself, as next to barriers it is compiled to code of half the speed."""
     impacts = 0
@@ -116,6 +116,10 @@ def assemble_share(
         ima, imb = body[p * BODY + INV_MASS], body[o * BODY + INV_MASS]
         ira, irb = body[p * BODY + INV_RADIUS], body[o * BODY + INV_RADIUS]
         kind_a = material[a[c]]
+        q = listed(place[c], serial_start, full)
+        if q >= 0:  # slots of aggregates know nothing of the grain that is touched
+            ira = 1.0 / radius[a[c]]
+            irb = 1.0 / radius[b[c]] if b[c] >= 0 else 1.0
         if b[c] >= 0:
             kind_b = material[b[c]]
             reduced = 1.0 / (ira + irb)
@@ -126,7 +130,6 @@ def assemble_share(
         k = pair_stiffness[kind_a, kind_b]
         if exponent > 1.0:
             k *= math.sqrt(reduced)
-        q = listed(place[c], serial_start, full)
         wn = ima + imb
         wt, wr = wn * (1.0 + 2.5 * kappa * kappa), 2.5 * (ima * ira * ira + imb * irb * irb)
         if q >= 0:
@@ -160,7 +163,7 @@ def assemble_share(
 def assemble_rows(
     thread: int, threads: int, barrier: LongArray,
     a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
-    material: IntArray, wall_material: IntArray, pair_stiffness: FloatArray, friction: FloatArray,
+    radius: FloatArray, material: IntArray, wall_material: IntArray, pair_stiffness: FloatArray, friction: FloatArray,
     rolling_friction: FloatArray, exponent: float, fields: int, serial_start: int, lever: FloatArray, full: IntArray,
     inverse_inertia: FloatArray, soft: float, impulse: FloatArray, impact_velocity: float, left_over: float, body: FloatArray,
     # out
@@ -173,9 +176,9 @@ def assemble_rows(
     """
     low, high = share(len(a), thread, threads)
     impacts = assemble_share(
-        low, high, a, b, normal, overlap, slot_a, slot_b, place, material, wall_material, pair_stiffness, friction, rolling_friction,
-        exponent, fields, serial_start, lever, full, inverse_inertia, soft, impulse, impact_velocity, left_over, body, data, stiffness,
-        radius_eff, weight, gap_rate,
+        low, high, a, b, normal, overlap, slot_a, slot_b, place, radius, material, wall_material, pair_stiffness, friction,
+        rolling_friction, exponent, fields, serial_start, lever, full, inverse_inertia, soft, impulse, impact_velocity, left_over, body,
+        data, stiffness, radius_eff, weight, gap_rate,
     )  # fmt: skip
     return add_up(barrier, thread, threads, impacts)[1]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, kernel
@@ -10,7 +12,7 @@ from ..parallel.barrier import share, wait
 from ..state.bodies import Bodies
 from ..state.motion import move_walls
 from ..state.rotation import turn
-from .blocks import BODY, INV_MASS, LANES, PN, RX
+from .blocks import ARM, BODY, INV_MASS, INV_RADIUS, LANES, PN, RX
 
 
 @kernel
@@ -31,48 +33,56 @@ def add_external_impulse(
 @kernel
 def move_grains(
     thread: int, threads: int, barrier: LongArray,
-    first: int, count: int, h: float, inverse_mass: FloatArray, velocity: FloatArray, spin: FloatArray, position: FloatArray,
+    first: int, count: int, h: float, movable: FloatArray, velocity: FloatArray, spin: FloatArray, position: FloatArray,
     orientation: FloatArray,
 ) -> None:  # fmt: skip
     """x += h v, and the exact turn of a steady spin, for grains that yield."""
     low, high = share(count, thread, threads)
     for k in range(first + low, first + high):
-        if inverse_mass[k] > 0.0:
+        if movable[k] > 0.0:
             for f in range(3):
                 position[k, f] += h * velocity[k, f]
             turn(orientation, k, spin[k, 0], spin[k, 1], spin[k, 2], h)
     wait(barrier, threads)
 
 
-def move_bodies(team: Team, bodies: Bodies, h: float) -> None:
-    """Positions and orientations of all bodies that move."""
-    move_walls(bodies, h)
+def move_bodies(team: Team, bodies: Bodies, h: float, bound: Container[int] = ()) -> None:
+    """Positions and orientations of all bodies that move on their own: not of wall bodies that are ``bound`` to others."""
+    move_walls(bodies, h, bound)
     team.run(
         move_grains, bodies.grain_count,
-        bodies.wall_body_count, bodies.grain_count, h, bodies.inverse_mass, bodies.velocity, bodies.spin, bodies.position,
+        bodies.wall_body_count, bodies.grain_count, h, bodies.movable, bodies.velocity, bodies.spin, bodies.position,
         bodies.orientation,
     )  # fmt: skip
 
 
 @kernel
 def wall_work(
-    pairs: int, first_wall_slot: int, slot_b: IntArray, place: IntArray, normal: FloatArray, fields: int, data: FloatArray,
-    body: FloatArray,
+    from_contact: int, first_wall_slot: int, slot_a: IntArray, slot_b: IntArray, place: IntArray, normal: FloatArray, fields: int,
+    data: FloatArray, body: FloatArray,
 ) -> float:  # fmt: skip
-    """Work [J] that driven walls and belts do on grains through the impulses in the blocks."""
+    """Work [J] that what does not yield (driven walls, belts, grains that they hold) does on bodies that do, through the impulses in the
+    blocks."""
     work = 0.0
-    for c in range(pairs, len(place)):
-        o = np.int64(slot_b[c]) * BODY
-        if slot_b[c] < first_wall_slot:
+    for c in range(from_contact, len(place)):
+        a, b = np.int64(slot_a[c]) * BODY, np.int64(slot_b[c]) * BODY
+        pushed_a = body[a + INV_MASS] > 0.0
+        pushed_b = slot_b[c] < first_wall_slot and body[b + INV_MASS] > 0.0
+        if pushed_a == pushed_b:
             continue
         d = place[c] // LANES * fields * LANES + place[c] % LANES
         nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
+        o, sign, kappa = (a, 1.0, data[d + ARM * LANES]) if pushed_b else (b, -1.0, -data[d + ARM * LANES])
         wx, wy, wz = body[o + 3], body[o + 4], body[o + 5]
-        ux, uy, uz = body[o] - (wy * nz - wz * ny), body[o + 1] - (wz * nx - wx * nz), body[o + 2] - (wx * ny - wy * nx)
+        ux = body[o] + kappa * (wy * nz - wz * ny)
+        uy = body[o + 1] + kappa * (wz * nx - wx * nz)
+        uz = body[o + 2] + kappa * (wx * ny - wy * nx)
         pn = data[d + PN * LANES]
-        work -= (pn * nx + data[d + (PN + 1) * LANES]) * ux
-        work -= (pn * ny + data[d + (PN + 2) * LANES]) * uy
-        work -= (pn * nz + data[d + (PN + 3) * LANES]) * uz
+        part = (pn * nx + data[d + (PN + 1) * LANES]) * ux
+        part += (pn * ny + data[d + (PN + 2) * LANES]) * uy
+        part += (pn * nz + data[d + (PN + 3) * LANES]) * uz
         if fields > RX:
-            work -= data[d + RX * LANES] * wx + data[d + (RX + 1) * LANES] * wy + data[d + (RX + 2) * LANES] * wz
+            f = body[o + INV_RADIUS]
+            part += f * (data[d + RX * LANES] * wx + data[d + (RX + 1) * LANES] * wy + data[d + (RX + 2) * LANES] * wz)
+        work += sign * part
     return work

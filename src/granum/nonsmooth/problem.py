@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,23 @@ def copy_impulses(
     wait(barrier, threads)
 
 
+@dataclass
+class FullBodies:
+    """Aggregates: bodies with full inertia, in slots after those of the dynamic walls. SI units, world axes."""
+
+    number: IntArray
+    """(A,) of each."""
+    velocity: FloatArray
+    spin: FloatArray
+    inverse_mass: FloatArray
+    inverse_inertia: FloatArray
+    centre: FloatArray
+    of_grain: IntArray
+    """(N,) place in this list of the aggregate that a grain is part of, -1: none."""
+    of_wall: IntArray
+    """(W,) the same of the wall bodies."""
+
+
 class Problem:
     """M v+ = M v + G^T lambda, G v+ + Sigma lambda = q with bounds (physics 3), in physical impulses and packed blocks.
 
@@ -116,6 +134,7 @@ class Problem:
         self.lever = np.zeros((0, 6))
         self.full = np.zeros((0, 2), np.int32)
         self.inverse_inertia = np.zeros((0, 3, 3))
+        self.full_bodies: FullBodies | None = None
 
     @property
     def rows(self) -> int:
@@ -127,11 +146,15 @@ class Problem:
         """Contacts after the coloured blocks, which are swept one by one."""
         return int(self.full_first[-1])
 
-    def pack(self, bodies: Bodies, contacts: Contacts, walls: WallTable, order: IntArray, rank: IntArray, same: bool) -> None:
+    def pack(
+        self, bodies: Bodies, contacts: Contacts, walls: WallTable, order: IntArray, rank: IntArray, same: bool,
+        aggregates: FullBodies | None = None,
+    ) -> None:  # fmt: skip
         """Bodies into slots; contacts into coloured blocks unless they are the ``same`` as before in the same order."""
         grains = self.first_full = len(order)
         dynamic = bodies.dynamic
-        self.yielding = grains + len(dynamic)
+        self.full_bodies = aggregates
+        self.yielding = grains + len(dynamic) + (len(aggregates.number) if aggregates is not None else 0)
         self.first_wall_slot = self.yielding
         walls_touched = contacts.contact_count - contacts.pair_count
         slots = self.yielding + walls_touched + 1  # the last is nobody's
@@ -140,7 +163,7 @@ class Problem:
             self.body_before = np.zeros(slots * 6 * 17 // 16)
         self.team.run(
             pack_grains, grains // LIGHT,
-            order, bodies.wall_body_count, bodies.velocity, bodies.spin, bodies.inverse_mass, bodies.radius, self.body,
+            order, bodies.wall_body_count, bodies.velocity, bodies.spin, bodies.movable, bodies.radius, self.body,
         )  # fmt: skip
         self._pack_full(bodies, dynamic, grains)
         if same and self.contact_count == contacts.contact_count:
@@ -149,6 +172,10 @@ class Problem:
         self._make_room(self.contact_count)
         full_slot = np.full(bodies.wall_body_count, -1, np.int32)
         full_slot[dynamic] = grains + np.arange(len(dynamic), dtype=np.int32)
+        if aggregates is not None:
+            first = np.int32(grains + len(dynamic))
+            full_slot[aggregates.of_wall >= 0] = first + aggregates.of_wall[aggregates.of_wall >= 0]
+            rank = np.where(aggregates.of_grain >= 0, first + aggregates.of_grain, rank)
         self.team.run(
             assign_slots, self.contact_count // LIGHT,
             contacts.a, contacts.b, rank, walls.body, full_slot, self.first_wall_slot, self.pair_count,
@@ -179,13 +206,18 @@ class Problem:
 
     def _pack_full(self, bodies: Bodies, dynamic: list[int], grains: int) -> None:
         """Dynamic wall bodies: spin as it is (radius 1), inverse inertia in world axes."""
-        if len(dynamic) != len(self.inverse_inertia):
-            self.inverse_inertia = np.zeros((len(dynamic), 3, 3))
+        if self.yielding - grains != len(self.inverse_inertia):
+            self.inverse_inertia = np.zeros((self.yielding - grains, 3, 3))
         for k, w in enumerate(dynamic):
             turned = matrix(bodies.orientation[w])
             self.inverse_inertia[k] = turned @ np.diag(1.0 / bodies.inertia[w]) @ turned.T
             o = (grains + k) * BODY
             self.body[o : o + BODY] = (*bodies.velocity[w], *bodies.spin[w], bodies.inverse_mass[w], 1.0)
+        if self.full_bodies is not None:
+            f = self.full_bodies
+            self.inverse_inertia[len(dynamic) :] = f.inverse_inertia
+            packed = self.body[(grains + len(dynamic)) * BODY : self.yielding * BODY].reshape(-1, BODY)
+            packed[:, :3], packed[:, 3:6], packed[:, 6], packed[:, 7] = f.velocity, f.spin, f.inverse_mass, 1.0
 
     def _make_room(self, contacts: int) -> None:
         if len(self.slot_a) != contacts:
@@ -205,6 +237,9 @@ class Problem:
         for k, w in enumerate(bodies.dynamic):
             o = (self.first_full + k) * BODY
             bodies.velocity[w], bodies.spin[w] = self.body[o : o + 3], self.body[o + 3 : o + 6]
+        if self.full_bodies is not None:
+            packed = self.body[(self.first_full + len(bodies.dynamic)) * BODY : self.yielding * BODY].reshape(-1, BODY)
+            self.full_bodies.velocity, self.full_bodies.spin = packed[:, :3].copy(), packed[:, 3:6].copy()
         self.read_impulses(contacts.impulse)
 
     def read_impulses(self, impulse: FloatArray) -> None:

@@ -27,7 +27,9 @@ from .assemble import aim_at_rest, assemble_rows, clear_impulses, elastic_energy
 from .blocks import BODY, LANES
 from .impact import aim_at_impacts, part_rebounding, solve_impacts
 from .integrate import add_external_impulse, move_bodies, wall_work
+from .levers import place_levers
 from .problem import Problem
+from .reduced import Reduced, trial_solver, velocities
 from .solvers import PGS, Solver, SolveReport
 from .warm_start import HistoryStart, ModelStart, StabilityGuard, WarmStart, model_impulses, start_from
 
@@ -80,6 +82,7 @@ class NonsmoothStepper:
         self.history = False
         self.before_solve: Callable[[Problem], None] | None = None  # looks at the problem of every step
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
+        self.reduced = Reduced(self, settings.reduction) if settings.reduction is not None else None
 
     @property
     def through(self) -> int:
@@ -99,7 +102,11 @@ class NonsmoothStepper:
         """Advance from ``time`` by ``h`` [s] under ``gravity`` [m/s^2]."""
         clock = [perf_counter()]
         tick = lambda: clock.append(perf_counter())  # noqa: E731
+        if self.reduced is not None:
+            self.work += self.reduced.begin(gravity)
         contacts = self.detector.detect(self.bodies, h)
+        if self.reduced is not None:
+            self.reduced.refine(h, gravity)
         tick()
         impacts = self.prepare(h, gravity, tick)
         if self.before_solve is not None:
@@ -108,11 +115,15 @@ class NonsmoothStepper:
         self.left_over = self.solve_report.residual
         tick()
         self._count_work()
-        self.problem.unpack(self.bodies, contacts, self.detector.neighbours.order)
+        self.problem.unpack(self.bodies, contacts, self.detector.order)
         contacts.time_step = h
         for w in self.bodies.dynamic:
             self.work += h * float(np.asarray(self.scene.all_bodies[w].force) @ self.bodies.velocity[w])
-        move_bodies(self.team, self.bodies, h)
+        if self.reduced is not None:
+            self._merge(h)
+        move_bodies(self.team, self.bodies, h, self.reduced.bound_walls if self.reduced is not None else ())
+        if self.reduced is not None:
+            self.work += self.reduced.aggregates.move(self.team, h, gravity)
         self._part_rebounding(h)
         tick()
         detection, assembly, impact, aim, solve, integrate = (b - a for a, b in pairwise(clock))
@@ -122,10 +133,32 @@ class NonsmoothStepper:
             iterations=self.solve_report.iterations, residual=self.solve_report.residual,
             max_overlap=float(contacts.overlap.max(initial=0.0)),
             elastic_energy=elastic_energy(self.team, contacts.overlap, self.problem.stiffness, self.pairs.exponent),
-            kinetic_energy=kinetic, energy=kinetic + potential, seconds={
+            kinetic_energy=kinetic, energy=kinetic + potential, **self._reduction(), seconds={
                 "detection": detection, "assembly": assembly + aim, "impact": impact, "solve": solve, "integrate": integrate,
             },
         )  # fmt: skip
+
+    def _merge(self, h: float) -> None:
+        assert self.reduced is not None
+        if self.problem.full_bodies is not None:
+            self.reduced.take(self.problem.full_bodies)
+        self.reduced.merge(h)
+
+    def _reduction(self) -> dict[str, Any]:
+        """How far the model is reduced, for the report."""
+        r = self.reduced
+        return {} if r is None else {"reduction_level": r.level, "free_grains": r.free_grains, "aggregates": len(r.aggregates.alive)}
+
+    def try_out(self, h: float, gravity: FloatArray, iterations: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Solve the contacts as they are without taking the step: velocities and spins by slot, and impulses (C, 7)."""
+        self._assemble(h)
+        self._aim_at_rest(h, remeasure=False)
+        self._add_external_impulse(h, gravity)
+        self._warm_start(h)
+        trial_solver(self.settings.solver, iterations).solve(self.problem, measure=False)
+        impulse = np.empty((self.problem.contact_count, 7))
+        self.problem.read_impulses(impulse)
+        return *velocities(self.problem.body, self.problem.first_full), impulse
 
     def prepare(self, h: float, gravity: FloatArray, tick: Callable[[], None] = lambda: None) -> int:
         """The contact problem of this step, impacts done and ready to be solved; returns how many contacts impacted."""
@@ -143,7 +176,8 @@ class NonsmoothStepper:
     def _assemble(self, h: float) -> int:
         d, p, b, c = self.detector, self.problem, self.bodies, self.detector.contacts
         p.soft_t = self.settings.regularisation / h
-        p.pack(b, c, self.walls, d.neighbours.order, d.neighbours.rank, d.same)
+        aggregates = self.reduced.full_bodies() if self.reduced is not None else None
+        p.pack(b, c, self.walls, d.order, d.slot, d.same, aggregates)
         serial_start = p.colour_blocks * LANES
         if c.contact_count > c.pair_count:
             self.team.run(
@@ -152,10 +186,16 @@ class NonsmoothStepper:
                 self.walls.body, surface_velocity(self.walls, b.orientation), d.place, b.velocity, b.spin, b.radius, b.wall_body_count,
                 p.body, p.lever, p.full,
             )  # fmt: skip
+        if aggregates is not None and p.one_by_one:
+            centre = np.concatenate([b.position[b.dynamic], aggregates.centre])
+            self.team.run(
+                place_levers, p.one_by_one, p.contact_at, serial_start, c.a, c.b, c.normal, c.overlap, p.slot_a, p.slot_b, p.first_full,
+                p.first_wall_slot, centre, b.position, b.radius, b.wall_body_count, p.lever, p.full,
+            )  # fmt: skip
         t = self.pairs
         return self.team.run(
             assemble_rows, c.contact_count,
-            c.a, c.b, c.normal, c.overlap, p.slot_a, p.slot_b, p.place, b.material, self.walls.material, t.stiffness, t.friction,
+            c.a, c.b, c.normal, c.overlap, p.slot_a, p.slot_b, p.place, b.radius, b.material, self.walls.material, t.stiffness, t.friction,
             t.rolling_friction, t.exponent, p.fields, serial_start, p.lever, p.full, p.inverse_inertia, p.soft_t,
             c.impulse, self.settings.impact_velocity, 2.0 * self.left_over, p.body, p.data, p.stiffness, p.radius_eff, p.weight,
             p.gap_rate,
@@ -193,6 +233,11 @@ class NonsmoothStepper:
             o = (p.first_full + k) * BODY
             force = np.asarray(self.scene.all_bodies[w].force)
             p.body[o : o + 3] += h * (gravity + b.inverse_mass[w] * force)
+        if self.reduced is not None and p.full_bodies is not None:
+            packed = p.body[(p.first_full + len(b.dynamic)) * BODY : p.yielding * BODY].reshape(-1, BODY)
+            pushed, turned = self.reduced.push(h, gravity, p.full_bodies)
+            packed[:, :3] += pushed
+            packed[:, 3:6] += turned
 
     def _warm_start(self, h: float) -> None:
         p, c, start = self.problem, self.detector.contacts, self.settings.warm_start
@@ -217,8 +262,9 @@ class NonsmoothStepper:
     def _count_work(self) -> None:
         """Work of driven walls, for the energy guard."""
         p, c = self.problem, self.detector.contacts
-        if self.driven and c.contact_count > c.pair_count:
-            self.work += wall_work(c.pair_count, p.first_wall_slot, p.slot_b, p.place, c.normal, p.fields, p.data, p.body)
+        first = c.pair_count if self.reduced is None else 0
+        if self.driven and c.contact_count > first:
+            self.work += wall_work(first, p.first_wall_slot, p.slot_a, p.slot_b, p.place, c.normal, p.fields, p.data, p.body)
 
     def _part_rebounding(self, h: float) -> None:
         p, c, b, e = self.problem, self.detector.contacts, self.bodies, self.pairs.exponent
@@ -229,7 +275,7 @@ class NonsmoothStepper:
         part_rebounding(
             c.a, c.b, c.normal, c.overlap, c.impulse, p.stiffness, p.slot_a, p.slot_b, p.place, p.colour_blocks * LANES, p.lever,
             p.full, p.body, self.walls.body, e, rate, h,
-            0.02 * self.settings.impact_velocity, b.wall_body_count, b.inverse_mass, b.radius, self.period, c.rebound,
+            0.02 * self.settings.impact_velocity, b.wall_body_count, b.movable, b.radius, self.period, c.rebound,
             b.position, b.velocity, b.spin,
         )  # fmt: skip
 
@@ -238,10 +284,13 @@ class NonsmoothStepper:
         return {
             "detector": self.detector.checkpoint(), "work": self.work, "left_over": self.left_over,
             "reused_part": self.stability.part, "reused_limit": self.stability.limit, "last_energy": float(self.stability.energy),
+            **({"reduced": self.reduced.checkpoint()} if self.reduced is not None else {}),
         }  # fmt: skip
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
+        if self.reduced is not None:
+            self.reduced.restore(saved["reduced"])
         self.detector.restore(saved["detector"])
         self.work, self.left_over = saved["work"], saved["left_over"]
         s = self.stability
@@ -250,3 +299,5 @@ class NonsmoothStepper:
     def keep(self, rows: IntArray, new_row: IntArray) -> None:
         """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
         self.detector.keep(new_row)
+        if self.reduced is not None:
+            self.reduced.keep(rows, new_row)

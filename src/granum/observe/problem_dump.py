@@ -65,7 +65,7 @@ def _step_that_reaches(steps: float, last_step: int) -> int:
 
 def slot_positions(sim: Watched, problem: Problem) -> FloatArray:
     """(S, 3) [m] of the body slots: centres, and of walls where they are touched."""
-    order, bodies, c = sim.stepper.detector.neighbours.order, sim.bodies, sim.stepper.contacts
+    order, bodies, c = sim.stepper.detector.order, sim.bodies, sim.stepper.contacts
     grains = np.where(order[:, None] >= 0, sim.wrapped_position[order], 0.0)  # an empty rank is nowhere
     wall = slice(problem.pair_count, problem.contact_count)
     touched = sim.wrapped_position[c.a[wall]] + sim.radius[c.a[wall], None] * c.normal[wall]

@@ -93,7 +93,7 @@ def touched_walls(bodies: Bodies, walls: WallTable, place: FloatArray, radius: F
     position = in_cell(np.concatenate([bodies.position[:first], place]), first, period)
     ONE.run(
         find_wall_contacts, 0, np.arange(count, dtype=np.int32), position,
-        np.concatenate([bodies.orientation[:first], np.zeros((count, 4))]), radius, np.ones(first + count), first, walls, 0,
+        np.concatenate([bodies.orientation[:first], np.zeros((count, 4))]), radius, np.ones(first + count), first, None, None, walls, 0,
         nowhere, nowhere, nowhere, np.empty((0, 3)), np.empty(0), np.zeros(count, np.int32), counted,
     )  # fmt: skip
     return counted

@@ -39,7 +39,8 @@ def make_bodies(scene: Scene, with_grains: bool = True) -> Bodies:
         bodies.position[w] = owner.position
         bodies.orientation[w] = np.asarray(owner.orientation) / np.linalg.norm(owner.orientation)
         if owner.kind == "dynamic" and owner.mass is not None:
-            bodies.velocity[w], bodies.spin[w], bodies.inverse_mass[w] = owner.velocity, owner.spin, 1 / owner.mass
+            bodies.velocity[w], bodies.spin[w] = owner.velocity, owner.spin
+            bodies.inverse_mass[w] = bodies.movable[w] = 1 / owner.mass
     for block in scene.grains if with_grains else ():
         position, diameter, velocity, spin = block.place()
         material = scene.material_index[block.material]
@@ -270,6 +271,7 @@ class Simulation:
         bodies.append_grains(state["position"][walls:], state["radius"], state["material"], state["inverse_mass"][walls:])
         for name in ("position", "orientation", "velocity", "spin", "inverse_mass"):
             getattr(bodies, name)[:] = state[name]
+        bodies.movable[:] = bodies.inverse_mass
         if "id" in state:  # not in checkpoints from before there were sinks
             bodies.id[:], bodies.next_id = state["id"], state["next_id"]
         sim = cls(scene, settings, bodies=bodies)

@@ -389,7 +389,7 @@ class WallContacts:
         while True:
             count = ONE.run(
                 find_wall_contacts, 0,
-                grains, place, bodies.orientation, radius, bodies.inverse_mass, bodies.wall_body_count, walls, 0,
+                grains, place, bodies.orientation, radius, bodies.inverse_mass, bodies.wall_body_count, None, None, walls, 0,
                 self._a, self._b, self._feature, self._normal, self._overlap, self.first, self.number,
             )  # fmt: skip
             if count <= self.room:

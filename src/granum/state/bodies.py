@@ -13,17 +13,18 @@ from .._jit import FloatArray, IntArray, LongArray
 STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
 
 _COLUMNS: dict[str, tuple[int, ...]] = {
-    "position": (3,), "orientation": (4,), "velocity": (3,), "spin": (3,), "inverse_mass": (),
+    "position": (3,), "orientation": (4,), "velocity": (3,), "spin": (3,), "inverse_mass": (), "movable": (),
 }  # fmt: skip
-_GRAIN_COLUMNS = {"radius": np.float64, "material": np.int32, "id": np.int64}
+_GRAIN_COLUMNS = {"radius": np.float64, "material": np.int32, "aggregate": np.int32, "id": np.int64}
 
 
 class Bodies:
     """State and inertia of all bodies; views of the used part, writable, SI units, world axes.
 
     ``position`` (B, 3) [m], ``orientation`` (B, 4) unit quaternion (w first), ``velocity`` (B, 3) [m/s], ``spin`` (B, 3) [rad/s],
-    ``inverse_mass`` (B,) [1/kg], 0 for what does not yield. Of grains alone: ``radius`` (N,) [m], ``material`` (N,), ``id`` (N,) in the
-    order in which they appeared, kept when others leave; ``next_id`` is that of the next one.
+    ``inverse_mass`` (B,) [1/kg], 0 for what does not yield; ``movable`` (B,) the same as contacts see it: 0 also for grains that are part
+    of an aggregate. Of grains alone: ``radius`` (N,) [m], ``material`` (N,), ``aggregate`` (N,) they are part of, -1: free, ``id`` (N,)
+    in the order in which they appeared, kept when others leave; ``next_id`` is that of the next one.
     Of wall bodies alone: ``kind`` (W,), ``inertia`` (W, 3) principal moments [kg m^2].
     """
 
@@ -32,8 +33,10 @@ class Bodies:
     velocity: FloatArray
     spin: FloatArray
     inverse_mass: FloatArray
+    movable: FloatArray
     radius: FloatArray
     material: IntArray
+    aggregate: IntArray
     id: LongArray
 
     def __init__(self, kind: IntArray, inertia: FloatArray) -> None:
@@ -77,10 +80,11 @@ class Bodies:
         self.orientation[new] = (1.0, 0.0, 0.0, 0.0)
         self.velocity[new] = 0.0 if velocity is None else velocity
         self.spin[new] = 0.0 if spin is None else spin
-        self.inverse_mass[new] = inverse_mass
+        self.inverse_mass[new] = self.movable[new] = inverse_mass
         own = slice(first - self.wall_body_count, self.grain_count)
         self.radius[own] = radius
         self.material[own] = material
+        self.aggregate[own] = -1
         self.id[own] = np.arange(self.next_id, self.next_id + count)
         self.next_id += count
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from .._jit import FloatArray, kernel
 from .bodies import DYNAMIC, Bodies
 from .rotation import matrix, turn
@@ -13,9 +15,11 @@ def turn_body(orientation: FloatArray, k: int, wx: float, wy: float, wz: float, 
     turn(orientation, k, wx, wy, wz, h)
 
 
-def move_walls(bodies: Bodies, h: float) -> None:
-    """Positions and orientations after ``h`` [s]; a free dynamic wall keeps its angular momentum exactly."""
+def move_walls(bodies: Bodies, h: float, bound: Container[int] = ()) -> None:
+    """Positions and orientations after ``h`` [s]; a free dynamic wall keeps its angular momentum. ``bound`` ones move with others."""
     for w in bodies.moving:
+        if w in bound:
+            continue
         bodies.position[w] += h * bodies.velocity[w]
         before = matrix(bodies.orientation[w])
         turn_body(bodies.orientation, w, *bodies.spin[w], h)

@@ -11,12 +11,16 @@ from typing import Any
 from ...checks import InputError, known_name
 from ..scene import Scene
 from .box import box
+from .collapse import collapse
 from .column import column
+from .conveyor import conveyor
 from .drum import drum
 from .pile import pile
 from .silo import silo
 
-LIBRARY: dict[str, Callable[..., Scene]] = {"box": box, "column": column, "drum": drum, "pile": pile, "silo": silo}
+LIBRARY: dict[str, Callable[..., Scene]] = {
+    "box": box, "collapse": collapse, "column": column, "conveyor": conveyor, "drum": drum, "pile": pile, "silo": silo,
+}  # fmt: skip
 
 
 def parameters(name: str) -> dict[str, inspect.Parameter]:
@@ -51,4 +55,4 @@ def _read(scene: str, key: str, value: Any, parameter: inspect.Parameter) -> Any
         raise InputError(f"{key} of scene {scene!r} must be {kind.__name__} (got {value!r}).") from None
 
 
-__all__ = ["LIBRARY", "box", "column", "drum", "make_scene", "parameters", "pile", "silo"]
+__all__ = ["LIBRARY", "box", "collapse", "column", "conveyor", "drum", "make_scene", "parameters", "pile", "silo"]

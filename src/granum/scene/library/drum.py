@@ -8,10 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from ...checks import InputError, finite_positive, known_name
-from ...contact import MaterialPair
+from ...contact import HertzContact, LinearContact, MaterialPair
 from ..bodies import Body, Motion
 from ..grains import Grains
 from ..scene import Gravity, Scene
+from ..sensor import CylinderSensor
 from ..shapes import Cylinder, Mesh, Plane
 from .column import GRAVITY
 from .materials import BEAD, PELLET, changed
@@ -32,6 +33,8 @@ PAPER: dict[str, dict[str, Any]] = {
 
 TOOTH_HEIGHT, ATTACK = 1.2, 50.0  # [diameters], [degrees]
 TEETH = 64 / 80                   # for each diameter of width
+REPOSE, PACKED = 45.0, 0.58       # [degrees] and solid fraction of a bed in slow flow: where the sensor is, nothing that is measured
+SENSED = 0.25                     # of the drum's radius: that of the sensor
 VIEW = (-78.0, 10.0)              # azimuth and elevation [degrees] from which a drum is seen best: nearly along its axis
 
 
@@ -45,6 +48,7 @@ def drum(
     size_ratio: float | None = None,
     teeth: int | None = None,
     youngs_modulus: float | None = None,
+    stiffness: float | None = None,
     friction: float | None = None,
     rolling_friction: float | None = None,
     side_friction: float | None = None,
@@ -60,10 +64,12 @@ def drum(
     have 13 mm, half 13 / ``size_ratio`` = 10 mm. ``sawtooth``: 7500 grains of 10 mm in a drum 80 wide and 8 long, whose sides turn and rub
     as the rest, 0.63 rad/s; 64 ``teeth`` (in a drum of another ``width``: as long ones), each 1.2 high, with a steep face of 50 degrees
     that leads and so lifts the grains (``sawtooth.py``). PP: length=10, or length=30, count=25000. ``side_friction`` is that of the sides.
+    MR: smooth, at 0.5 rad/s, with a linear law of ``stiffness`` 3000 N/m; none: Hertz.
 
     The axis is y; seen from -y a positive speed turns counter-clockwise, and grains rise towards x. They start at rest on a shaken lattice
     in the lower part of the drum; gravity grows during ``ramp`` [s], none: as long as the fall of the lattice asks; then the drum begins to
     turn. ``time_step`` [s] none: 0.005 (SN: 0.01), or less, so that the rim moves 0.3 diameters at most; ``duration`` [s] is of it all.
+    A sensor (for runs that merge grains) lies along the axis where the bed is lifted highest and begins to flow.
     """
     given = {
         "count": count, "width": width, "length": length, "speed": speed, "diameter": diameter, "size_ratio": size_ratio,
@@ -109,6 +115,8 @@ def drum(
         name="drum", materials=(grain, side), pairs=(MaterialPair(materials=(grain.name, "side"), friction=side_friction),),
         gravity=Gravity(acceleration=(0, 0, -GRAVITY), ramp=ramp),
         grains=(Grains(material=grain.name, position=shake(site, d, seed), diameter=sizes),),
+        law=HertzContact() if stiffness is None else LinearContact(stiffness=stiffness),
+        sensors=(_where_lifted(radius - height, length, p["speed"], sizes),),
         bodies=(Body(name="drum", kind="kinematic", motion=Motion(spin=(0, -p["speed"], 0), start=ramp), walls=(*inner, *ends)),),
         run={"time_step": time_step, "duration": p["duration"]},
         parameters={
@@ -137,6 +145,20 @@ def _lower_sites(count: int, reach: float, length: float) -> np.ndarray:
         )
     order = np.lexsort([y, np.abs(x), z])[:count]
     return np.stack([x[order], y[order], z[order]], axis=1)
+
+
+def _where_lifted(radius: float, length: float, speed: float, sizes: np.ndarray) -> CylinderSensor:
+    """Around the upper end of a surface at the angle of repose, of a bed that fills its part of the drum."""
+    part = min(1.0, float((math.pi / 6 * sizes**3).sum()) / (PACKED * math.pi * radius**2 * length))
+    low, high = 0.0, math.pi  # half of the angle that the surface spans, seen from the axis
+    while high - low > 1e-6:
+        half = (low + high) / 2
+        low, high = (half, high) if half - math.sin(half) * math.cos(half) < math.pi * part else (low, half)
+    lifted = math.radians(REPOSE) + low - math.pi / 2  # from the horizontal
+    return CylinderSensor(
+        centre=(math.copysign(radius * math.cos(lifted), speed), 0, radius * math.sin(lifted)), axis=(0, 1, 0), radius=SENSED * radius,
+        length=2 * length,
+    )  # fmt: skip
 
 
 def _fall(site: np.ndarray, size: np.ndarray) -> float:

@@ -1,0 +1,141 @@
+"""Visits: the few grains that must be looked at when most move as one.
+
+Grains of one aggregate never meet. So only the ranks with a candidate of another body are visited; all others cost nothing. The neighbour
+list is kept in the frame of the largest body, in which that body's grains never leave their skin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .._jit import BoolArray, FloatArray, IntArray, kernel
+
+
+@kernel
+def mark_foreign(
+    order: IntArray, candidate_first: IntArray, candidate: IntArray, aggregate: IntArray, marked: BoolArray
+) -> None:
+    """Mark the ranks of free grains and of those that may touch a grain of another body."""
+    marked[:] = False
+    for k in range(len(order)):
+        i = order[k]
+        if i < 0:
+            continue
+        own = aggregate[i]
+        if own < 0:
+            marked[k] = True
+        for c in range(candidate_first[k], candidate_first[k + 1]):
+            m = candidate[c]
+            if order[m] >= 0 and (own < 0 or aggregate[order[m]] != own):
+                marked[k] = marked[m] = True
+
+
+@kernel
+def left_skin(
+    position: FloatArray, first: int, order: IntArray, reference: FloatArray, skin: FloatArray, aggregate: IntArray, resting: int,
+    turned: FloatArray, shift: FloatArray, left: IntArray,
+) -> int:  # fmt: skip
+    """How many grains have left their skin in a frame that has ``turned`` (3, 3) and ``shift``-ed [m] since; named in ``left``.
+
+    Those of the aggregate ``resting`` move with the frame.
+    """
+    gone = 0
+    for k in range(len(order)):
+        i = order[k]
+        if i < 0 or aggregate[i] == resting:
+            continue
+        square = 0.0
+        for f in range(3):
+            at = turned[f, 0] * reference[i, 0] + turned[f, 1] * reference[i, 1] + turned[f, 2] * reference[i, 2] + shift[f]
+            square += (position[first + i, f] - at) ** 2
+        if not square <= skin[i] * skin[i]:  # a NaN is not inside
+            if gone < len(left):
+                left[gone] = i
+            gone += 1
+    return gone
+
+
+@kernel
+def fill_spheres(visit: IntArray, order: IntArray, position: FloatArray, first: int, radius: FloatArray, sphere: FloatArray) -> None:
+    """Centre and radius [m] of the ranks that are visited."""
+    for n in range(len(visit)):
+        k = visit[n]
+        i = order[k]
+        sphere[k, 0], sphere[k, 1], sphere[k, 2] = position[first + i, 0], position[first + i, 1], position[first + i, 2]
+        sphere[k, 3] = radius[i]
+
+
+@kernel
+def number_slots(visit: IntArray, order: IntArray, who: IntArray, slot: IntArray) -> None:
+    """Grains of the visited ranks, and the slot of each grain (-1: none)."""
+    slot[:] = -1
+    for n in range(len(visit)):
+        who[n] = order[visit[n]]
+        slot[who[n]] = n
+
+
+@kernel
+def add_slots(a: IntArray, first: int, who: IntArray, count: int, slot: IntArray) -> int:
+    """Slots for grains that touch a wall only, after the ``count`` that have one; returns how many there are then."""
+    for c in range(first, len(a)):
+        if slot[a[c]] < 0:
+            slot[a[c]] = count
+            who[count] = a[c]
+            count += 1
+    return count
+
+
+class Visits:
+    """Who is looked at, given the ``aggregate`` (N,) of every grain (-1: free).
+
+    ``rank`` (V,) visited ranks; ``who`` (S,) grains with a slot, ``slot`` (N,) their slots: those visited and those at walls; ``at_walls``
+    grains that may touch a wall of another body. ``wall_aggregate`` (K,) of the walls, -1: of none. ``stale`` when aggregates have changed.
+    ``resting`` is the aggregate in whose frame the neighbour list is kept: that of the ``frames`` first ones which has most grains;
+    ``pose_of`` tells where such a frame is (3,) [m] and how it is turned (3, 3).
+    """
+
+    def __init__(self, wall_aggregate: IntArray, frames: int, pose_of: Callable[[int], tuple[FloatArray, FloatArray]]) -> None:
+        self.wall_aggregate, self.frames, self.pose_of = wall_aggregate, frames, pose_of
+        self.aggregate = np.zeros(0, np.int32)
+        self.rank = self.at_walls = self.who = self.slot = np.zeros(0, np.int32)
+        self._room = np.zeros(0, np.int32)
+        self.stale = True
+        self.resting = 0
+        self.listed_pose = (np.zeros(3), np.eye(3))
+
+    def settle(self) -> None:
+        """Take the frame for a new neighbour list."""
+        held = self.aggregate[(self.aggregate >= 0) & (self.aggregate < self.frames)]
+        self.resting = int(np.bincount(held, minlength=1).argmax())
+        self.listed_pose = self.pose_of(self.resting)
+
+    def since_listed(self) -> tuple[FloatArray, FloatArray]:
+        """Rotation (3, 3) and shift (3,) [m] of the frame since the neighbour list was made."""
+        (x0, r0), (x, r) = self.listed_pose, self.pose_of(self.resting)
+        turned = r @ r0.T
+        return turned, x - turned @ x0
+
+    def update(self, order: IntArray, candidate_first: IntArray, candidate: IntArray) -> None:
+        """Look anew who is visited."""
+        marked = np.empty(len(order), bool)
+        mark_foreign(order, candidate_first, candidate, self.aggregate, marked)
+        self.rank = np.flatnonzero(marked).astype(np.int32)
+        live = order[order >= 0]
+        kinds = np.unique(self.aggregate[live]) if len(live) else np.zeros(0, np.int32)
+        foreign = np.array([k < 0 or bool((self.wall_aggregate != k).any()) for k in kinds], bool)
+        self.at_walls = live[foreign[np.searchsorted(kinds, self.aggregate[live])]] if len(live) else live
+        self.stale = False
+
+    def number(self, order: IntArray) -> None:
+        """Slots of the grains that are visited."""
+        if len(self.slot) != len(self.aggregate):
+            self.slot, self._room = np.empty(len(self.aggregate), np.int32), np.empty(len(self.aggregate), np.int32)
+        number_slots(self.rank, order, self._room, self.slot)
+        self.who = self._room[: len(self.rank)]
+
+    def add(self, a: IntArray, first: int) -> None:
+        """Slots of the grains whose wall contacts begin at ``first`` of the owners ``a`` (C,)."""
+        count = add_slots(a, first, self._room, len(self.who), self.slot)
+        self.who = self._room[:count]

@@ -1,0 +1,539 @@
+"""Steps with fewer bodies: grains that move as one are merged after the solve, and come apart before it (MR Algorithm 1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._jit import BoolArray, FloatArray, IntArray
+from ..detection.regions import find_inside, region_table
+from ..detection.visits import Visits
+from ..detection.walls import surface_velocity
+from ..reduction.aggregates import Aggregates
+from ..reduction.bonds import Bonds, keep_impulses, recall_impulses
+from ..reduction.merge import compact, join_carriers, union_quiet
+from ..reduction.motion import limits, relative_motion, within
+from ..reduction.network import Network
+from ..reduction.policy import Reduction
+from ..state.bodies import DYNAMIC, KINEMATIC
+from .blocks import BODY
+from .problem import FullBodies
+from .solvers import PGS
+
+if TYPE_CHECKING:
+    from .stepper import NonsmoothStepper
+
+NONE = np.zeros(0, np.int32)
+NEARBY = 200        # grains that are followed to see whether a part of a body still hangs on it
+LOOK_AT_ALL = 20    # steps between two looks at everything that carriers hold
+AT_REST = 1e-9      # [m/s]: a wall that is slower against a grain leaves it in peace
+LOST = 1e-9         # of its mass: an aggregate that has less has lost grains
+TINY = 1e-12        # of h g: keeps the force balance of a grain without forces from being 0 / 0
+
+
+class Reduced:
+    """Merges and splits the grains of a stepper by a policy.
+
+    ``aggregate`` (N,) is -1 for free grains, the number of the carrier (below ``carrier_count``) that holds a grain, or of its aggregate.
+    """
+
+    def __init__(self, stepper: NonsmoothStepper, policy: Reduction) -> None:
+        self.stepper, self.policy = stepper, policy
+        self.bodies, self.walls, self.detector = stepper.bodies, stepper.walls, stepper.detector
+        owners = stepper.scene.all_bodies
+        spinning = np.array([any(o.motion.spin) and o.kind == "kinematic" for o in owners], np.int32)
+        self.aggregates = Aggregates(self.bodies, self.walls, spinning)
+        self.carrier_count = self.aggregates.carrier_count
+        self.wall_aggregate = self.aggregates.of_wall.copy()
+        self.visits = Visits(self.wall_aggregate, self.carrier_count, self.aggregates.pose_of)
+        self.detector.visits = self.detector.neighbours.visits = self.visits
+        self.network = Network(self.detector.neighbours)
+        self.bonds = Bonds()
+        self.fixed = np.zeros(0, bool)  # grains that touch the wall of their body
+        self.dynamic = (self.bodies.kind == DYNAMIC).astype(np.int32)
+        self.sensors = region_table(stepper.scene.sensors if "sensor" in policy.split else ())
+        m, c, t = policy.merge, policy.contact, policy.trial
+        self.merge_limit = limits(m.approach, m.separation, m.tangential, m.rolling)
+        self.change_limit = limits(m.normal_acceleration, m.normal_acceleration, m.tangential_acceleration, m.rolling_acceleration)
+        self.split_limit = limits(c.approach, c.separation, c.tangential, c.rolling)
+        self.trial_limit = limits(t.approach, t.separation, t.tangential, t.rolling)
+        self.motion = np.zeros((0, 6))  # at the contacts before the solve
+        self.splits = self.merges = 0   # grains, in the last step
+        self.looked = 0                 # steps since everything was looked at
+        self.changed = False            # anything split since then
+        self._grow()
+        static = np.flatnonzero(self.bodies.inverse_mass[self.bodies.grains] == 0.0).astype(np.int32)
+        self.aggregates.hold(static, np.zeros(len(static), np.int32))
+
+    @property
+    def aggregate(self) -> IntArray:
+        return self.bodies.aggregate
+
+    @property
+    def bound_walls(self) -> list[int]:
+        """Dynamic wall bodies that are part of an aggregate."""
+        return [int(w) for w in np.flatnonzero(self.aggregates.wall >= 0)]
+
+    @property
+    def level(self) -> float:
+        """h = 1 - (free grains and aggregates) / grains."""
+        return 1.0 - (self.free_grains + len(self.aggregates.alive)) / max(1, self.bodies.grain_count)
+
+    @property
+    def free_grains(self) -> int:
+        return int(np.count_nonzero(self.aggregate < 0))
+
+    def _grow(self) -> None:
+        """Room for grains that are new."""
+        more = self.bodies.grain_count - len(self.fixed)
+        if more > 0:
+            self.fixed = np.concatenate([self.fixed, np.zeros(more, bool)])
+        self.bonds.reserve(self.bodies.grain_count)
+        self.visits.aggregate = self.bodies.aggregate
+
+    # --- before the contacts are found ---
+
+    def begin(self, gravity: FloatArray) -> float:
+        """Follow walls that move otherwise than in the last step; returns the energy [J] that this brings to grains."""
+        self._grow()
+        changed = self.aggregates.drive()
+        if not len(changed):
+            return 0.0
+        held = np.flatnonzero(np.isin(self.aggregate, changed)).astype(np.int32)
+        rows = self.bodies.wall_body_count + held
+        rows = rows[self.bodies.inverse_mass[rows] > 0]
+        before = self._kinetic(rows)
+        self.aggregates.carry(held, NONE)
+        return self._kinetic(rows) - before
+
+    def _kinetic(self, rows: IntArray) -> float:
+        v, w, r = self.bodies.velocity[rows], self.bodies.spin[rows], self.bodies.radius[rows - self.bodies.wall_body_count]
+        square = np.einsum("ij,ij->i", v, v) + 0.4 * r * r * np.einsum("ij,ij->i", w, w)
+        return float(0.5 * np.sum(square / self.bodies.inverse_mass[rows]))
+
+    # --- splits: after the contacts are found, before the impacts (MR Algorithm 1, line 6) ---
+
+    def refine(self, h: float, gravity: FloatArray) -> None:
+        """Let come apart what sensors, contacts and the trial say."""
+        self.network.update(self.bodies.grain_count)
+        self.splits = 0
+        split = [self._sensed()]
+        self._measure_motion()
+        split.append(self._hit())
+        together = self._split(np.concatenate(split))
+        if "trial" in self.policy.split:
+            together = np.concatenate([together, self._split(self._fail(h, gravity))])
+        self._reconnect(together)
+        if self.visits.stale:
+            self.find_again()
+        self._forget_rebounds()
+
+    def find_again(self) -> None:
+        """Contacts of this step once more, with the impulses that opened contacts carried when they closed."""
+        c = self.detector.look_again(self.bodies)
+        b = self.bodies
+        recall_impulses(c.a, c.b, c.normal, b.orientation, b.wall_body_count, self.bonds.partner, self.bonds.kept, c.impulse)
+        self._measure_motion()
+
+    def _measure_motion(self) -> None:
+        self.motion = self._motion(self.bodies.velocity, self.bodies.spin)
+
+    def _motion(self, velocity: FloatArray, spin: FloatArray) -> FloatArray:
+        """(C, 6) of b against a at the contacts, with these velocities [m/s] and spins [rad/s] of all bodies."""
+        b, c = self.bodies, self.detector.contacts
+        out = np.empty((c.contact_count, 6))
+        relative_motion(
+            c.a, c.b, c.normal, b.position, velocity, spin, b.radius, b.wall_body_count, self.walls.body,
+            surface_velocity(self.walls, b.orientation), out,
+        )  # fmt: skip
+        return out
+
+    def _other(self) -> IntArray:
+        """(C,) body that side b of every contact is part of, -1: none."""
+        b = self.detector.contacts.b
+        return np.where(b >= 0, self.aggregate[np.maximum(b, 0)], self.wall_aggregate[np.maximum(-1 - b, 0)]).astype(np.int32)
+
+    def _sensed(self) -> IntArray:
+        """Merged grains inside a sensor."""
+        if not len(self.sensors):
+            return NONE
+        return np.flatnonzero((self.aggregate >= 0) & self._inside()).astype(np.int32)
+
+    def _inside(self) -> BoolArray:
+        """(N,) whether grains are inside a sensor."""
+        region = np.empty(self.bodies.grain_count, np.int32)
+        find_inside(self.bodies.position, self.bodies.wall_body_count, self.sensors, region)
+        return region >= 0
+
+    def _hit(self) -> IntArray:
+        """Merged grains at contacts that move too fast, and their neighbours.
+
+        Two bodies that do not yield cannot be solved: where they do not move as one, the grains between them come off.
+        """
+        c = self.detector.contacts
+        if not c.contact_count:
+            return NONE
+        fast = np.zeros(c.contact_count, bool)
+        if "contact" in self.policy.split:
+            within(c.normal, self.motion, self.split_limit, fast)
+            fast = ~fast
+        own, other = self.aggregate[c.a], self._other()
+        driven = (own >= 0) & (own < self.carrier_count) & (other >= 0) & (other < self.carrier_count)
+        if driven.any():
+            apart = np.zeros(c.contact_count, bool)
+            within(c.normal, self.motion, self.merge_limit, apart)
+            fast |= driven & ~apart
+        fast &= (own >= 0) | (other >= 0)
+        if not fast.any():
+            return NONE
+        touched = np.concatenate([c.a[fast], c.b[fast]])
+        seed = np.unique(touched[touched >= 0])
+        return self._around(seed[self.aggregate[seed] >= 0], self.policy.contact.depth)
+
+    def _around(self, seed: IntArray, depth: int) -> IntArray:
+        b = self.bodies
+        return self.network.within(seed, depth, self.aggregate, b.position, b.radius, b.wall_body_count)
+
+    def _split(self, grains: IntArray) -> IntArray:
+        """Free merged grains; static ones stay. Returns those of carriers; what is left of aggregates is formed anew."""
+        grains = np.unique(grains)
+        grains = grains[self.bodies.inverse_mass[self.bodies.wall_body_count + grains] > 0].astype(np.int32)
+        if not len(grains):
+            return NONE
+        self.splits += len(grains)
+        self.visits.stale = True
+        own = self.aggregate[grains]
+        self.aggregates.release(grains)
+        self.fixed[grains] = False
+        torn = np.unique(own[own >= self.carrier_count])
+        if len(torn):
+            self._form_anew(torn)
+        return grains[own < self.carrier_count]
+
+    def _form_anew(self, torn: IntArray) -> None:
+        """Parts of aggregates that still hang together become aggregates of their own."""
+        members = np.flatnonzero(np.isin(self.aggregate, torn)).astype(np.int32)
+        b = self.bodies
+        walls = np.flatnonzero(np.isin(self.aggregates.wall, torn)).astype(np.int32)
+        loose, part, parts = self.network.parts(
+            members, b.grain_count, self.fixed, self.aggregate, b.position, b.radius, b.wall_body_count
+        )
+        rest = np.setdiff1d(members, loose)
+        group_of = {int(k): n for n, k in enumerate(torn[np.isin(torn, self.aggregates.wall[walls])])}
+        rest_group = np.array([group_of[int(k)] for k in np.unique(self.aggregate[rest])], np.int32)
+        _, where = np.unique(self.aggregate[rest], return_inverse=True)
+        wall_group = np.array([group_of[int(k)] for k in self.aggregates.wall[walls]], np.int32)
+        member = np.concatenate([rest, loose]).astype(np.int32)
+        group = np.concatenate([rest_group[where] if len(rest) else NONE, len(group_of) + part]).astype(np.int32)
+        self._dissolve(torn, member, walls)
+        self._make(member, group, len(group_of) + parts, walls, wall_group)
+
+    def _dissolve(self, aggregates: IntArray, member: IntArray, walls: IntArray) -> None:
+        """These aggregates are no more; their members and walls are free."""
+        self.aggregates.used[aggregates] = False
+        self.aggregates.release(member)
+        self.aggregates.wall[walls] = -1
+        self.bodies.movable[walls] = self.bodies.inverse_mass[walls]
+
+    def _make(self, member: IntArray, group: IntArray, groups: int, walls: IntArray, wall_group: IntArray) -> None:
+        """Aggregates of all groups with at least two bodies."""
+        size = np.bincount(group, minlength=groups) + np.bincount(wall_group, minlength=groups)
+        number = np.cumsum(size > 1) - 1
+        kept, kept_walls = size[group] > 1, size[wall_group] > 1
+        self.aggregates.form(
+            member[kept], number[group[kept]].astype(np.int32), int(np.count_nonzero(size > 1)), walls[kept_walls],
+            number[wall_group[kept_walls]].astype(np.int32),
+        )  # fmt: skip
+        self.fixed[member[~kept]] = False
+        self._follow_walls()
+        self.visits.stale = True
+
+    def _follow_walls(self) -> None:
+        """Tell the detector what the dynamic walls are part of."""
+        own = self.aggregates.wall[self.walls.body]
+        self.wall_aggregate[:] = np.where(self.dynamic[self.walls.body] == 1, own, self.aggregates.of_wall)
+
+    def _reconnect(self, split: IntArray) -> None:
+        """What has lost its hold becomes an aggregate: around grains that came off at once, everywhere from time to time."""
+        b = self.bodies
+        where = (self.aggregate, b.position, b.radius, b.wall_body_count)
+        self.changed |= len(split) > 0
+        self.looked += 1
+        limit = NEARBY
+        if self.changed and self.looked >= LOOK_AT_ALL:
+            self.looked, self.changed, limit = 0, False, b.grain_count
+            start = np.flatnonzero((self.aggregate >= 0) & (self.aggregate < self.carrier_count)).astype(np.int32)
+        elif len(split):
+            start = self.network.around(split, self.carrier_count, *where)
+        else:
+            return
+        held = b.inverse_mass[b.grains] == 0.0
+        loose, part, parts = self.network.parts(start, limit, self.fixed | held, *where)
+        if parts:
+            self.aggregates.release(loose)
+            self._make(loose, part, parts, NONE, NONE)
+
+    # --- the trial (MR 3.2.2) ---
+
+    def _fail(self, h: float, gravity: FloatArray) -> IntArray:
+        """Merged grains that leave their place in a trial solve of the part of their body around what touches it."""
+        region = self._in_question()
+        if not len(region):
+            return NONE
+        b, t = self.bodies, self.policy.trial
+        own, fixed = self.aggregate[region].copy(), self.fixed[region].copy()
+        self.aggregates.release(region)
+        self.find_again()
+        c, first = self.detector.contacts, b.wall_body_count
+        velocity, spin, impulse = self.stepper.try_out(h, gravity, t.iterations)
+        slot = self.detector.slot[region]
+        rows = first + region
+        moved, turned = velocity[slot] - b.velocity[rows], spin[slot] - b.spin[rows]
+        self._remove_rigid(region, own, moved, turned)
+        pulled = h * gravity
+        kept = np.ones(len(region), bool)
+        size = np.linalg.norm(moved, axis=1)
+        scale = np.linalg.norm(pulled)
+        if t.force is not None:
+            kept &= size <= t.force * (scale * (1 + TINY) + np.linalg.norm(moved - pulled, axis=1))
+        if t.torque is not None:
+            twist = 0.4 * b.radius[region] * np.linalg.norm(turned, axis=1)
+            kept &= twist <= t.torque * (scale * (1 + TINY) + twist)
+        if np.isfinite(self.trial_limit).any():
+            kept &= self._slow_in_trial(region, velocity, spin)
+        b.aggregate[region], self.fixed[region], b.movable[rows] = own, fixed, 0.0
+        self.visits.stale = True
+        other = self._other()
+        inside = np.flatnonzero((self.aggregate[c.a] >= 0) & (self.aggregate[c.a] == other)).astype(np.int32)
+        self._keep(inside, impulse)
+        return region[~kept]
+
+    def _in_question(self) -> IntArray:
+        """Merged grains around contacts with bodies that are free or move, now or in the last step."""
+        last = self.detector.last
+        seeds = [self._disturbed(self.detector.contacts.a, self.detector.contacts.b, self.motion)]
+        seeds.append(self._disturbed(last.a, last.b, None))
+        seed = np.unique(np.concatenate(seeds))
+        depth = self.policy.trial.depth
+        region = self._around(seed[self.aggregate[seed] >= 0], 0 if depth is None else depth)
+        pushed = np.unique(self.aggregate[region])
+        pushed = pushed[pushed >= self.carrier_count]
+        if len(pushed):  # aggregates are tried as a whole
+            region = np.union1d(region, np.flatnonzero(np.isin(self.aggregate, pushed)))
+        return region[self.bodies.inverse_mass[self.bodies.wall_body_count + region] > 0].astype(np.int32)
+
+    def _disturbed(self, a: IntArray, b: IntArray, motion: FloatArray | None) -> IntArray:
+        """Grains at contacts with a free grain, an aggregate, or a wall that moves against them."""
+        pair = b >= 0
+        free = self.aggregate[a] < 0
+        free[pair] |= self.aggregate[b[pair]] < 0
+        loose = self.aggregate[a] >= self.carrier_count
+        loose[pair] |= self.aggregate[b[pair]] >= self.carrier_count
+        moving = np.zeros(len(a), bool)
+        wall = ~pair
+        if motion is not None:
+            moving[wall] = np.abs(motion[wall, :3]).max(axis=1, initial=0.0) > AT_REST
+        else:
+            moving[wall] = self.bodies.kind[self.walls.body[-1 - b[wall]]] == KINEMATIC
+        at = free | loose | moving
+        return np.concatenate([a[at], b[at & pair]])
+
+    def _remove_rigid(self, region: IntArray, own: IntArray, moved: FloatArray, turned: FloatArray) -> None:
+        """Take the rigid motion of each whole aggregate out of what its grains did: only the rest tears it apart."""
+        for k in np.unique(own[own >= self.carrier_count]):
+            some = own == k
+            rows = self.bodies.wall_body_count + region[some]
+            mass = 1 / self.bodies.inverse_mass[rows]
+            r = self.bodies.position[rows] - self.aggregates.centre[k]
+            shift = mass @ moved[some] / mass.sum()
+            own_inertia = 0.4 * mass * self.bodies.radius[region[some]] ** 2
+            momentum = (mass[:, None] * np.cross(r, moved[some]) + own_inertia[:, None] * turned[some]).sum(axis=0)
+            turn = np.linalg.solve(self.aggregates.inertia[k], momentum)
+            moved[some] -= shift + np.cross(turn, r)
+            turned[some] -= turn
+
+    def _slow_in_trial(self, region: IntArray, velocity: FloatArray, spin: FloatArray) -> BoolArray:
+        """(n,) whether all contacts of each grain of the region are inside the velocity limits (MR (32)-(34))."""
+        b, c, who = self.bodies, self.detector.contacts, self.detector.order
+        all_velocity, all_spin = b.velocity.copy(), b.spin.copy()
+        all_velocity[b.wall_body_count + who], all_spin[b.wall_body_count + who] = velocity[: len(who)], spin[: len(who)]
+        inside = np.empty(c.contact_count, bool)
+        within(c.normal, self._motion(all_velocity, all_spin), self.trial_limit, inside)
+        fast = np.zeros(b.grain_count, bool)
+        fast[c.a[~inside]] = True
+        others = c.b[~inside]
+        fast[others[others >= 0]] = True
+        return ~fast[region]
+
+    # --- merges: after the solve, before bodies move (MR Algorithm 1, line 13) ---
+
+    def merge(self, h: float) -> None:
+        """Merge what moves as one at its contacts."""
+        b, c = self.bodies, self.detector.contacts
+        pushed, walls = self.aggregate >= self.carrier_count, self.aggregates.wall >= 0
+        self.aggregates.carry(np.flatnonzero(pushed).astype(np.int32), np.flatnonzero(walls).astype(np.int32))
+        self.merges = 0
+        after = self._motion(b.velocity, b.spin)
+        slow, steady = np.empty(c.contact_count, bool), np.empty(c.contact_count, bool)
+        within(c.normal, after, self.merge_limit, slow)
+        within(c.normal, (after - self.motion) / h, self.change_limit, steady)
+        quiet = np.flatnonzero(slow & steady).astype(np.int32)
+        if not len(quiet):
+            return
+        barred = self._inside() if len(self.sensors) else np.zeros(b.grain_count, bool)
+        self._join_carriers(quiet, barred)
+        self._join_each_other(quiet, barred)
+        own = self.aggregate[c.a]
+        inside = np.flatnonzero((own >= 0) & (own == self._other())).astype(np.int32)
+        self._keep(inside, c.impulse)
+        if self.merges:
+            self.visits.stale = True
+            self._forget_rebounds()
+
+    def _forget_rebounds(self) -> None:
+        """Between two bodies of which no grain is moved on its own, an impact is over."""
+        b, c = self.bodies, self.detector.contacts
+        other = np.where(c.b >= 0, b.wall_body_count + c.b, self.walls.body[np.maximum(-1 - c.b, 0)])
+        c.rebound[(b.movable[b.wall_body_count + c.a] == 0.0) & (b.movable[other] == 0.0)] = 0.0
+
+    def _keep(self, inside: IntArray, impulse: FloatArray) -> None:
+        b, c = self.bodies, self.detector.contacts
+        keep_impulses(
+            c.a, c.b, impulse, inside, self.aggregate, b.orientation, b.wall_body_count, self.bonds.partner, self.bonds.kept
+        )
+
+    def _join_carriers(self, quiet: IntArray, barred: BoolArray) -> None:
+        b, c, g = self.bodies, self.detector.contacts, self.aggregates
+        m = self.policy.merge
+        taken = np.full(len(g.used), -1, np.int32)
+        joined = np.empty(len(self.detector.order), np.int32)
+        count = join_carriers(
+            quiet, c.a, c.b, c.normal, g.of_wall, surface_velocity(self.walls, b.orientation), self.carrier_count, barred,
+            max(m.approach, m.separation, m.tangential), m.rolling, b.wall_body_count, b.position, b.velocity, b.spin, g.centre, g.velocity,
+            g.spin, b.aggregate, taken, self.fixed, joined,
+        )  # fmt: skip
+        joined = joined[:count]
+        g.hold(joined, self.aggregate[joined])
+        gone = np.flatnonzero(taken >= 0).astype(np.int32)
+        if len(gone):
+            member = np.flatnonzero(np.isin(self.aggregate, gone)).astype(np.int32)
+            carrier = taken[self.aggregate[member]]
+            self._dissolve(gone, member, np.flatnonzero(np.isin(g.wall, gone)).astype(np.int32))
+            self.fixed[member] = False
+            g.hold(member, carrier)
+            self._follow_walls()
+        self.merges += count + len(gone)
+
+    def _join_each_other(self, quiet: IntArray, barred: BoolArray) -> None:
+        b, c, g = self.bodies, self.detector.contacts, self.aggregates
+        own, other = self.aggregate[c.a[quiet]], self._other()[quiet]
+        held = ((own >= 0) & (own < self.carrier_count)) | ((other >= 0) & (other < self.carrier_count))
+        quiet = quiet[~held]
+        if not len(quiet):
+            return
+        slots, bodies = len(self.detector.order), len(g.used)
+        parent = np.empty(slots + bodies + b.wall_body_count, np.int32)
+        if not union_quiet(
+            quiet, c.a, c.b, self.detector.slot, slots, self.carrier_count, bodies, b.aggregate, g.wall, self.walls.body, self.dynamic,
+            barred, parent,
+        ):  # fmt: skip
+            return
+        joined = np.zeros(len(parent), bool)
+        joined[:slots] = self.aggregate[self.detector.order] < 0
+        joined[slots : slots + bodies] = g.used
+        joined[slots : slots + self.carrier_count] = False
+        joined[slots + bodies :] = (self.dynamic == 1) & (g.wall < 0)
+        number = np.empty(len(parent), np.int32)
+        groups = compact(parent, joined, number)
+        grains = self.detector.order[number[:slots] >= 0]
+        gone = np.flatnonzero(number[slots : slots + bodies] >= 0).astype(np.int32)
+        old = np.flatnonzero(np.isin(self.aggregate, gone)).astype(np.int32)
+        old_walls = np.flatnonzero(np.isin(g.wall, gone)).astype(np.int32)
+        walls = np.flatnonzero(number[slots + bodies :] >= 0).astype(np.int32)
+        group = np.concatenate([number[: slots][number[:slots] >= 0], number[slots + self.aggregate[old]]])
+        wall_group = np.concatenate([number[slots + bodies + walls], number[slots + g.wall[old_walls]]])
+        self._dissolve(gone, old, old_walls)
+        self._make(np.concatenate([grains, old]), group, groups, np.concatenate([walls, old_walls]), wall_group)
+        at_wall = quiet[c.b[quiet] < 0]
+        self.fixed[c.a[at_wall]] = (self.aggregate[c.a[at_wall]] >= 0) & (
+            self.aggregate[c.a[at_wall]] == g.wall[self.walls.body[-1 - c.b[at_wall]]]
+        )
+        self.merges += len(grains) + len(gone)
+
+    # --- for the stepper ---
+
+    def full_bodies(self) -> FullBodies:
+        """The aggregates as the contact problem takes them; dynamic walls come before them."""
+        alive, g = self.aggregates.alive, self.aggregates
+        place = np.full(len(g.used), -1, np.int32)
+        place[alive] = np.arange(len(alive), dtype=np.int32)
+        return FullBodies(
+            number=alive, velocity=g.velocity[alive], spin=g.spin[alive], inverse_mass=1 / g.mass[alive],
+            inverse_inertia=np.asarray(np.linalg.inv(g.inertia[alive]), float), centre=g.centre[alive],
+            of_grain=np.where(self.aggregate >= self.carrier_count, place[np.maximum(self.aggregate, 0)], -1).astype(np.int32),
+            of_wall=np.where(g.wall >= 0, place[np.maximum(g.wall, 0)], -1).astype(np.int32),
+        )  # fmt: skip
+
+    def take(self, full: FullBodies) -> None:
+        """Velocities of the aggregates after a solve."""
+        self.aggregates.velocity[full.number], self.aggregates.spin[full.number] = full.velocity, full.spin
+
+    def push(self, h: float, gravity: FloatArray, full: FullBodies) -> tuple[FloatArray, FloatArray]:
+        """(A, 3) changes of velocity [m/s] and spin [rad/s] that gravity and the forces on walls inside aggregates bring in a step."""
+        pushed, turned = np.tile(h * gravity, (len(full.number), 1)), np.zeros((len(full.number), 3))
+        for w in np.flatnonzero(full.of_wall >= 0):
+            k, force = full.of_wall[w], np.asarray(self.stepper.scene.all_bodies[w].force)
+            pushed[k] += h * full.inverse_mass[k] * force
+            turned[k] += h * full.inverse_inertia[k] @ np.cross(self.bodies.position[w] - full.centre[k], force)
+        return pushed, turned
+
+    def keep(self, rows: IntArray, new_row: IntArray) -> None:
+        """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
+        self.fixed = self.fixed[rows]
+        self.bonds.keep(rows, new_row)
+        self._grow()
+        b, alive = self.bodies, self.aggregates.alive
+        if len(alive):
+            self.network.update(b.grain_count)
+            part = self.aggregate >= self.carrier_count
+            mass = np.bincount(self.aggregate[part], b.mass[part], len(self.aggregates.used))
+            walls = np.flatnonzero(self.aggregates.wall >= 0)
+            np.add.at(mass, self.aggregates.wall[walls], 1 / b.inverse_mass[walls])
+            torn = alive[mass[alive] < self.aggregates.mass[alive] * (1 - LOST)]
+            if len(torn):
+                self._form_anew(torn)
+        self.visits.stale = True
+
+    def checkpoint(self) -> dict[str, Any]:
+        """All that the next step depends on besides the bodies."""
+        position, rotation = self.visits.listed_pose
+        return {
+            "aggregate": self.aggregate, "aggregates": self.aggregates.checkpoint(), "bonds": self.bonds.checkpoint(), "fixed": self.fixed,
+            "listed_position": position, "listed_rotation": rotation, "resting": self.visits.resting, "looked": self.looked,
+            "changed": int(self.changed),
+        }  # fmt: skip
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Continue from a checkpoint."""
+        b = self.bodies
+        b.aggregate[:] = saved["aggregate"]
+        b.movable[b.grains] = np.where(b.aggregate >= 0, 0.0, b.inverse_mass[b.grains])
+        self.aggregates.restore(saved["aggregates"])
+        self.bonds.restore(saved["bonds"])
+        self.fixed = np.array(saved["fixed"], bool)
+        self.visits.listed_pose = (np.array(saved["listed_position"]), np.array(saved["listed_rotation"]))
+        self.visits.resting, self.looked, self.changed = int(saved["resting"]), int(saved["looked"]), bool(saved["changed"])
+        self._follow_walls()
+        self._grow()
+
+
+def trial_solver(solver: Any, iterations: int) -> PGS:
+    """Sweeps like the run's own, or plain ones if it has none."""
+    return solver.model_copy(update={"iterations": iterations, "tolerance": 0.0}) if isinstance(solver, PGS) else PGS(iterations=iterations)
+
+
+def velocities(body: FloatArray, slots: int) -> tuple[FloatArray, FloatArray]:
+    """(slots, 3) velocities [m/s] and spins [rad/s] of packed bodies."""
+    packed = body[: slots * BODY].reshape(-1, BODY)
+    return packed[:, :3].copy(), packed[:, 3:6] * packed[:, 7:8]

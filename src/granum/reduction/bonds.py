@@ -1,0 +1,118 @@
+"""Bonds: the impulses of contacts inside aggregates, kept for the moment when they open again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._jit import FloatArray, IntArray, device, kernel
+
+ROOM = 8                # contacts that a grain keeps; those of a pair find room with either grain
+NOBODY = -2_147_483_648
+
+
+@device
+def turned_by(q, x, y, z, back):
+    """A vector turned by the unit quaternion q (w first), or back."""
+    w, a, b, c = q[0], q[1], q[2], q[3]
+    if back:
+        a, b, c = -a, -b, -c
+    u, v, t = 2.0 * (b * z - c * y), 2.0 * (c * x - a * z), 2.0 * (a * y - b * x)
+    return x + w * u + b * t - c * v, y + w * v + c * u - a * t, z + w * t + a * v - b * u
+
+
+@device
+def place_for(i, other, aggregate, partner):
+    """Where grain i keeps its bond with ``other``: where it did, in an empty place, or in that of somebody it has parted from; -1: none."""
+    free = -1
+    for n in range(ROOM):
+        if partner[i, n] == other:
+            return n
+        if free < 0 and (partner[i, n] == NOBODY or (partner[i, n] >= 0 and aggregate[partner[i, n]] != aggregate[i])):
+            free = n
+    return free
+
+
+@kernel
+def keep_impulses(
+    a: IntArray, b: IntArray, impulse: FloatArray, inside: IntArray, aggregate: IntArray, orientation: FloatArray, first: int,
+    partner: IntArray, kept: FloatArray,
+) -> None:  # fmt: skip
+    """Keep the impulses (C, 7) of the contacts ``inside``, in the frame of the grain that keeps them, as they act on the other."""
+    for c in inside:
+        i, j, sign = a[c], b[c], 1.0
+        n = place_for(i, j, aggregate, partner)
+        if n < 0 and j >= 0:
+            i, j, sign = b[c], a[c], -1.0
+            n = place_for(i, j, aggregate, partner)
+        if n < 0:
+            continue
+        partner[i, n] = j
+        q = orientation[first + i]
+        kept[i, n, 0] = impulse[c, 0]
+        for f in (1, 4):
+            x, y, z = turned_by(q, sign * impulse[c, f], sign * impulse[c, f + 1], sign * impulse[c, f + 2], True)
+            kept[i, n, f], kept[i, n, f + 1], kept[i, n, f + 2] = x, y, z
+
+
+@kernel
+def recall_impulses(
+    a: IntArray, b: IntArray, normal: FloatArray, orientation: FloatArray, first: int, partner: IntArray, kept: FloatArray,
+    impulse: FloatArray,
+) -> None:  # fmt: skip
+    """Give contacts without an impulse the one that was kept for them."""
+    for c in range(len(a)):
+        if impulse[c, 0] != 0.0:
+            continue
+        i, j, sign = a[c], b[c], 1.0
+        n = -1
+        for m in range(ROOM):
+            if partner[i, m] == j:
+                n = m
+        if n < 0 and j >= 0:
+            i, j, sign = b[c], a[c], -1.0
+            for m in range(ROOM):
+                if partner[i, m] == j:
+                    n = m
+        if n < 0:
+            continue
+        q = orientation[first + i]
+        impulse[c, 0] = kept[i, n, 0]
+        for f in (1, 4):
+            x, y, z = turned_by(q, kept[i, n, f], kept[i, n, f + 1], kept[i, n, f + 2], False)
+            impulse[c, f], impulse[c, f + 1], impulse[c, f + 2] = sign * x, sign * y, sign * z
+        partner[i, n] = NOBODY
+        along = impulse[c, 1] * normal[c, 0] + impulse[c, 2] * normal[c, 1] + impulse[c, 3] * normal[c, 2]
+        for f in range(3):
+            impulse[c, 1 + f] -= along * normal[c, f]
+
+
+class Bonds:
+    """Impulses of contacts that are inside aggregates: ``partner`` (N, 8) grain, or -1 - wall; ``kept`` (N, 8, 7)."""
+
+    def __init__(self) -> None:
+        self.partner = np.full((0, ROOM), NOBODY, np.int32)
+        self.kept = np.zeros((0, ROOM, 7))
+
+    def reserve(self, grains: int) -> None:
+        """Room for so many grains."""
+        have = len(self.partner)
+        if have < grains:
+            room = max(grains, 5 * have // 4)
+            self.partner = np.concatenate([self.partner, np.full((room - have, ROOM), NOBODY, np.int32)])
+            self.kept = np.concatenate([self.kept, np.zeros((room - have, ROOM, 7))])
+
+    def keep(self, rows: IntArray, new_row: IntArray) -> None:
+        """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
+        partner = self.partner[rows]
+        grain = partner >= 0
+        moved = new_row[partner[grain]]
+        partner[grain] = np.where(moved >= 0, moved, NOBODY)
+        self.partner, self.kept = partner, self.kept[rows]
+
+    def checkpoint(self) -> dict[str, Any]:
+        return {"partner": self.partner, "kept": self.kept}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self.partner, self.kept = np.array(saved["partner"]), np.array(saved["kept"])

@@ -1,0 +1,250 @@
+"""The contact network inside aggregates: who touches whom, how far a split reaches, and what still hangs together.
+
+It is read off the neighbour list, whose candidates are linked both ways; grains of one aggregate do not move against each other, so what
+touched when they merged touches still.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import BoolArray, FloatArray, IntArray, device, kernel
+from ..detection.neighbours import NeighbourList
+
+TOUCHING = 1e-6  # gap over the sum of the radii: closer grains of one aggregate touch
+
+
+@kernel
+def link_both_ways(listed: int, candidate_first: IntArray, candidate: IntArray, first: IntArray, partner: IntArray) -> None:
+    """Partners of rank k are ``partner[first[k] : first[k + 1]]``, for the ranks of the last whole list."""
+    first[:] = 0
+    for k in range(listed):
+        for c in range(candidate_first[k], candidate_first[k + 1]):
+            first[k + 1] += 1
+            first[candidate[c] + 1] += 1
+    for k in range(listed):
+        first[k + 1] += first[k]
+    place = first.copy()
+    for k in range(listed):
+        for c in range(candidate_first[k], candidate_first[k + 1]):
+            m = candidate[c]
+            partner[place[k]] = m
+            place[k] += 1
+            partner[place[m]] = k
+            place[m] += 1
+
+
+@kernel
+def link_appended(known: int, candidate_first: IntArray, candidate: IntArray, head: IntArray, link: IntArray, used: int) -> int:
+    """Chain the pairs of the ranks from ``known`` on: ``link`` (L, 2) is a partner and the next link; ``head`` begins each rank's chain."""
+    for k in range(known, len(candidate_first) - 1):
+        for c in range(candidate_first[k], candidate_first[k + 1]):
+            m = candidate[c]
+            link[used, 0], link[used, 1] = m, head[k]
+            head[k] = used
+            link[used + 1, 0], link[used + 1, 1] = k, head[m]
+            head[m] = used + 1
+            used += 2
+    return used
+
+
+@device
+def touches(position, i, j, reach):
+    """Whether two grains (rows i, j of the bodies) with the sum ``reach`` [m] of their radii touch."""
+    x, y, z = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
+    near = reach * (1.0 + TOUCHING)
+    return x * x + y * y + z * z <= near * near
+
+
+@device
+def next_partner(step, k, first, partner, head, link):
+    """The next partner of rank k, and where to go on: ``step`` begins with -1; after the last it is -2, and the partner -1."""
+    listed = len(first) - 1
+    at = step
+    if at == -1:
+        at = np.int64(first[k]) if k < listed else np.int64(-3) - head[k]
+    if at >= 0 and k < listed and at == first[k + 1]:
+        at = np.int64(-3) - head[k]
+    if at >= 0:
+        return np.int64(partner[at]), at + 1
+    node = np.int64(-3) - at
+    if node < 0:
+        return np.int64(-1), np.int64(-2)
+    return np.int64(link[node, 0]), np.int64(-3) - link[node, 1]
+
+
+@kernel
+def grow(
+    seed: IntArray, depth: int, aggregate: IntArray, order: IntArray, rank: IntArray, first: IntArray, partner: IntArray, head: IntArray,
+    link: IntArray, position: FloatArray, radius: FloatArray, walls: int, mark: IntArray, stamp: int, out: IntArray,
+) -> int:  # fmt: skip
+    """Grains within ``depth`` - 1 contacts of the seeds, in their aggregates; returns how many are in ``out``. Depth 0: without end.
+
+    ``mark`` (N,) is set to ``stamp`` for them.
+    """
+    count = 0
+    for i in seed:
+        if aggregate[i] >= 0 and mark[i] != stamp:
+            mark[i] = stamp
+            out[count] = i
+            count += 1
+    begin, level = 0, 1
+    while begin < count and (depth == 0 or level < depth):
+        end = count
+        for n in range(begin, end):
+            i = out[n]
+            step = np.int64(-1)
+            while True:
+                m, step = next_partner(step, np.int64(rank[i]), first, partner, head, link)
+                if m < 0:
+                    break
+                j = order[m]
+                if j < 0 or mark[j] == stamp or aggregate[j] != aggregate[i]:
+                    continue
+                if touches(position, walls + i, walls + j, radius[i] + radius[j]):
+                    mark[j] = stamp
+                    out[count] = j
+                    count += 1
+        begin = end
+        level += 1
+    return count
+
+
+@kernel
+def find_around(
+    split: IntArray, carriers: int, aggregate: IntArray, order: IntArray, rank: IntArray, first: IntArray, partner: IntArray,
+    head: IntArray, link: IntArray, position: FloatArray, radius: FloatArray, walls: int, mark: IntArray, stamp: int, out: IntArray,
+) -> int:  # fmt: skip
+    """Grains that carriers hold and that touch one that has come off; returns how many are in ``out``."""
+    count = 0
+    for i in split:
+        step = np.int64(-1)
+        while True:
+            m, step = next_partner(step, np.int64(rank[i]), first, partner, head, link)
+            if m < 0:
+                break
+            j = order[m]
+            if j < 0 or mark[j] == stamp or not 0 <= aggregate[j] < carriers:
+                continue
+            if touches(position, walls + i, walls + j, radius[i] + radius[j]):
+                mark[j] = stamp
+                out[count] = j
+                count += 1
+    return count
+
+
+@kernel
+def find_parts(
+    start: IntArray, limit: int, fixed: BoolArray, aggregate: IntArray, order: IntArray, rank: IntArray, first: IntArray,
+    partner: IntArray, head: IntArray, link: IntArray, position: FloatArray, radius: FloatArray, walls: int, mark: IntArray,
+    stamp: int, queue: IntArray, label: IntArray,
+) -> tuple[int, int]:  # fmt: skip
+    """Parts of aggregates that hang together, from the ``start`` grains on; returns how many grains are in parts, and how many parts.
+
+    A part with a ``fixed`` grain, or with more than ``limit`` grains, is whole where it is and is left out; the grains of the others are in
+    ``queue``, the number of their part in ``label`` (N,). ``mark`` (N,) is set to ``stamp`` for what is fixed, and to ``stamp`` + 1 for
+    what is looked at; both must be new.
+    """
+    kept, parts = 0, 0
+    for s in start:
+        if mark[s] >= stamp or aggregate[s] < 0:
+            continue
+        queue[kept] = s
+        mark[s] = stamp + 1
+        label[s] = parts
+        begin, count = kept, kept + 1
+        whole = fixed[s]
+        while begin < count and not whole:
+            i = queue[begin]
+            begin += 1
+            step = np.int64(-1)
+            while True:
+                m, step = next_partner(step, np.int64(rank[i]), first, partner, head, link)
+                if m < 0:
+                    break
+                j = order[m]
+                if j < 0 or aggregate[j] != aggregate[i] or (mark[j] == stamp + 1 and label[j] == parts):
+                    continue
+                if not touches(position, walls + i, walls + j, radius[i] + radius[j]):
+                    continue
+                if mark[j] == stamp or fixed[j]:
+                    whole = True
+                    break
+                mark[j] = stamp + 1
+                label[j] = parts
+                queue[count] = j
+                count += 1
+                if count - kept > limit:
+                    whole = True
+                    break
+        if whole:
+            for n in range(kept, count):
+                mark[queue[n]] = stamp
+        else:
+            kept = count
+            parts += 1
+    return kept, parts
+
+
+class Network:
+    """Links between the grains of a neighbour list, both ways round, kept up to date as the list changes."""
+
+    def __init__(self, near: NeighbourList) -> None:
+        self.near = near
+        self.first, self.partner = np.zeros(1, np.int32), np.zeros(0, np.int32)
+        self.head, self.link = np.zeros(0, np.int32), np.zeros((0, 2), np.int32)
+        self.mark, self.out, self.label = (np.zeros(0, np.int32) for _ in range(3))
+        self._stamp = 0
+        self._known, self._used, self._version = 0, 0, -1
+
+    def update(self, grains: int) -> None:
+        """Follow the neighbour list of so many grains."""
+        near = self.near
+        if len(self.mark) < grains:
+            self.mark, self.out, self.label = (np.zeros(2 * grains, np.int32) for _ in range(3))
+            self._stamp = 0
+        if self._version != near.rebuilds:
+            self._version, self._known, self._used = near.rebuilds, near.listed, 0
+            self.first = np.empty(near.listed + 1, np.int32)
+            self.partner = np.empty(2 * near.candidate_first[near.listed], np.int32)
+            link_both_ways(near.listed, near.candidate_first, near.candidate, self.first, self.partner)
+            self.head = np.full(near.listed, -1, np.int32)
+        ranks = len(near.order)
+        if self._known < ranks:
+            more = 2 * int(near.candidate_first[ranks] - near.candidate_first[self._known])
+            if len(self.link) < self._used + more:
+                self.link = np.concatenate([self.link[: self._used], np.empty((self._used + 2 * more + 64, 2), np.int32)])
+            self.head = np.concatenate([self.head, np.full(ranks - self._known, -1, np.int32)])
+            self._used = link_appended(self._known, near.candidate_first, near.candidate, self.head, self.link, self._used)
+            self._known = ranks
+
+    def _arrays(self) -> tuple[IntArray, ...]:
+        return self.near.order, self.near.rank, self.first, self.partner, self.head, self.link
+
+    def _new_stamp(self) -> int:
+        self._stamp += 2
+        if self._stamp > 2_000_000_000:
+            self.mark[:] = 0
+            self._stamp = 2
+        return self._stamp
+
+    def within(self, seed: IntArray, depth: int, aggregate: IntArray, position: FloatArray, radius: FloatArray, walls: int) -> IntArray:
+        """Merged grains less than ``depth`` contacts from the seeds, these included; 0: everything that hangs on them."""
+        count = grow(seed, depth, aggregate, *self._arrays(), position, radius, walls, self.mark, self._new_stamp(), self.out)
+        return self.out[:count].copy()
+
+    def around(
+        self, split: IntArray, carriers: int, aggregate: IntArray, position: FloatArray, radius: FloatArray, walls: int
+    ) -> IntArray:
+        """Grains held by carriers that touch one of ``split``."""
+        count = find_around(split, carriers, aggregate, *self._arrays(), position, radius, walls, self.mark, self._new_stamp(), self.out)
+        return self.out[:count].copy()
+
+    def parts(
+        self, start: IntArray, limit: int, fixed: BoolArray, aggregate: IntArray, position: FloatArray, radius: FloatArray, walls: int
+    ) -> tuple[IntArray, IntArray, int]:
+        """Grains that hang together without a ``fixed`` one, the part each belongs to, and the number of parts."""
+        kept, parts = find_parts(
+            start, limit, fixed, aggregate, *self._arrays(), position, radius, walls, self.mark, self._new_stamp(), self.out, self.label
+        )
+        return self.out[:kept].copy(), self.label[self.out[:kept]], parts

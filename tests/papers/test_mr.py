@@ -1,0 +1,51 @@
+"""The experiments of MR: every curve and row is there at a size of seconds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from granum.experiments import mr_collapse, mr_conveyor, mr_drum, run_jobs
+
+ASKED = ("angle", "angle_reference", "reduction_level", "speed_up")
+
+
+def one_by_one(jobs):
+    return run_jobs(jobs, 1)
+
+
+def test_conveyor_gives_every_curve(tmp_path):
+    size = mr_conveyor.ConveyorSize(
+        length=34.0, iterations=20, reference_iterations=30, fill_iterations=10, settle=0.1, window=0.5, rate=500.0
+    )
+    outcome = mr_conveyor.measure(size, one_by_one)
+    assert all(np.isfinite(outcome.curves[name]) for name in ASKED)
+    assert set(outcome.curves["runs"]) == {"full-30", "full-20", "ref-20", "cs-20", "ctr-20-50-f"}
+    for found in outcome.curves["runs"].values():
+        # 500 a second go in; in half a second about as many fall off the end, in lumps.
+        assert 50 < found["discharged"] < 500
+        assert 0 < found["centre"][0] < 15
+        assert abs(found["distribution"]["part"].sum() - 1) < 1e-9
+    assert all(path.stat().st_size > 10_000 for path in mr_conveyor.draw(outcome, tmp_path))
+
+
+def test_collapse_gives_every_curve(tmp_path):
+    size = mr_collapse.CollapseSize(count=300, width=6.0, iterations=20, reference_iterations=40, prepare_iterations=20, duration=0.3)
+    outcome = mr_collapse.measure(size, one_by_one)
+    assert all(np.isfinite(outcome.curves[name]) for name in ASKED)
+    for found in outcome.curves["runs"].values():
+        assert found["angle"][-1] > 5  # it has begun to slope
+        assert len(found["angle"]) == len(found["angle_time"])
+    assert all(path.stat().st_size > 10_000 for path in mr_collapse.draw(outcome, tmp_path))
+
+
+def test_drum_gives_every_curve(tmp_path):
+    size = mr_drum.DrumSize(
+        prepare=0.3, window=0.2, settle=0.1, prepare_iterations=10, iterations=20, reference_iterations=30, count=150, width=12.0,
+        length=3.0,
+    )
+    outcome = mr_drum.measure(size, one_by_one)
+    assert all(np.isfinite(outcome.curves[name]) for name in ASKED)
+    for found in outcome.curves["runs"].values():
+        assert -1 < found["towers"]["lift"] < 1
+        assert len(found["section"]["speed"]) == 150
+    assert all(path.stat().st_size > 10_000 for path in mr_drum.draw(outcome, tmp_path))

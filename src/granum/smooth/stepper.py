@@ -92,7 +92,7 @@ class SmoothStepper:
         # the pairs that touch
         self._count = 0
         self._a = self._b = self._place = np.zeros(1, np.int32)
-        self._pair_force = EMPTY
+        self._pair_force = np.zeros((0, self.springs))
         # walls: grains near them, how far those walls may still go, contacts of this step and the last
         self._near, self._way = np.zeros(0, np.int32), 0.0
         self._touch, self._last = WallContacts(0, self.springs), WallContacts(0, self.springs)

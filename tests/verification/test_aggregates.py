@@ -109,7 +109,6 @@ def test_a_rod_in_flight_precesses_and_falls(h):
     sim.step()
     assert sim.report.aggregates == 1
     assert sim.report.free_grains == 0
-    linear, angular = momenta(sim.bodies)
     steps = round(time / h)
     for _ in range(steps - 1):
         sim.step()
@@ -191,13 +190,14 @@ def test_grains_in_a_drum_turn_with_it_and_keep_their_distances():
     motion = Motion(spin=(0, -0.5, 0))
     drum = Body(name="drum", kind="kinematic", motion=motion, walls=(Box(material="stone", lower=(-0.05,) * 3, upper=(0.05,) * 3),))
     scene = Scene(
-        materials=(material(friction=0.9),), bodies=(drum,), grains=(Grains(material="stone", position=block(3, 3, 2, (0, 0, -0.05)), diameter=D),)
+        materials=(material(friction=0.9),), bodies=(drum,),
+        grains=(Grains(material="stone", position=block(3, 3, 2, (0, 0, -0.05)), diameter=D),),
     )
     sim = simulation(scene, 2e-3)
     for _ in range(30):
         sim.step()
     assert sim.report.reduction_level == 1.0
-    start, angle = sim.position.copy(), -0.5 * sim.time
+    start, angle, work = sim.position.copy(), -0.5 * sim.time, sim.stepper.work
     for _ in range(200):
         sim.step()
     turned = -0.5 * sim.time - angle
@@ -206,7 +206,7 @@ def test_grains_in_a_drum_turn_with_it_and_keep_their_distances():
     assert_allclose(sim.position, expected, atol=1e-13)
     assert_allclose(sim.velocity, np.cross([0, -0.5, 0], sim.position), atol=1e-15)
     lifted = 9.81 * sim.bodies.mass @ (sim.position[:, 2] - start[:, 2])
-    assert sim.stepper.work == pytest.approx(lifted, rel=0.05)  # the drum lifts them; settling before it is the rest
+    assert sim.stepper.work - work == pytest.approx(lifted, rel=1e-9)  # the drum lifts them
 
 
 def test_a_falling_container_merges_with_its_load_and_keeps_its_momentum():
@@ -225,18 +225,17 @@ def test_a_falling_container_merges_with_its_load_and_keeps_its_momentum():
     linear, _ = momenta(sim.bodies)
     whole = sim.bodies.mass.sum() + 0.05
     assert_allclose(linear, [0, 0, -9.81 * sim.time * whole], atol=1e-12 * whole * 9.81)
-    assert_allclose(sim.velocity, np.tile(sim.bodies.velocity[1], (18, 1)) + np.cross(sim.bodies.spin[1], sim.position - sim.bodies.position[1]),
-                    atol=1e-12)  # fmt: skip
+    rigid = sim.bodies.velocity[1] + np.cross(sim.bodies.spin[1], sim.position - sim.bodies.position[1])
+    assert_allclose(sim.velocity, rigid, atol=1e-12)
 
 
 def pit(**more):
     """A bed in a box on which one grain falls."""
-    rng = np.random.default_rng(3)
-    bed = block(5, 5, 3, (-0.02, -0.02, 0.0)) + rng.uniform(0, 1e-4, (75, 3))
+    bed = block(5, 5, 3, (-0.02, -0.02, 0.0))
     return Scene(
         materials=(material(),), gravity=Gravity(acceleration=(0, 0, -9.81)),
         walls=(Box(material="stone", lower=(-0.026, -0.026, 0), upper=(0.027, 0.027, 1), open=("+z",)),),
-        grains=(Grains(material="stone", position=[*bed, (0.001, 0.002, 0.12)], diameter=D),), **more,
+        grains=(Grains(material="stone", position=[*bed, (0.001, 0.002, 0.16)], diameter=D),), **more,
     )  # fmt: skip
 
 
@@ -247,11 +246,11 @@ def bits(sim):
 def test_an_impact_opens_a_resting_bed_and_it_closes_again():
     sim = simulation(pit(), 2e-3)
     levels = []
-    for _ in range(120):
+    for _ in range(160):
         sim.step()
         levels.append(sim.report.reduction_level)
-    assert max(levels[:55]) > 0.95  # at rest before the impact, but for the falling grain
-    assert min(levels[55:100]) < 0.9  # the impact has freed some
+    assert max(levels[:65]) > 0.95  # at rest before the impact, but for the falling grain
+    assert min(levels[65:130]) < 0.95  # the impact has freed some
     assert levels[-1] > 0.95
 
 
@@ -266,7 +265,8 @@ def test_nothing_is_merged_inside_a_sensor():
 
 
 def test_all_grains_merged_into_the_floor_stay_where_they_are():
-    scene = Scene(materials=(material(),), walls=(Plane(material="stone"),), grains=(Grains(material="stone", position=block(2, 2, 1), diameter=D),))
+    grains = Grains(material="stone", position=block(2, 2, 1), diameter=D)
+    scene = Scene(materials=(material(),), walls=(Plane(material="stone"),), grains=(grains,))
     sim = simulation(scene)
     for _ in range(50):
         sim.step()
@@ -299,8 +299,8 @@ def test_the_trial_lets_go_of_what_has_lost_its_support():
     support = Body(name="table", kind="kinematic", motion=Motion(velocity=(0.5, 0, 0), start=0.2),
                    walls=(Box(material="smooth", lower=(-0.02, -0.1, -0.02), upper=(0.2, 0.1, 0.0), side="outside"),))  # fmt: skip
     scene = Scene(
-        materials=(material(), material(name="smooth", friction=0.0)), bodies=(support,), walls=(Plane(material="stone", point=(0, 0, -0.2)),),
-        grains=(Grains(material="stone", position=block(2, 2, 2), diameter=D),),
+        materials=(material(), material(name="smooth", friction=0.0)), bodies=(support,),
+        walls=(Plane(material="stone", point=(0, 0, -0.2)),), grains=(Grains(material="stone", position=block(2, 2, 2), diameter=D),),
     )  # fmt: skip
     sim = simulation(scene, 2e-3, {"split": ["trial"], "trial": {"every": 1}})
     for _ in range(90):

@@ -109,12 +109,30 @@ def test_a_grain_does_not_get_through_a_thin_sink():
         sim.step()
     assert sim.grain_count == 1
     assert 0.005 < sim.position[0, 0] < 0.0065
+    twin = Simulation.restore(sim.scene, sim.settings, sim.checkpoint())  # knows that it waits, though it is not inside
+    twin.step()
+    assert twin.taken_out == 1
     sim.step()
     assert sim.taken_out == 1
     assert sim.grain_count == 0
     sim.step()  # nobody is left, and the run goes on
     saved = sim.checkpoint()
     assert Simulation.restore(sim.scene, sim.settings, saved).step().contacts == 0
+
+
+def test_one_comes_when_another_goes():
+    """In one step, so that their number stays: the guard weighs anew, and the neighbour list knows the new one."""
+    made = scene(
+        grains=[Grains(material="stone", position=[[0, 0, 0]], diameter=SMALL, velocity=[[1, 0, 0]])], walls=[],
+        gravity=Gravity(acceleration=(0, 0, 0)), sinks=[Sink(region=BoxRegion(lower=(0.01, -1, -1), upper=(1, 1, 1)))],
+        emitters=[scene().emitters[0].model_copy(update={"count": 1, "start": 0.02})],
+    )  # fmt: skip
+    sim = Simulation(made, make_settings({"time_step": 0.001}))
+    for step in range(EVERY + 2):
+        sim.step()
+        assert sim.bodies.id.tolist() == [0 if step < EVERY else 1]
+        assert sim.guard.mass == pytest.approx(sim.bodies.mass[0], rel=1e-14)
+    assert sim.radius[0] > 2 * SMALL / 2
 
 
 def test_many_leave_at_once():
@@ -124,6 +142,22 @@ def test_many_leave_at_once():
         sim.step()
     assert sim.grain_count == 0
     assert sim.step_count % EVERY != 1
+
+
+@pytest.mark.parametrize("stepper", RUNS)
+@pytest.mark.parametrize("reach", [0.01, 1.0])
+def test_who_starts_in_a_sink_is_not_in_the_first_step(stepper, reach):
+    """Some of the grains, or all: then the run goes on without any."""
+    made = scene(
+        grains=[Grains(material="stone", position=[[0, 0, 0], [0.5, 0, 0], [0.5, 0, 2 * SMALL]], diameter=SMALL)], emitters=[], walls=[],
+        materials=[scene().materials[0].model_copy(update={"rolling_friction": 0.0})],
+        sinks=[Sink(region=BallRegion(centre=(0, 0, 0), radius=reach))],
+    )  # fmt: skip
+    sim = Simulation(made, make_settings(RUNS[stepper]))
+    for _ in range(3):
+        sim.step()
+        assert sim.contacts.contact_count == 0
+    assert sim.bodies.id.tolist() == ([1, 2] if reach < 0.5 else [])
 
 
 def test_who_never_moves_stays():

@@ -10,6 +10,7 @@ from .conveyor import Discharge, RidgeAngle, conveyor_ridge, discharge_points, r
 from .drum import Drum, DrumAngles, FlowProfile, Towers, drum_angles, flow_profile, plug_fraction, relative_speed, towers
 from .energy import EnergySeries, energy_series, kinetic_energy, scaled_kinetic_energy
 from .force_network import ForceDistribution, ForceNetwork
+from .merged import MergedCounts, merged_counts
 from .reduction import contact_overhead, mergeable_level, overhead_of, predicted_speed_up, trial_overhead
 from .results import exact_column_height, mean_and_largest_overlap, scene_results, state_hash
 from .silo import (
@@ -55,6 +56,7 @@ __all__ = [
     "HistogramComparison",
     "JanssenFit",
     "Loads",
+    "MergedCounts",
     "PileShape",
     "RidgeAngle",
     "SeriesComparison",
@@ -87,6 +89,7 @@ __all__ = [
     "main_heap",
     "mean_and_largest_overlap",
     "mergeable_level",
+    "merged_counts",
     "overhead_of",
     "overlap_ratio",
     "pile_shape",

@@ -19,6 +19,7 @@ from .contact_errors import Spread, contact_counts, overlap_ratio, slide_errors
 from .drum import drum_angles, flow_profile, plug_fraction
 from .energy import energy_series
 from .force_network import ForceNetwork
+from .merged import merged_counts
 from .packing import packing_moduli, packing_numbers
 from .silo import FEWEST_POINTS, axis_profile, janssen_fit, loads, vertical_pressure, wall_pressure
 from .snapshot import Snapshot, snapshots
@@ -230,6 +231,10 @@ def _of_network(net: ForceNetwork) -> dict[str, float]:
     }  # fmt: skip
 
 
+def _reduction(shots: Iterable[Snapshot]) -> Measured:
+    return _series(shots, lambda s: asdict(merged_counts(s)), "no grains")
+
+
 def _fields(shots: Iterable[Snapshot]) -> Measured:
     seen = [s for s in shots if s.grain_count]
     if not seen:
@@ -353,6 +358,10 @@ METRICS: dict[str, Metric] = {
         _network, "force network: mean and strong forces, exponential tail, coordination, fabric anisotropy, chains; f / <f>; "
         "rattlers: under gravity grains without a contact that pushes, else those with fewer than 4 (with friction 2), one after the other",
         {"mean_force": "N", "largest_force": "N"}, table="histogram",
+    ),
+    "reduction": Metric(
+        _reduction, "level of model reduction; grains that are free, held by walls and merged into aggregates", {"time": "s"},
+        needs="a run with model reduction", all_frames=True,
     ),
     "fields": Metric(
         _fields, "coarse-grained density, velocity, stress, shear rate and inertial number in cells of 2 diameters",

@@ -65,8 +65,8 @@ class Snapshot:
     wall_velocity: FloatArray  # (W, 3) [m/s]; NaN where an old file does not tell
     wall_spin: FloatArray  # (W, 3) [rad/s]; NaN where an old file does not tell
 
+    aggregate: IntArray | None = None  # (N,) -1 free, below W held by that wall body, else an aggregate; None: no model reduction
     path: Path | None = None  # of the recording
-    merged: BoolArray | None = None  # (N,) grains that are part of an aggregate or held by a wall: the contacts inside are not listed
 
     @property
     def grain_count(self) -> int:
@@ -114,7 +114,8 @@ class Snapshot:
             scene, time=frame.time, gravity=scene.gravity.at(max(0.0, frame.time - time_step)), position=frame.position,
             velocity=frame.velocity, spin=frame.spin, radius=frame.radius, material=frame.material, id=ids, held=_held(scene, ids),
             a=row_of(c.a), b=b, point=c.point, normal=c.normal, overlap=c.overlap, normal_force=c.normal_force,
-            tangential_force=c.force - c.normal_force[:, None] * c.normal, status=c.status, walls=walls, path=recording.path,
+            tangential_force=c.force - c.normal_force[:, None] * c.normal, status=c.status, walls=walls, aggregate=frame.aggregate,
+            path=recording.path,
         )  # fmt: skip
 
     @classmethod
@@ -128,7 +129,6 @@ class Snapshot:
             material=bodies.material.copy(), id=bodies.id.copy(), held=bodies.inverse_mass[bodies.grains] == 0, a=c.a.copy(), b=c.b.copy(),
             normal=c.normal.copy(), overlap=c.overlap.copy(), normal_force=c.normal_force, tangential_force=c.tangential_force,
             rebounding=c.rebound > 0, walls=walls,
-            merged=bodies.aggregate >= 0 if bodies.aggregate.any() else None,
         )  # fmt: skip
 
     @classmethod
@@ -136,7 +136,7 @@ class Snapshot:
         cls, scene: Scene, *, position: Any, radius: Any, velocity: Any = None, spin: Any = None, material: Any = None, id: Any = None,
         held: Any = None, time: float = 0.0, gravity: Any = None, a: Any = (), b: Any = (), normal: Any = None, overlap: Any = 0.0,
         normal_force: Any = 0.0, tangential_force: Any = 0.0, point: Any = None, status: Any = None, rebounding: Any = False,
-        walls: dict[str, Any] | None = None, path: Path | None = None, merged: Any = None,
+        walls: dict[str, Any] | None = None, aggregate: Any = None, path: Path | None = None,
     ) -> Snapshot:  # fmt: skip
         """From plain arrays; numbers stand for all rows.
 
@@ -168,7 +168,8 @@ class Snapshot:
             force=normal_force[:, None] * normal + tangential_force, normal_force=normal_force, tangential_force=tangential_force,
             status=np.asarray(status, np.int8), friction=friction,
             slip=_slip(scene, position, velocity, spin, radius, a, b, normal, overlap, wall_body, walls),
-            wall_body=wall_body, path=path, merged=merged, **{f"wall_{name}": np.asarray(walls[name], float) for name in WALL_ARRAYS},
+            wall_body=wall_body, aggregate=None if aggregate is None else np.asarray(aggregate), path=path,
+            **{f"wall_{name}": np.asarray(walls[name], float) for name in WALL_ARRAYS},
         )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from ..checks import InputError, RunError
 from ..io import Recording, checkpoint_path
 from .console import stderr, talk
-from .summary import summarise
+from .summary import mean_level, summarise
 
 PICTURE_MARK = b"granum"  # stands in the first bytes of our pictures
 
@@ -59,6 +59,9 @@ def execute(job: Job) -> dict[str, Any]:
             raise
         raise type(error)(f"{error} Last good checkpoint: {sim.last_checkpoint}; continue with: {restart}") from error
     summary = recorder.reported or {}
+    if sim.settings.reduction is not None:
+        with Recording(job.recording) as recording:
+            summary = summary | mean_level(recording)
     if job.about.get("picture"):
         summary = summary | {"picture": draw(sim, job.recording.with_suffix(".png"))}
     return summary

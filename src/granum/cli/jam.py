@@ -12,6 +12,7 @@ import typer
 from ..checks import InputError, known_name
 from .console import in_words
 from .packings import SIZES_HELP, Watch, about, draw_beside, facts, observables, packing_rows, read_law, read_sizes, show, warm_up
+from .reduction import Refused, refuse_reduction
 
 if TYPE_CHECKING:
     from ..quasistatic.jam import JamStep
@@ -36,6 +37,7 @@ def jam(
     output: Annotated[Path, typer.Option("--output", "-o", help="Recording of the packing.")] = Path("jam.h5"),
     no_picture: Annotated[bool, typer.Option("--no-picture", help="Do not draw the packing beside it.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    reduce: Refused = None,
 ) -> None:
     """Find the packing fraction at which grains jam, and the packing there.
 
@@ -55,6 +57,7 @@ def jam(
     from ..quasistatic.packing import FEWEST
     from .execute import check_output
 
+    refuse_reduction(reduce)
     if particles < FEWEST:
         raise InputError(f"--particles must be at least {FEWEST} (got {particles}).")
     if dim not in (2, 3):

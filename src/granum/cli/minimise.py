@@ -21,6 +21,7 @@ from .packings import (
     show,
     warm_up,
 )
+from .reduction import Refused, refuse_reduction
 
 if TYPE_CHECKING:
     from ..quasistatic.course import MinimiseReport
@@ -60,6 +61,7 @@ def minimise(
     ] = None,
     no_picture: Annotated[bool, typer.Option("--no-picture", help="Do not draw the end beside the recording.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, with the residual of every iteration.")] = False,
+    reduce: Refused = None,
 ) -> None:
     """Minimise the energy of a packing, or of the grains at the end of a run, and compare methods.
 
@@ -76,6 +78,7 @@ def minimise(
     from ..io.packing import is_packing, read_packing
     from ..quasistatic.packing import check_fraction
 
+    refuse_reduction(reduce)
     if (file is None) == (packing is None):
         raise InputError("give the recording FILE of a packing or of a run, or --packing N,PHI for a random one" + (
             " (got both)." if file is not None else "."

@@ -12,8 +12,8 @@ from .console import in_words
 from .restart import recording_of
 
 NAMES = (
-    "picture, network, velocity, density, packing, pressure, shear, inertial, histogram, forces, profile, janssen, energy, contacts, "
-    "overlap, solver"
+    "picture, network, aggregates, velocity, density, packing, pressure, shear, inertial, histogram, forces, profile, janssen, energy, "
+    "contacts, overlap, solver, reduction"
 )
 PACKING_NAMES = "packing, network, forces, shear, search"
 FORMATS = (".png", ".pdf", ".svg")
@@ -38,7 +38,13 @@ def plot(
     width: Annotated[float | None, typer.Option(help="Width of the coarse-graining kernel [d].", rich_help_panel=PLANE)] = None,
     grains: Annotated[bool, typer.Option("--grains", help="Draw the grains over a field.", rich_help_panel=PLANE)] = False,
 ) -> None:
-    """Draw a figure of a recording."""
+    """Draw a figure of a recording.
+
+    \b
+    granum plot drum.h5 velocity --average 20 --grains
+    granum plot heap.h5 aggregates --time 2.5 --slab 4
+    granum plot heap.h5 reduction -o level.pdf
+    """
     from ..io import Recording
     from ..plot.figures import draw_figure
     from ..plot.look import Look

@@ -11,6 +11,20 @@ import typer
 
 from ..checks import InputError, known_name
 from .console import in_words, talk
+from .reduction import (
+    MergeAcceleration,
+    MergeSpin,
+    MergeVelocity,
+    Reduce,
+    ReductionOptions,
+    Sensors,
+    Shadow,
+    SplitDepth,
+    SplitVelocity,
+    TrialDepth,
+    TrialForce,
+    TrialIterations,
+)
 
 if TYPE_CHECKING:
     from ..scene.scene import Scene
@@ -43,6 +57,17 @@ def run(
     damping: Annotated[
         str | None, typer.Option(help="Of the smooth stepper: from restitution or dissipation.", rich_help_panel=SOLVE)
     ] = None,
+    reduce: Reduce = None,
+    merge_velocity: MergeVelocity = None,
+    merge_spin: MergeSpin = None,
+    merge_acceleration: MergeAcceleration = None,
+    split_velocity: SplitVelocity = None,
+    split_depth: SplitDepth = None,
+    trial_iterations: TrialIterations = None,
+    trial_force: TrialForce = None,
+    trial_depth: TrialDepth = None,
+    sensor: Sensors = None,
+    shadow: Shadow = None,
     time_step: Annotated[
         float | None, typer.Option(help="[s]; default: of the scene (nonsmooth), or as stable (smooth).", rich_help_panel=RUN)
     ] = None,
@@ -69,7 +94,8 @@ def run(
     """Simulate a scene and record it.
 
     Examples: granum run column; granum run box --set count=2000 --iterations 100; granum run box --stepper smooth --duration 0.2;
-    granum run box --duration 1 --dump-problem 0.5 --dump-problem 1
+    granum run box --duration 1 --dump-problem 0.5 --dump-problem 1;
+    granum run pile --reduce contact,trial --merge-velocity 2.5e-3 --split-velocity 0.15
     """
     method = {
         "name": solver, "iterations": iterations, "tolerance": tolerance, "momentum": momentum, "friction": friction, "order": order,
@@ -83,12 +109,18 @@ def run(
         "time_step": time_step, "duration": duration, "every": every, "checkpoint_every": checkpoint_every,
         "relax": relax or None, "threads": threads,
     })  # fmt: skip
-    _start(scene, _pairs(values or []), seed, flags, output, dump_problem or [], picture=not no_picture, as_json=as_json)
+    numbers = {
+        "merge_velocity": merge_velocity, "merge_spin": merge_spin, "merge_acceleration": merge_acceleration,
+        "split_velocity": split_velocity, "split_depth": split_depth, "trial_iterations": trial_iterations, "trial_force": trial_force,
+        "trial_depth": trial_depth, "shadow": shadow,
+    }  # fmt: skip
+    reduction = ReductionOptions(reduce, numbers, tuple(sensor or ()))
+    _start(scene, _pairs(values or []), seed, flags, reduction, output, dump_problem or [], picture=not no_picture, as_json=as_json)
 
 
 def _start(
-    spec: str, values: dict[str, str], seed: int | None, flags: dict[str, Any], output: Path | None, dumps: list[float], *, picture: bool,
-    as_json: bool,
+    spec: str, values: dict[str, str], seed: int | None, flags: dict[str, Any], reduction: ReductionOptions, output: Path | None,
+    dumps: list[float], *, picture: bool, as_json: bool,
 ) -> None:  # fmt: skip
     from .._jit import cache_is_warm
     from ..observe import Compiling, ProblemDump
@@ -98,8 +130,8 @@ def _start(
     from .execute import Job, check_output, command_line, default_output, execute
     from .summary import show
 
-    scene = load_scene(spec, values, seed)
-    settings = _settings(scene, flags)
+    scene = reduction.add_sensors(load_scene(spec, values, seed))
+    settings = _settings(scene, flags, reduction)
     output = output if output is not None else default_output(scene.name)
     check_output(output, picture)
     dump = ProblemDump(_dump_paths(dumps, output, settings), talk)
@@ -119,7 +151,7 @@ def _start(
     show(summary | {"problems": [str(path) for path in dump.written]} if dumps else summary, as_json)
 
 
-def _settings(scene: Scene, flags: dict[str, Any]) -> Settings:
+def _settings(scene: Scene, flags: dict[str, Any], reduction: ReductionOptions) -> Settings:
     """Of the scene and the command line, with every default that depends on the scene filled in."""
     from ..nonsmooth.solvers import SOLVERS
     from ..nonsmooth.warm_start import WARM_STARTS
@@ -138,7 +170,8 @@ def _settings(scene: Scene, flags: dict[str, Any]) -> Settings:
     method = known_name("solver", solver.get("name", of_scene), SOLVERS)
     _fit(solver, method, SOLVERS[method].model_fields)
     known_name("warm start", stepper.get("warm_start", {}).get("name", "none"), WARM_STARTS)
-    settings = make_settings(scene.run, flags)
+    policy = reduction.over(scene, name)
+    settings = make_settings(scene.run, flags, {"stepper": {"reduction": policy}} if name == "nonsmooth" else {})
     if name == "smooth":
         _tell_of_restitution(scene, settings)
     threads = _useful_threads(settings)

@@ -12,6 +12,7 @@ import typer
 from ..checks import InputError, OutputError, finite_positive
 from .console import in_words
 from .packings import Watch, about, draw_beside, observables, packing_rows, show, unit_of_pressure, warm_up
+from .reduction import Refused, refuse_reduction
 
 if TYPE_CHECKING:
     from ..quasistatic.measure import Measured
@@ -36,6 +37,7 @@ def shear(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Recording. Default: FILE with -shear in its name.")] = None,
     no_picture: Annotated[bool, typer.Option("--no-picture", help="Do not draw the curves beside it.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, with the curves.")] = False,
+    reduce: Refused = None,
 ) -> None:
     """Shear a packing quasi-statically, and record stress and fabric.
 
@@ -55,6 +57,7 @@ def shear(
     from ..quasistatic.shear import strains
     from .execute import check_output
 
+    refuse_reduction(reduce)
     with Recording(file) as recording:
         packing, seed = read_packing(recording, frame), recording.description.get("seed")
     mode = "pure" if pure else "simple"

@@ -30,8 +30,25 @@ def summarise(sim: Simulation, recording: Path, chosen: dict[str, str]) -> dict[
         "state_hash": state_hash(sim.wrapped_position, sim.orientation, sim.velocity, sim.spin),
         "recording": str(recording), "checkpoint": str(checkpoint_path(recording)),
         "results": scene_results(sim.scene, sim.wrapped_position, sim.radius, sim.velocity, max(0.0, sim.time - sim.time_step)),
-        "taken_out": sim.taken_out, "sinks": tally(sim), "chosen": chosen, "stopped": sim.stop_reason,
+        "taken_out": sim.taken_out, "sinks": tally(sim), "chosen": chosen, "stopped": sim.stop_reason, **_merged(sim),
     }  # fmt: skip
+
+
+def _merged(sim: Simulation) -> dict[str, Any]:
+    """What model reduction came to, if it is on."""
+    from dataclasses import asdict
+
+    if sim.settings.reduction is None:
+        return {}
+    free = sim.report.free_grains if sim.report.free_grains >= 0 else sim.grain_count
+    found: dict[str, Any] = {"reduction_level": sim.report.reduction_level, "free_grains": free, "aggregates": sim.report.aggregates}
+    if sim.shadow is not None:
+        last, mean = sim.shadow.found, sim.shadow.mean
+        found["approximation_error"] = {
+            "steps": sim.shadow.steps, "windows": sim.shadow.windows, "last": asdict(last) if last is not None else None,
+            "mean": asdict(mean) if mean is not None else None,
+        }  # fmt: skip
+    return found
 
 
 def tally(sim: Simulation) -> list[dict[str, Any]]:
@@ -55,16 +72,24 @@ def method(settings: dict[str, Any]) -> dict[str, Any]:
         "tolerance": solver.get("tolerance"), "warm_start": start["name"], "beta": start.get("beta"),
         "momentum": solver["momentum"] and solver.get("order") != "symmetric" if "momentum" in solver else None,
         "friction": solver.get("friction"), "order": solver.get("order"), "threads": settings["threads"],
+        **({"reduction": stepper["reduction"]} if stepper.get("reduction") is not None else {}),
     }  # fmt: skip
 
 
 def from_recording(path: Path) -> dict[str, Any]:
     """Of a recording: what the run reported, or what its last frame and description tell if it never came to its end."""
     with Recording(path) as recording:
-        about = recording.summary or _unfinished(recording)
+        about = (recording.summary or _unfinished(recording)) | mean_level(recording)
         frames = len(recording)
     checkpoint = checkpoint_path(path)
     return about | {"recording": str(path), "checkpoint": str(checkpoint) if checkpoint.exists() else None, "frames": frames}
+
+
+def mean_level(recording: Recording) -> dict[str, float]:
+    """Reduction level over the frames after the first step; nothing if none was recorded."""
+    level = recording.scalars.get("reduction_level")
+    done = recording.steps > 0
+    return {"mean_reduction_level": float(level[done].mean())} if level is not None and done.any() else {}
 
 
 def _unfinished(recording: Recording) -> dict[str, Any]:
@@ -91,6 +116,8 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
         "residual": last["residual"], "mean_overlap": last["mean_overlap"] / smallest, "max_overlap": last["max_overlap"] / smallest,
         "kinetic_energy": last["kinetic_energy"], "wall_seconds": sum(stages.values()), "stage_seconds": stages,
         "state_hash": state_hash(frame.position, frame.orientation, frame.velocity, frame.spin),
+        **({"reduction_level": last["reduction_level"], "free_grains": int(last["free_grains"]), "aggregates": int(last["aggregates"])}
+           if "reduction_level" in last else {}),
         "results": scene_results(scene, frame.position, frame.radius, frame.velocity, frame.time - time_step),
     }  # fmt: skip
 
@@ -122,9 +149,9 @@ def _rows(s: dict[str, Any]) -> list[tuple[str, str]]:
 
     units = {"height": "m", "exact_height": "m", "angle": "degrees"}
     rows = [
-        ("grains", number("grains")), ("contacts", number("contacts")),
+        ("grains", number("grains")), ("contacts", number("contacts") + (" (none inside of aggregates)" if s.get("reduction") else "")),
         ("time", f"{number('time', 's')} in {number('steps')} steps of {number('time_step', 's')}{given('time_step')}"),
-        *_how(s, given), ("threads", number("threads")),
+        *_how(s, given), *_reduction_rows(s), ("threads", number("threads")),
         ("overlap", f"mean {number('mean_overlap')} d, largest {number('max_overlap')} d"),
         ("kinetic energy", number("kinetic_energy", "J")),
     ]  # fmt: skip
@@ -158,3 +185,41 @@ def _how(s: dict[str, Any], given: Callable[[str], str]) -> list[tuple[str, str]
         ("warm start", start + given("warm_start")),
         ("residual", f"{s['residual']:.6g} m/s" if s.get("residual") is not None else "unknown"),
     ]  # fmt: skip
+
+
+def _reduction_rows(s: dict[str, Any]) -> list[tuple[str, str]]:
+    """The policy, how far it got, and the error if it was measured."""
+    policy = s.get("reduction")
+    if policy is None:
+        return []
+    rows = [("reduction", _policy(policy))]
+    if s.get("reduction_level") is not None:
+        mean = f" (mean {s['mean_reduction_level']:.1%})" if "mean_reduction_level" in s else ""
+        bodies = f"{s['free_grains']} free grains, {s['aggregates']} aggregates"
+        rows.append(("reduction level", f"{s['reduction_level']:.1%}{mean}: {bodies}"))
+    error = s.get("approximation_error")
+    if error is not None:
+        windows = f"{error['windows']} windows of {error['steps']} steps"
+        mean = error["mean"]
+        rows.append(("approximation error", windows if mean is None else (
+            f"{mean['rms']:.3g} d (across {mean['perpendicular']:.3g}, along {mean['parallel']:.3g}), largest {mean['largest']:.3g} d, "
+            f"mean of {windows}"
+        )))  # fmt: skip
+    return rows
+
+
+def _policy(policy: dict[str, Any]) -> str:
+    """In a line: what merges, and what splits."""
+    merge, contact, trial = policy["merge"], policy["contact"], policy["trial"]
+    ways = {
+        "contact": f"contact (above {_limit(contact['approach'], 'm/s')}, depth {contact['depth']})",
+        "trial": f"trial (force {_limit(trial['force'], '')}, {trial['iterations']} sweeps, "
+        + ("whole aggregates)" if trial["depth"] is None else f"{trial['depth']} layers)"),
+        "sensor": "sensor",
+    }
+    split = ", ".join(ways[kind] for kind in policy["split"])
+    return f"merge below {merge['tangential']:g} m/s, {merge['rolling']:g} rad/s; split by {split}"
+
+
+def _limit(value: float | None, unit: str) -> str:
+    return "no limit" if value is None else f"{value:g} {unit}".strip()

@@ -16,7 +16,7 @@ A recording is one HDF5 file of two halves::
         walls/first              (F + 1,) wall bodies of frame i are rows first[i] : first[i + 1]
         walls/*                  wall bodies of all frames, in the order of the description (the ground first)
 
-Version 1 had neither ``contacts/overlap`` nor ``walls``.
+Version 1 had neither ``contacts/overlap`` nor ``walls``. ``PointData/aggregate`` is there in runs with model reduction only.
 
 A recording of packings (``kind`` of its description, see ``packing.py``) has the same layout; what ``time`` counts in it, the description
 says.
@@ -84,6 +84,8 @@ POINT_DATA = (
     Column("body", np.int32, (), "1", "the grain's body; grains of one body move together"),
     Column("material", np.int32, (), "1", "place in the description's list of materials"),
 )
+AGGREGATE = Column("aggregate", np.int32, (), "1", "-1: free; below the number of wall bodies: held by that body; else of the aggregate")
+"""More point data, of runs with model reduction."""
 CONTACTS = (
     Column("a", np.int64, (), "1", "id of the owning grain"),
     Column("b", np.int64, (), "1", "id of the other grain, or -1 - wall for a wall"),

@@ -73,6 +73,7 @@ class Frame:
     material: IntArray  # (N,)
     contacts: FrameContacts
     walls: FrameWalls | None  # None in files of version 1
+    aggregate: IntArray | None = None  # (N,) see ``layout.AGGREGATE``; None of a run without model reduction
 
 
 class Recording:
@@ -100,6 +101,7 @@ class Recording:
         self._vtk, self._own = self._file[layout.VTK], self._file[layout.OWN]
         self.times: FloatArray = self._own["frames/time"][: self.frame_count]
         self.steps: IntArray = self._own["frames/step"][: self.frame_count]
+        self.reduced = layout.AGGREGATE.name in self._vtk["PointData"]  # frames say what their grains have merged into
         counts = self._vtk["NumberOfPoints"][: self.frame_count]
         self._first_point = np.concatenate([[0], np.cumsum(counts)])
         self._first_contact = self._own["contacts/first"][: self.frame_count + 1]
@@ -155,7 +157,8 @@ class Recording:
             )
         points = slice(int(self._first_point[i]), int(self._first_point[i + 1]))
         rows = slice(int(self._first_contact[i]), int(self._first_contact[i + 1]))
-        data = self._checked(lambda: {c.name: self._vtk["PointData"][c.name][points] for c in layout.POINT_DATA})
+        columns = (*layout.POINT_DATA, layout.AGGREGATE) if self.reduced else layout.POINT_DATA
+        data = self._checked(lambda: {c.name: self._vtk["PointData"][c.name][points] for c in columns})
         position = self._checked(lambda: self._vtk["Points"][points])
         table = self._own["contacts"]
         contacts = self._checked(lambda: {c.name: table[c.name][rows] for c in layout.CONTACTS if c.name in table})

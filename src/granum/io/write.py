@@ -24,8 +24,8 @@ class RecordingWriter:
     """Appends frames to a recording; whatever happens to the process, all complete frames stay readable.
 
     ``scalars`` names the numbers that come with every frame. ``expected_points`` [grains in a frame] sizes the chunks of the
-    file: it changes speed and size, never what can be written. ``units`` of scalars that mean something else than in a run. An existing
-    file of that name is replaced.
+    file: it changes speed and size, never what can be written. ``units`` of scalars that mean something else than in a run. With
+    ``aggregates`` every frame says what its grains have merged into. An existing file of that name is replaced.
     """
 
     path: Path
@@ -34,7 +34,7 @@ class RecordingWriter:
 
     def __init__(
         self, path: str | Path, description: Mapping[str, Any], scalars: Sequence[str], *, expected_points: int = DEFAULT_POINTS,
-        units: Mapping[str, str] | None = None,
+        units: Mapping[str, str] | None = None, aggregates: bool = False,
     ) -> None:  # fmt: skip
         path = Path(path)
         for name in scalars:
@@ -49,7 +49,7 @@ class RecordingWriter:
             disk = OrderedFile(draft, new=True)
             try:
                 with h5py.File(disk, "w", **FILE_SPACE) as file:
-                    _lay_out(file, description, scalars, expected_points, units or {})
+                    _lay_out(file, description, scalars, expected_points, units or {}, aggregates)
                 disk.commit()
                 os.replace(draft, target)
             except BaseException:
@@ -81,9 +81,11 @@ class RecordingWriter:
 
     def append(
         self, *, step: int, time: float, position: Any, orientation: Any, velocity: Any, spin: Any, radius: Any, id: Any, body: Any,
-        material: Any, contacts: Mapping[str, Any], walls: Mapping[str, Any], scalars: Mapping[str, float],
+        material: Any, contacts: Mapping[str, Any], walls: Mapping[str, Any], scalars: Mapping[str, float], aggregate: Any = (),
     ) -> None:  # fmt: skip
         """Add one frame: N grains, C contacts (columns of ``layout.CONTACTS``), W wall bodies (``layout.WALLS``), all scalars; SI units.
+
+        ``aggregate`` (N,) is for files made with ``aggregates``.
 
         On return the frame is in the file. OutputError if the disk does not take it; the frames before it stay.
         """
@@ -91,9 +93,9 @@ class RecordingWriter:
         count = len(position)
         points = {
             "radius": radius, "velocity": velocity, "spin": spin, "orientation": orientation, "id": id, "body": body,
-            "material": material,
+            "material": material, "aggregate": aggregate,
         }  # fmt: skip
-        data = {c.name: _rows(c, points[c.name], count) for c in layout.POINT_DATA}
+        data = {c.name: _rows(c, points[c.name], count) for c in _point_columns(layout.AGGREGATE.name in self._point_data)}
         contact_count = len(contacts["a"])
         contact_data = {c.name: _rows(c, contacts[c.name], contact_count) for c in layout.CONTACTS}
         wall_count = len(walls["position"])
@@ -167,7 +169,8 @@ class RecordingWriter:
         vtk, own = file[layout.VTK], file[layout.OWN]
         steps = vtk["Steps"]
         self._points = _Table(vtk["Points"])
-        self._point_data = {c.name: _Table(vtk["PointData"][c.name]) for c in layout.POINT_DATA}
+        columns = _point_columns(layout.AGGREGATE.name in vtk["PointData"])
+        self._point_data = {c.name: _Table(vtk["PointData"][c.name]) for c in columns}
         self._connectivity, self._offsets = _Table(vtk["Vertices/Connectivity"]), _Table(vtk["Vertices/Offsets"])
         self._number_of_points, self._point_offsets = _Table(vtk["NumberOfPoints"]), _Table(steps["PointOffsets"])
         self._part_offsets = _Table(steps["PartOffsets"])
@@ -298,6 +301,10 @@ def _rows(column: Column, values: Any, count: int) -> np.ndarray:
     return data
 
 
+def _point_columns(aggregates: bool) -> tuple[Column, ...]:
+    return (*layout.POINT_DATA, layout.AGGREGATE) if aggregates else layout.POINT_DATA
+
+
 def _json(content: Mapping[str, Any]) -> str:
     return json.dumps(content, ensure_ascii=False, default=_plain)
 
@@ -311,8 +318,9 @@ def _plain(value: Any) -> Any:
 
 
 def _lay_out(
-    file: h5py.File, description: Mapping[str, Any], scalars: Sequence[str], expected_points: int, units: Mapping[str, str]
-) -> None:
+    file: h5py.File, description: Mapping[str, Any], scalars: Sequence[str], expected_points: int, units: Mapping[str, str],
+    aggregates: bool,
+) -> None:  # fmt: skip
     point_chunk, contact_chunk = layout.chunk_rows(expected_points), layout.chunk_rows(3 * expected_points)
     count = Column("count", np.int64)
 
@@ -340,7 +348,7 @@ def _lay_out(
     offsets = _table(steps, "PointOffsets", count)
     _table(steps, "NumberOfParts", count, fill=1)
     _table(steps, "PartOffsets", count)
-    for column in layout.POINT_DATA:
+    for column in _point_columns(aggregates):
         _table(vtk, f"PointData/{column.name}", column, point_chunk)
         steps[f"PointDataOffsets/{column.name}"] = offsets
 

@@ -153,6 +153,8 @@ def part_rebounding(
         furthest = 0.0
         for k in range(len(some)):
             i, j, c = body[k, 0], body[k, 1], some[k]
+            if inverse_mass[i] + inverse_mass[j] == 0.0:  # walls, and grains of aggregates: nobody to move
+                continue
             apart = 0.0
             for f in range(3):
                 apart += (shift[j, f] - shift[i, f]) * normal[c, f]

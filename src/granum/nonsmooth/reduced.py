@@ -110,17 +110,25 @@ class Reduced:
     # --- before the contacts are found ---
 
     def begin(self, gravity: FloatArray) -> float:
-        """Follow walls that move otherwise than in the last step; returns the energy [J] that this brings to grains."""
+        """Follow walls that move otherwise than in the last step; returns the energy [J] that this brings to grains.
+
+        If one leaps away under its grains, they are free and keep their motion: whether they follow is the solver's business.
+        """
         self._grow()
         changed = self.aggregates.drive()
         if not len(changed):
             return 0.0
         held = self._members(changed)
         rows = self.bodies.wall_body_count + held
-        rows = rows[self.bodies.inverse_mass[rows] > 0]
-        before = self._kinetic(rows)
+        yields = self.bodies.inverse_mass[rows] > 0
+        before, old = self._kinetic(rows[yields]), (self.bodies.velocity[rows], self.bodies.spin[rows])
         self.aggregates.carry(held, NONE)
-        return self._kinetic(rows) - before
+        jump = np.linalg.norm(self.bodies.velocity[rows] - old[0], axis=1) > self.policy.merge.tangential
+        torn = np.isin(self.aggregate[held], self.aggregate[held[jump]]) & yields
+        self.bodies.velocity[rows[torn]], self.bodies.spin[rows[torn]] = old[0][torn], old[1][torn]
+        self._free(held[torn])
+        self.questioned[held] = True
+        return self._kinetic(rows[yields]) - before
 
     def _kinetic(self, rows: IntArray) -> float:
         v, w, r = self.bodies.velocity[rows], self.bodies.spin[rows], self.bodies.radius[rows - self.bodies.wall_body_count]
@@ -144,7 +152,6 @@ class Reduced:
         self._reconnect(together, lost)
         if self.visits.stale:
             self.find_again()
-        self._forget_rebounds()
 
     def find_again(self) -> None:
         """Contacts of this step once more, with the impulses that opened contacts carried when they closed."""
@@ -168,8 +175,8 @@ class Reduced:
 
     def _other(self) -> IntArray:
         """(C,) body that side b of every contact is part of, -1: none."""
-        b = self.detector.contacts.b
-        return np.where(b >= 0, self.aggregate[np.maximum(b, 0)], self.wall_aggregate[np.maximum(-1 - b, 0)]).astype(np.int32)
+        c = self.detector.contacts
+        return np.concatenate([self.aggregate[c.b[: c.pair_count]], self.wall_aggregate[-1 - c.b[c.pair_count :]]])
 
     def _sensed(self) -> IntArray:
         """Merged grains inside a sensor."""
@@ -219,14 +226,17 @@ class Reduced:
         if not len(grains):
             return NONE
         self.splits += len(grains)
-        self.visits.note(grains)
         own = self.aggregate[grains]
-        self.aggregates.release(grains)
-        self.fixed[grains] = False
+        self._free(grains)
         torn = np.unique(own[own >= self.carrier_count])
         if len(torn):
             self._form_anew(torn)
         return grains[own < self.carrier_count]
+
+    def _free(self, grains: IntArray) -> None:
+        self.visits.note(grains)
+        self.aggregates.release(grains)
+        self.fixed[grains] = False
 
     def _form_anew(self, torn: IntArray) -> None:
         """Parts of aggregates that still hang together become aggregates of their own."""
@@ -432,14 +442,6 @@ class Reduced:
         own = self.aggregate[c.a]
         inside = np.flatnonzero((own >= 0) & (own == self._other())).astype(np.int32)
         self._keep(inside, c.impulse)
-        if self.merges:
-            self._forget_rebounds()
-
-    def _forget_rebounds(self) -> None:
-        """Between two bodies of which no grain is moved on its own, an impact is over."""
-        b, c = self.bodies, self.detector.contacts
-        other = np.where(c.b >= 0, b.wall_body_count + c.b, self.walls.body[np.maximum(-1 - c.b, 0)])
-        c.rebound[(b.movable[b.wall_body_count + c.a] == 0.0) & (b.movable[other] == 0.0)] = 0.0
 
     def _keep(self, inside: IntArray, impulse: FloatArray) -> None:
         b, c = self.bodies, self.detector.contacts
@@ -471,6 +473,9 @@ class Reduced:
             self.visits.note(member)
             self._follow_walls()
         self.merges += count + len(gone)
+        at_walls = c.a[c.pair_count :]
+        mine = g.of_wall[-1 - c.b[c.pair_count :]]
+        self.fixed[at_walls[(mine >= 0) & (mine == self.aggregate[at_walls])]] = True
 
     def _join_each_other(self, quiet: IntArray, barred: BoolArray) -> None:
         b, c, g = self.bodies, self.detector.contacts, self.aggregates

@@ -73,8 +73,9 @@ class Progress:
 
 
 def facts(sim: Watched) -> str:
-    """Time, grains, contacts and kinetic energy in a few words."""
+    """Time, grains, contacts, kinetic energy and reduction level in a few words."""
+    level = f", h = {sim.report.reduction_level:.0%}" if sim.settings.reduction is not None else ""
     return (
         f"t = {sim.time:.3g} s, {sim.grain_count} grains, {sim.report.contacts} contacts, "
-        f"E_kin {sim.report.kinetic_energy:.2e} J"
+        f"E_kin {sim.report.kinetic_energy:.2e} J{level}"
     )

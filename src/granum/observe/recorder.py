@@ -19,6 +19,12 @@ SCALARS = (
     "kinetic_energy", "energy", "elastic_energy", "contacts", "impacts", "iterations", "residual", "max_overlap", "mean_overlap",
     *(f"{stage}_seconds" for stage in STAGES),
 )  # fmt: skip
+REDUCED = ("reduction_level", "free_grains", "aggregates")
+"""More scalars, of runs with model reduction."""
+ERRORS = {
+    "approximation_error": "rms", "largest_error": "largest", "perpendicular_error": "perpendicular", "parallel_error": "parallel",
+}  # fmt: skip
+"""And of those with a shadow: at the end of its last window, in diameters; NaN before the first has ended."""
 
 
 class Recorder:
@@ -48,8 +54,9 @@ class Recorder:
         else:
             expected = sim.grain_count + sum(e.count or 0 for e in sim.scene.emitters)
             self._writer = RecordingWriter(
-                self.path, self.description or describe(sim), tuple(frame_scalars(sim)), expected_points=max(expected, 1)
-            )
+                self.path, self.description or describe(sim), tuple(frame_scalars(sim)), expected_points=max(expected, 1),
+                aggregates=sim.settings.reduction is not None,
+            )  # fmt: skip
             self.resume = True  # a simulation that is run again continues its file
             self._last = -1
         self.observe(sim)
@@ -78,7 +85,7 @@ class Recorder:
         self._writer.append(
             step=sim.step_count, time=sim.time, position=sim.wrapped_position, orientation=sim.orientation, velocity=sim.velocity,
             spin=sim.spin, radius=sim.radius, id=sim.bodies.id, body=walls + np.arange(count), material=sim.bodies.material,
-            contacts=frame_contacts(sim), walls=frame_walls(sim), scalars=frame_scalars(sim),
+            contacts=frame_contacts(sim), walls=frame_walls(sim), scalars=frame_scalars(sim), aggregate=frame_aggregates(sim),
         )  # fmt: skip
         self._last = sim.step_count
 
@@ -89,13 +96,34 @@ def describe(sim: Watched) -> dict[str, Any]:
 
 
 def frame_scalars(sim: Watched) -> dict[str, float]:
-    """One number for each of ``SCALARS``, SI units, and in a scene with sinks the grains ``taken_out``; stage seconds since the start."""
+    """One number for each of ``SCALARS``, SI units; with sinks the grains ``taken_out``, with model reduction ``REDUCED`` and ``ERRORS``.
+
+    Stage seconds are since the start of the run.
+    """
     report, overlap = sim.report, sim.contacts.overlap
     values = {name: float(getattr(report, name)) for name in SCALARS[:8]}
     values["mean_overlap"] = float(overlap.mean()) if len(overlap) else 0.0
+    values |= {f"{stage}_seconds": sim.stage_seconds.get(stage, 0.0) for stage in STAGES}
     if sim.scene.sinks:
         values["taken_out"] = float(sim.taken_out)
-    return values | {f"{stage}_seconds": sim.stage_seconds.get(stage, 0.0) for stage in STAGES}
+    if sim.settings.reduction is not None:
+        free = report.free_grains if report.free_grains >= 0 else sim.grain_count
+        values |= {"reduction_level": report.reduction_level, "free_grains": float(free), "aggregates": float(report.aggregates)}
+    if sim.shadow is not None:
+        values |= {name: getattr(sim.shadow.found, field, np.nan) for name, field in ERRORS.items()}
+    return values
+
+
+def frame_aggregates(sim: Watched) -> np.ndarray | None:
+    """(N,) what each grain has merged into (``layout.AGGREGATE``); None of a run without model reduction."""
+    if sim.settings.reduction is None:
+        return None
+    reduced, walls = sim.stepper.reduced, sim.bodies.wall_body_count
+    own, carriers = reduced.aggregate, reduced.carrier_count
+    held = (own >= 0) & (own < carriers)
+    found = np.where(own < 0, -1, own - carriers + walls)
+    found[held] = reduced.aggregates.carrier_body[own[held]]  # a body may carry on several belts
+    return found
 
 
 def frame_contacts(sim: Watched) -> dict[str, Any]:

@@ -19,6 +19,8 @@ class Watched(Protocol):
     bodies: Any
     stepper: Any
     report: Any
+    shadow: Any
+    """Beside a run with model reduction, if asked for; else None."""
     stage_seconds: dict[str, float]
     wall_seconds: float
     last_checkpoint: str | None

@@ -17,6 +17,7 @@ from .look import Look
 FloatArray = NDArray[np.float64]
 
 LEAST_RESIDUAL = 1e-4  # of the median: what is smaller is not shown
+LEAST_ERROR = 1e-5     # of the largest
 
 
 def draw_energy(recording: Recording, look: Look) -> Any:
@@ -81,6 +82,34 @@ def draw_solver(recording: Recording, look: Look) -> Any:
         upper.set_ylim(bottom=0.5 * max(float(np.nanmin(residual)), LEAST_RESIDUAL * float(np.nanmedian(residual))))
     lower.plot(time, scalars["iterations"], color=style.ORANGE, lw=1.3, drawstyle="steps-mid")
     lower.set(xlabel="time [s]", ylabel="iterations", ylim=(0, None), xlim=(time[0], time[-1]))
+    return figure
+
+
+def draw_reduction(recording: Recording, look: Look) -> Any:
+    """Reduction level, bodies that are solved, and the approximation error if a shadow measured it."""
+    if not recording.reduced:
+        raise InputError(f"{recording.path} is of a run without model reduction: run it with --reduce contact,trial or the like.")
+    time, scalars = recording.times, _scalars(recording, "reduction_level", "free_grains", "aggregates")
+    measured = "approximation_error" in recording.scalars
+    figure, panels = style.chart("Model reduction", _about(recording), panels=3 if measured else 2)
+    panels[0].plot(time, 100 * scalars["reduction_level"], color=style.BLUE, lw=1.5)
+    panels[0].set(ylabel="reduction level [%]", ylim=(0, 100))
+    panels[1].plot(time, scalars["free_grains"], color=style.ORANGE, lw=1.5, label="free grains")
+    panels[1].plot(time, scalars["aggregates"], color=style.GREEN, lw=1.5, label="aggregates")
+    panels[1].set(ylabel="bodies", ylim=(0, None))
+    panels[1].legend(frameon=False, fontsize=8.5)
+    if measured:
+        names = {"approximation_error": ("whole", style.DARK), "perpendicular_error": ("across", style.PINK)}
+        names["parallel_error"] = ("along", style.SKY)
+        for name, (label, colour) in names.items():
+            panels[2].plot(time, _positive(recording.scalars[name]), color=colour, lw=1.3, label=label, drawstyle="steps-post")
+        panels[2].set(yscale="log", ylabel=r"error / $d$")
+        largest = float(np.nanmax(recording.scalars["approximation_error"], initial=0.0))
+        if largest > 0:  # aggregates that only fly leave rounding errors
+            panels[2].set_ylim(bottom=max(panels[2].get_ylim()[0], LEAST_ERROR * largest))
+        panels[2].yaxis.set_minor_formatter("")
+        panels[2].legend(frameon=False, fontsize=8.5, ncols=3)
+    panels[-1].set(xlabel="time [s]", xlim=(time[0], time[-1]))
     return figure
 
 

@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError
 from ..checks import explain
 from ..contact.model import NonNegative, Positive, Record
 from ..nonsmooth import Nonsmooth
+from ..reduction import Reduction
 from ..scene.scene import Scene
 from ..smooth import Smooth
 
@@ -44,6 +45,11 @@ class Settings(Record):
     """Push overlapping initial grains apart instead of refusing them."""
     threads: int = Field(default=1, ge=1)
     guards: Guards = Guards()
+
+    @property
+    def reduction(self) -> Reduction | None:
+        """When grains merge; none: never."""
+        return self.stepper.reduction if isinstance(self.stepper, Nonsmooth) else None
 
     def step_for(self, scene: Scene) -> float:
         """The time step [s]: as set, or as the stepper suggests."""

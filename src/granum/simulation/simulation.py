@@ -23,8 +23,10 @@ from ..state.report import StepReport
 from .emission import Emission
 from .guards import Guard
 from .placement import check_cell, check_placement
+from .reducible import check_reduction, check_sensors
 from .removal import Removal
 from .settings import Settings, make_settings
+from .shadow import Shadow
 
 KINDS = {"static": STATIC, "kinematic": KINEMATIC, "dynamic": DYNAMIC}
 
@@ -67,6 +69,7 @@ class Simulation:
         if bodies is None and self.bodies.grain_count == 0 and not scene.emitters:
             raise InputError("the scene has no grains and no emitter: add grains, a lattice or an emitter.")
         check_cell(scene)
+        check_reduction(scene, self.settings)
         self.time_step = finite_positive("time_step", self.settings.step_for(scene), "s")
         self.stepper: Any = self._make_stepper()
         self.emissions = [
@@ -78,6 +81,8 @@ class Simulation:
         self.callbacks: list[Callable[[Simulation], None]] = []
         self.observers: list[Any] = []
         self.guard = Guard(self.settings.guards, scene)
+        policy = self.settings.reduction
+        self.shadow = Shadow(policy.shadow) if policy is not None and policy.shadow else None
         self.report = StepReport(step=0, time=0.0, contacts=0, impacts=0, iterations=0, residual=0.0, max_overlap=0.0)
         self.stage_seconds: dict[str, float] = {}
         self.wall_seconds = 0.0
@@ -87,6 +92,7 @@ class Simulation:
         self.ended_by: BaseException | None = None
         self.stop_reason: str | None = None
         if bodies is None:
+            check_sensors(self)
             check_placement(self.bodies, Detector(self.stepper.walls, period=self.stepper.period), self.settings.relax)
 
     def _make_stepper(self) -> NonsmoothStepper | SmoothStepper:
@@ -146,6 +152,8 @@ class Simulation:
         """One time step: take out, emit, drive the walls, detect, impact, solve, move; then the guards look."""
         h, time = self.time_step, self.time
         self.whole = False
+        if self.shadow is not None:
+            self.shadow.before_step(self)
         self._take_out(self.scene.gravity.at(max(0.0, time - h)))
         for emission in self.emissions:
             count = emission.emit(self.bodies, self.stepper.walls, time, self.stepper.period)
@@ -163,6 +171,8 @@ class Simulation:
         self.guard.look(self)
         fall = 0.5 * self.guard.mass * float(gravity @ gravity) * h * h
         self.stepper.watch_energy(self.guard.unexplained, self.report.kinetic_energy, fall)
+        if self.shadow is not None:
+            self.shadow.after_step(self)
         self.whole = True
         if self.callbacks:
             self._call_back(gravity)
@@ -261,6 +271,7 @@ class Simulation:
             "emissions": {str(k): e.checkpoint() for k, e in enumerate(self.emissions)},
             "removal": self.removal.checkpoint(),
             "guard": self.guard.checkpoint(),
+            **({"shadow": self.shadow.checkpoint()} if self.shadow is not None else {}),
         }
 
     @classmethod
@@ -282,6 +293,8 @@ class Simulation:
             sim.removal.restore(saved["removal"])
         sim.guard.restore(saved["guard"])
         sim.step_count = saved["step_count"]
+        if sim.shadow is not None:
+            sim.shadow.restore(saved["shadow"], sim)
         return sim
 
     def _repr_html_(self) -> str:

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import model_validator
 
 from .._jit import FloatArray, IntArray
 from ..contact import Material
@@ -16,6 +17,7 @@ from ..detection.images import in_cell, period_of
 from ..detection.neighbours import NeighbourList, Skin
 from ..detection.walls import CYLINDER, WallTable, find_wall_contacts, surface_velocity
 from ..parallel import ONE
+from ..reduction import refused
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
 from ..state.contacts import Contacts, closed_up
@@ -45,6 +47,13 @@ class Smooth(Record):
     """Velocity Verlet, or symplectic Euler."""
     damping: Literal["restitution", "dissipation"] = "restitution"
     """Dashpots from the materials' restitution, or from the contact law's dissipation c."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _whole(cls, given: Any) -> Any:
+        if isinstance(given, dict) and given.get("reduction") is not None:
+            raise ValueError(f"{refused.SMOOTH}. Leave reduction out, or take the stepper nonsmooth")
+        return given
 
     def step_for(self, scene: Scene) -> float:
         """A stable time step [s]."""
@@ -83,7 +92,7 @@ class SmoothStepper:
         # the pairs that touch
         self._count = 0
         self._a = self._b = self._place = np.zeros(1, np.int32)
-        self._pair_force = EMPTY
+        self._pair_force = np.zeros((0, self.springs))
         # walls: grains near them, how far those walls may still go, contacts of this step and the last
         self._near, self._way = np.zeros(0, np.int32), 0.0
         self._touch, self._last = WallContacts(0, self.springs), WallContacts(0, self.springs)

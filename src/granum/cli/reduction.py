@@ -1,0 +1,188 @@
+"""The options of model reduction: from the command line to the policy of a run, with refusals in the words of the options."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..checks import InputError, explain, known_name
+
+if TYPE_CHECKING:
+    from ..scene.scene import Scene
+    from ..scene.sensor import BoxSensor
+
+PANEL = "Model reduction: grains that move as one are solved as one"
+OFF = "off"
+KINDS = ("contact", "trial", "sensor")
+
+Reduce = Annotated[
+    str | None,
+    typer.Option(metavar="SPLITS", help="Merge grains; split by contact, trial, sensor (comma list), or off. Default: off.",
+                 rich_help_panel=PANEL),
+]  # fmt: skip
+MergeVelocity = Annotated[
+    float | None, typer.Option(help="Merge below this contact velocity [m/s]; default: 2.5e-3.", rich_help_panel=PANEL)
+]
+MergeSpin = Annotated[float | None, typer.Option(help="... and this relative spin [rad/s]; default: 0.5.", rich_help_panel=PANEL)]
+MergeAcceleration = Annotated[
+    float | None, typer.Option(help="... and this acceleration [m/s^2]; 0: no limit; default: 5.", rich_help_panel=PANEL)
+]
+SplitVelocity = Annotated[
+    float | None, typer.Option(help="contact: split above this contact velocity [m/s]; default: 0.15.", rich_help_panel=PANEL)
+]
+SplitDepth = Annotated[
+    int | None, typer.Option(help="contact: grains that come off, 1 touched, 2 and neighbours; default: 2.", rich_help_panel=PANEL)
+]
+TrialIterations = Annotated[int | None, typer.Option(help="trial: sweeps; default: 50.", rich_help_panel=PANEL)]
+TrialForce = Annotated[
+    float | None, typer.Option(help="trial: split above this part of unbalanced force; default: 0.15.", rich_help_panel=PANEL)
+]
+TrialDepth = Annotated[
+    int | None, typer.Option(help="trial: layers of an aggregate that are tried; 0: all of it; default: 4.", rich_help_panel=PANEL)
+]
+Sensors = Annotated[
+    list[str] | None,
+    typer.Option("--sensor", metavar="X,Y,Z:X,Y,Z", help="sensor: box [m] where no grain merges; repeatable.", rich_help_panel=PANEL),
+]
+Shadow = Annotated[
+    int | None, typer.Option(metavar="K", help="Measure the error over windows of K steps, solved in full beside.", rich_help_panel=PANEL)
+]
+
+PLACES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "merge_velocity": ("merge", ("approach", "separation", "tangential")),
+    "merge_spin": ("merge", ("rolling",)),
+    "merge_acceleration": ("merge", ("normal_acceleration", "tangential_acceleration")),
+    "split_velocity": ("contact", ("approach", "tangential")),
+    "split_depth": ("contact", ("depth",)),
+    "trial_iterations": ("trial", ("iterations",)),
+    "trial_force": ("trial", ("force",)),
+    "trial_depth": ("trial", ("depth",)),
+    "shadow": ("", ("shadow",)),
+}
+"""Where in the policy an option goes: a part of it, and the fields of that part."""
+ZERO_IS_NONE = ("merge_acceleration", "trial_depth")
+
+
+@dataclass(frozen=True)
+class ReductionOptions:
+    """What was asked for."""
+
+    reduce: str | None
+    numbers: Mapping[str, float | None]
+    """By the names in ``PLACES``."""
+    sensors: tuple[str, ...] = ()
+
+    @property
+    def given(self) -> list[str]:
+        """The options besides --reduce, as typed."""
+        return [_option(name) for name, value in self.numbers.items() if value is not None] + (["--sensor"] if self.sensors else [])
+
+    def add_sensors(self, scene: Scene) -> Scene:
+        """The scene with the boxes of --sensor besides its own sensors."""
+        from pydantic import ValidationError
+
+        if not self.sensors:
+            return scene
+        boxes = [_box(text) for text in self.sensors]
+        try:
+            return scene.changed(sensors=(*scene.sensors, *boxes))
+        except ValidationError as error:
+            raise explain(error, "--sensor") from None
+
+    def over(self, scene: Scene, stepper: str) -> dict[str, Any] | None:
+        """The policy: that of the scene with what was asked for over it; None: no reduction.
+
+        ``stepper`` is the name of the stepper of this run.
+        """
+        from pydantic import ValidationError
+
+        from ..reduction import Reduction, refused
+
+        of_scene = scene.run.get("stepper", {}).get("reduction") if stepper == "nonsmooth" else None
+        of_scene = of_scene.model_dump() if isinstance(of_scene, Reduction) else of_scene
+        if self.reduce == OFF:
+            if self.given:
+                raise InputError(f"{self.given[0]} needs --reduce {','.join(KINDS[:2])} or the like (got --reduce {OFF}).")
+            return None
+        if self.reduce is None and not self.given:
+            return of_scene
+        if stepper != "nonsmooth":
+            raise InputError(f"{refused.SMOOTH}. Leave {'--reduce' if self.reduce else self.given[0]} out, or take --stepper nonsmooth.")
+        if self.reduce is None and of_scene is None:
+            raise InputError(f"{self.given[0]} needs --reduce: say what splits aggregates, such as --reduce contact,trial.")
+        policy: dict[str, Any] = {key: dict(part) if isinstance(part, dict) else part for key, part in (of_scene or {}).items()}
+        if self.reduce is not None:
+            policy["split"] = [known_name("split", kind.strip(), KINDS) for kind in self.reduce.split(",")]
+        kinds = policy.get("split", Reduction().split)
+        for name, value in self.numbers.items():
+            if value is None:
+                continue
+            part, fields = PLACES[name]
+            if part in KINDS:
+                _needs(_option(name), part, kinds)
+            place = policy.setdefault(part, {}) if part else policy
+            place.update(dict.fromkeys(fields, None if value == 0 and name in ZERO_IS_NONE else value))
+        if self.sensors:
+            _needs("--sensor", "sensor", kinds)
+        try:
+            Reduction.model_validate(policy)
+        except ValidationError as error:
+            raise InputError(_in_options(error)) from None
+        return policy
+
+
+def refuse_reduction(reduce: str | None) -> None:
+    """For commands without time."""
+    from ..reduction import refused
+
+    if reduce is not None:
+        raise InputError(f"{refused.QUASISTATIC}. Leave --reduce out, or simulate with granum run --reduce {reduce}.")
+
+
+Refused = Annotated[str | None, typer.Option("--reduce", hidden=True)]
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _needs(option: str, kind: str, kinds: Any) -> None:
+    if kind not in kinds:
+        raise InputError(f"{option} belongs to the split {kind!r}, which this run does not have: --reduce {','.join((*kinds, kind))}.")
+
+
+def _box(text: str) -> BoxSensor:
+    from pydantic import ValidationError
+
+    from ..scene.sensor import BoxSensor
+
+    try:
+        lower, upper = ([float(x) for x in corner.split(",")] for corner in text.split(":"))
+        if len(lower) != 3 or len(upper) != 3 or not all(map(math.isfinite, (*lower, *upper))):
+            raise ValueError
+    except ValueError:
+        raise InputError(f"--sensor must be two corners in m, such as 0,0,0:0.1,0.1,0.05 (got {text!r}).") from None
+    try:
+        return BoxSensor(lower=tuple(lower), upper=tuple(upper))
+    except ValidationError as error:
+        raise explain(error, "--sensor") from None
+
+
+def _in_options(error: Any) -> str:
+    """A refusal of the policy, with the names of options for those of fields."""
+    names = {f"{part}.{field}" if part else field: _option(option) for option, (part, fields) in PLACES.items() for field in fields}
+    lines: list[str] = []
+    for item in error.errors(include_url=False):
+        field = ".".join(str(part) for part in item["loc"])
+        text = item["msg"].removeprefix("Value error, ")
+        if field in names:
+            text = f"{names[field]}: {text} (got {item.get('input')!r})"
+        for place, option in names.items():
+            text = text.replace(place, option)
+        if text not in lines:  # one option sets several fields
+            lines.append(text)
+    return "; ".join(lines) + "."

@@ -1,0 +1,181 @@
+"""Model reduction in recordings: what grains have merged into, level and error, as files, tables and figures show them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from granum.analysis import Snapshot, merged_counts, snapshots
+from granum.checks import InputError
+from granum.io import Recording, RecordingWriter
+from granum.plot.aggregates import FREE, HELD, grain_colours
+from granum.plot.figures import draw_figure
+from granum.scene.library import make_scene
+
+
+def frame(k: int, count: int) -> dict:
+    """Of frame ``k``: grains at rest without contacts, aggregates numbered from k on."""
+    zero, one = np.zeros((count, 3)), np.tile([1.0, 0, 0, 0], (count, 1))
+    none = {"a": (0,), "b": (0,), "feature": (0,), "point": (0, 3), "normal": (0, 3), "overlap": (0,), "force": (0, 3),
+            "normal_force": (0,), "status": (0,)}  # fmt: skip
+    return {
+        "step": k, "time": 0.1 * k, "position": zero + k, "orientation": one, "velocity": zero, "spin": zero, "radius": np.ones(count),
+        "id": np.arange(count), "body": 1 + np.arange(count), "material": np.zeros(count), "aggregate": k + np.arange(count),
+        "contacts": {name: np.zeros(shape) for name, shape in none.items()},
+        "walls": {"position": zero[:1], "orientation": one[:1], "velocity": zero[:1], "spin": zero[:1]},
+        "scalars": {"reduction_level": k / 10},
+    }  # fmt: skip
+
+
+def write(path, counts, **options) -> None:
+    with RecordingWriter(path, {}, ["reduction_level"], **options) as writer:
+        for k, count in enumerate(counts):
+            writer.append(**frame(k, count))
+
+
+def test_aggregates_come_back_also_after_a_restart(tmp_path):
+    path = tmp_path / "run.h5"
+    write(path, (2, 3, 5), aggregates=True)
+    with RecordingWriter.resume(path, keep_until=0.1) as writer:
+        writer.append(**frame(7, 4))
+    with Recording(path) as run:
+        assert run.reduced
+        assert [run.frame(k).aggregate.tolist() for k in range(3)] == [[0, 1], [1, 2, 3], [7, 8, 9, 10]]
+        assert run.frame(0).aggregate.dtype == np.int32
+
+
+def test_without_reduction_files_are_as_before(tmp_path):
+    path = tmp_path / "run.h5"
+    write(path, (2, 3))
+    with Recording(path) as run:
+        assert not run.reduced
+        assert run.frame(-1).aggregate is None
+        assert "aggregate" not in run._vtk["PointData"]
+
+
+def test_every_frame_must_say_it(tmp_path):
+    with RecordingWriter(tmp_path / "run.h5", {}, ["reduction_level"], aggregates=True) as writer:
+        with pytest.raises(ValueError, match="aggregate"):
+            writer.append(**frame(0, 3) | {"aggregate": np.zeros(2)})
+        with pytest.raises(ValueError, match="aggregate"):
+            writer.append(**{key: value for key, value in frame(0, 3).items() if key != "aggregate"})
+
+
+def test_vtk_reads_them(tmp_path):
+    module = pytest.importorskip("vtkmodules.vtkIOHDF")
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+
+    path = tmp_path / "run.h5"
+    write(path, (2, 3, 5), aggregates=True)
+    reader = module.vtkHDFReader()
+    reader.SetFileName(str(path))
+    for k, count in enumerate((2, 3, 5)):
+        reader.UpdateInformation()
+        reader.UpdateTimeStep(0.1 * k)
+        found = vtk_to_numpy(reader.GetOutputDataObject(0).GetPointData().GetArray("aggregate"))
+        assert_array_equal(found, k + np.arange(count))
+
+
+def snapshot(aggregate) -> Snapshot:
+    """Of a column, whose only wall body is the ground."""
+    scene = make_scene("column", {"count": 3})
+    place = 0.01 * np.arange(len(aggregate))[:, None] * np.array([0, 0, 1.0])
+    return Snapshot.build(scene, position=place, radius=0.005, aggregate=aggregate)
+
+
+def test_counts_of_a_snapshot():
+    """Two free grains, three held by the ground, aggregates of 4 and 1 grains: 4 bodies of 10 grains are left to solve."""
+    found = merged_counts(snapshot([-1, 0, 0, 1, 1, 1, 1, 5, -1, 0]))
+    assert (found.free, found.held, found.merged, found.aggregates, found.largest) == (2, 3, 5, 2, 4)
+    assert found.level == pytest.approx(0.6)
+    with pytest.raises(InputError, match="without model reduction"):
+        merged_counts(snapshot([-1]).__class__.build(make_scene("column"), position=np.zeros((1, 3)), radius=0.01))
+
+
+def test_colours_tell_them_apart():
+    s = snapshot([-1, 0, *range(1, 13), 1])
+    colour = grain_colours(s)
+    assert tuple(colour[0]) == FREE
+    assert tuple(colour[1]) == HELD
+    assert_array_equal(colour[2], colour[-1])
+    away = np.linalg.norm(colour[:-1, None] - colour[:-1], axis=2) + np.eye(len(colour) - 1)
+    assert away.min() > 0.05
+    assert_array_equal(grain_colours(snapshot([-1, 7])), colour[[0, 8]])  # the same in every frame
+
+
+RUN = ("run", "box", "--set", "count=60", "--reduce", "contact,trial", "--shadow", "4", "--every", "0.02", "--no-picture", "--json")
+
+
+@pytest.fixture
+def heap(granum):
+    """Summary of a small box, and the name of its recording."""
+    result = granum(*RUN, "--duration", "0.4", "-o", "heap.h5")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_summary_recording_and_metric_tell_the_same(granum, heap):
+    assert heap["reduction"]["split"] == ["contact", "trial"]
+    assert heap["approximation_error"]["windows"] == heap["steps"] // 4
+    with Recording("heap.h5") as run:
+        assert run.frame(0).step == 0
+        counts = [merged_counts(s) for s in snapshots(run)]
+        level, free, bodies = (run.scalars[name] for name in ("reduction_level", "free_grains", "aggregates"))
+        errors = {name: run.scalars[name] for name in ("approximation_error", "largest_error", "perpendicular_error", "parallel_error")}
+        early = run.steps < 4
+    assert_allclose(level, [c.level for c in counts], atol=1e-15)
+    assert_array_equal(free, [c.free for c in counts])
+    assert_array_equal(bodies, [c.aggregates for c in counts])
+    assert level[0] == 0
+    assert level[-1] > 0.5
+    assert (heap["reduction_level"], heap["free_grains"], heap["aggregates"]) == (level[-1], free[-1], bodies[-1])
+    assert heap["mean_reduction_level"] == pytest.approx(level[1:].mean())
+    for values in errors.values():
+        assert_array_equal(np.isnan(values), early)
+    last = heap["approximation_error"]["last"]
+    assert [last[name] for name in ("rms", "largest", "perpendicular", "parallel")] == [values[-1] for values in errors.values()]
+    found = json.loads(granum("analyse", "heap.h5", "reduction", "--json").stdout)["metrics"]["reduction"]
+    assert_allclose(found["series"]["level"], level, atol=1e-15)
+    info = json.loads(granum("info", "heap.h5", "--json").stdout)
+    keys = ("reduction", "reduction_level", "mean_reduction_level", "free_grains", "aggregates", "approximation_error", "state_hash")
+    assert {key: info[key] for key in keys} == {key: heap[key] for key in keys}
+    text = granum("info", "heap.h5").stdout
+    assert "approximation error" in text
+    assert "split by contact (above 0.15 m/s, depth 2), trial" in text
+
+
+def test_restart_gives_the_same_levels_and_errors(granum, heap):
+    """Stopped in the middle of a window: the shadow goes on too."""
+    half = granum(*RUN, "--duration", "0.19", "-o", "half.h5")
+    assert json.loads(half.stdout)["steps"] % 4
+    on = granum("restart", "half.h5", "--duration", 0.4 - 0.19, "--json")
+    assert on.exit_code == 0, on.stderr
+    again = json.loads(on.stdout)
+    for key in ("steps", "state_hash", "reduction_level", "approximation_error"):
+        assert again[key] == heap[key], key
+    with Recording("heap.h5") as whole, Recording("half.h5") as parts:
+        kept = np.isin(parts.steps, whole.steps)
+        for name in ("reduction_level", "aggregates", "approximation_error", "perpendicular_error"):
+            assert_array_equal(parts.scalars[name][kept], whole.scalars[name])
+        assert_array_equal(parts.frame(-1).aggregate, whole.frame(-1).aggregate)
+
+
+def test_figures(granum, heap):
+    for words in (("aggregates", "--slab", "4", "--frame", "5"), ("aggregates", "--view", "z"), ("reduction",)):
+        result = granum("plot", "heap.h5", *words, "-o", "drawn.png")
+        assert result.exit_code == 0, result.stderr
+    with Recording("heap.h5") as run:
+        axes = draw_figure(run, "reduction").axes
+        assert [a.get_ylabel() for a in axes] == ["reduction level [%]", "bodies", "error / $d$"]
+        assert_allclose(axes[0].lines[0].get_ydata()[1:], 100 * run.scalars["reduction_level"][1:])
+
+
+def test_figures_of_other_runs_are_refused(granum):
+    granum("run", "column", "--set", "count=3", "--duration", "0.05", "--no-picture")
+    for words in (("plot", "column.h5", "aggregates"), ("plot", "column.h5", "reduction"), ("analyse", "column.h5", "reduction")):
+        result = granum(*words)
+        assert result.exit_code == 2
+        assert "without model reduction" in result.stderr

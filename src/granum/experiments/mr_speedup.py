@@ -83,8 +83,8 @@ def draw(outcome: Outcome, folder: Path) -> list[Path]:
 
 def bed(parameters: dict[str, Any], prepared: dict[str, Any], iterations: int, part: float | None, window: float) -> dict[str, Any]:
     """Wall time of a step of a bed at rest, of which a sensor keeps the upper ``part`` apart; none: full resolution."""
-    reduction = None if part is None else "cs"
-    warm("box", SMALL_BED, reduction)
+    reduction = None if part is None else "cs" if part > 0 else "c"
+    warm("box", SMALL_BED, None if part is None else "c")
     scene = make_scene("box", parameters)
     walls = len(scene.all_bodies)
     place = prepared["bodies"]["position"][walls:]

@@ -85,6 +85,15 @@ class Reduced:
         return np.flatnonzero(chosen[self.aggregate]).astype(np.int32)
 
     @property
+    def merged_into(self) -> IntArray:
+        """(N,) the same with numbers that others understand: -1 free, below the number of wall bodies held by that one, else aggregates."""
+        own = self.aggregate
+        held = (own >= 0) & (own < self.carrier_count)
+        found = np.where(own < 0, -1, own - self.carrier_count + self.bodies.wall_body_count).astype(np.int32)
+        found[held] = self.aggregates.carrier_body[own[held]]  # a body may carry on several belts
+        return found
+
+    @property
     def bound_walls(self) -> list[int]:
         """Dynamic wall bodies that are part of an aggregate."""
         return [int(w) for w in np.flatnonzero(self.aggregates.wall >= 0)]

@@ -116,14 +116,7 @@ def frame_scalars(sim: Watched) -> dict[str, float]:
 
 def frame_aggregates(sim: Watched) -> np.ndarray | None:
     """(N,) what each grain has merged into (``layout.AGGREGATE``); None of a run without model reduction."""
-    if sim.settings.reduction is None:
-        return None
-    reduced, walls = sim.stepper.reduced, sim.bodies.wall_body_count
-    own, carriers = reduced.aggregate, reduced.carrier_count
-    held = (own >= 0) & (own < carriers)
-    found = np.where(own < 0, -1, own - carriers + walls)
-    found[held] = reduced.aggregates.carrier_body[own[held]]  # a body may carry on several belts
-    return found
+    return None if sim.settings.reduction is None else sim.stepper.reduced.merged_into
 
 
 def frame_contacts(sim: Watched) -> dict[str, Any]:

@@ -128,7 +128,8 @@ class Snapshot:
             position=np.array(sim.wrapped_position), velocity=sim.velocity.copy(), spin=sim.spin.copy(), radius=sim.radius.copy(),
             material=bodies.material.copy(), id=bodies.id.copy(), held=bodies.inverse_mass[bodies.grains] == 0, a=c.a.copy(), b=c.b.copy(),
             normal=c.normal.copy(), overlap=c.overlap.copy(), normal_force=c.normal_force, tangential_force=c.tangential_force,
-            rebounding=c.rebound > 0, walls=walls, aggregate=sim.stepper.reduced.merged_into if sim.settings.reduction is not None else None,
+            rebounding=c.rebound > 0, walls=walls,
+            aggregate=sim.stepper.reduced.merged_into if sim.settings.reduction is not None else None,
         )  # fmt: skip
 
     @classmethod

@@ -18,8 +18,8 @@ from .experiment import Outcome, Row, Runner, compared
 from .mr_runs import BEST, Course, Which, label, level_row, prepare, speed_row, warm
 from .pool import Job
 
-MAIN = "ctr-f"
-REDUCED = ("cs", "tr-f", "ctr-f", "ctr-fv")
+MAIN = "cs"
+REDUCED = ("cs", "ctr4-f", "tr-f")
 EVERY = 10         # steps between two looks at the flow
 SMALL = {"count": 60, "width": 10.0, "length": 3.0, "speed": 0.5, "stiffness": 3e3}  # a drum to compile with
 HIGHER, STEEPER, MORE = 0.05, 5.0, 0.005

@@ -32,8 +32,8 @@ REDUCTIONS: dict[str, Reduction] = {
     "tr-f": Reduction(split=("trial",), trial=TrialSplit(every=1)),
     "tr-fv": Reduction(split=("trial",), trial=TrialSplit(every=1, **VELOCITIES)),
 }
-"""By MR's names: contact events (c), sensors (s), trial solves (tr, in every step; tr4 in every fourth) that test forces (f) or velocities too
-(fv); thresholds of Table 2. Trials are limited to some layers around what moves, where MR tries everything."""
+"""By MR's names: contact events (c), sensors (s), trial solves (tr: in every step, tr4: in every fourth) that test forces (f) or velocities
+too (fv); thresholds of Table 2. Trials are limited to some layers around what moves, where MR tries everything."""
 
 
 def settings_of(scene: Scene, method: str, iterations: int, reduction: str | None) -> Settings:

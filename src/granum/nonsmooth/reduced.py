@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 NONE = np.zeros(0, np.int32)
 NEARBY = 200        # grains that are followed to see whether a part of a body still hangs on it
+WALL_STEPS = 20     # steps between two looks at which grains walls of other bodies can reach
 LOOK_AT_ALL = 20    # steps between two looks at everything that carriers hold
 AT_REST = 1e-9      # [m/s]: a wall that is slower against a grain leaves it in peace
 LOST = 1e-9         # of its mass: an aggregate that has less has lost grains
@@ -62,6 +63,7 @@ class Reduced:
         self.splits = self.merges = 0   # grains, in the last step
         self.questioned = np.zeros(0, bool)  # grains that something has happened to since the last trial
         self.tried = 0                  # steps since then
+        self.walls_due = 0              # steps until the next look at who is far from walls
         self.looked = 0                 # steps since everything was looked at
         self.changed = False            # anything split since then
         self._grow()
@@ -106,16 +108,21 @@ class Reduced:
             self.questioned = np.concatenate([self.questioned, np.zeros(more, bool)])
         self.bonds.reserve(self.bodies.grain_count)
         self.visits.aggregate = self.bodies.aggregate
+        if more > 0:
+            self.visits.far_from_walls = np.concatenate([self.visits.far_from_walls, np.zeros(more, bool)])
 
     # --- before the contacts are found ---
 
-    def begin(self, gravity: FloatArray) -> float:
+    def begin(self, h: float) -> float:
         """Follow walls that move otherwise than in the last step; returns the energy [J] that this brings to grains.
 
         If one leaps away under its grains, they are free and keep their motion: whether they follow is the solver's business.
         """
         self._grow()
         changed = self.aggregates.drive()
+        self.walls_due -= 1
+        if self.walls_due <= 0 or len(changed):
+            self._look_at_walls(h)
         if not len(changed):
             return 0.0
         held = self._members(changed)
@@ -129,6 +136,30 @@ class Reduced:
         self._free(held[torn])
         self.questioned[held] = True
         return self._kinetic(rows[yields]) - before
+
+    def _look_at_walls(self, h: float) -> None:
+        """Which grains that carriers hold cannot be reached by a wall of another body for some steps."""
+        b, g = self.bodies, self.aggregates
+        self.walls_due, self.visits.stale = WALL_STEPS, True
+        far = self.visits.far_from_walls = np.zeros(b.grain_count, bool)
+        held = np.flatnonzero((self.aggregate >= 0) & (self.aggregate < self.carrier_count)).astype(np.int32)
+        if not len(held) or self.dynamic.any():  # walls that are pushed go anywhere
+            return
+        corner = np.array([b.position[b.grains].min(axis=0), b.position[b.grains].max(axis=0)])
+
+        def fastest(at: FloatArray, velocity: FloatArray, spin: FloatArray) -> float:
+            reach = np.maximum(np.abs(corner[0] - at), np.abs(corner[1] - at))
+            return float((np.linalg.norm(velocity, axis=1) + np.linalg.norm(spin, axis=1) * np.linalg.norm(reach, axis=1)).max(initial=0.0))
+
+        n, w = self.carrier_count, slice(0, b.wall_body_count)
+        speed = fastest(g.centre[:n], g.velocity[:n], g.spin[:n]) + fastest(b.position[w], b.velocity[w], b.spin[w])
+        touching = np.zeros(b.grain_count, np.int32)
+        ONE.run(
+            find_wall_contacts, 0, held, b.position, b.orientation, b.radius + (WALL_STEPS + 1) * h * speed, b.movable, b.wall_body_count,
+            self.aggregate, self.wall_aggregate, self.walls, 0, NONE, NONE, NONE, np.empty((0, 3)), np.empty(0),
+            np.zeros(b.grain_count, np.int32), touching,
+        )  # fmt: skip
+        far[held] = touching[held] == 0
 
     def _kinetic(self, rows: IntArray) -> float:
         v, w, r = self.bodies.velocity[rows], self.bodies.spin[rows], self.bodies.radius[rows - self.bodies.wall_body_count]
@@ -182,12 +213,13 @@ class Reduced:
         """Merged grains inside a sensor."""
         if not len(self.sensors):
             return NONE
-        return np.flatnonzero((self.aggregate >= 0) & self._inside()).astype(np.int32)
+        some = np.flatnonzero(self.aggregate >= 0).astype(np.int32)
+        return some[self._inside(some)]
 
-    def _inside(self) -> BoolArray:
-        """(N,) whether grains are inside a sensor."""
-        region = np.empty(self.bodies.grain_count, np.int32)
-        find_inside(self.bodies.position, self.bodies.wall_body_count, self.sensors, region)
+    def _inside(self, grains: IntArray) -> BoolArray:
+        """(n,) whether grains are inside a sensor."""
+        region = np.empty(len(grains), np.int32)
+        find_inside(self.bodies.position[self.bodies.wall_body_count + grains], 0, self.sensors, region)
         return region >= 0
 
     def _hit(self) -> IntArray:
@@ -436,7 +468,9 @@ class Reduced:
         quiet = np.flatnonzero(slow & steady).astype(np.int32)
         if not len(quiet):
             return
-        barred = self._inside() if len(self.sensors) else np.zeros(b.grain_count, bool)
+        barred = np.zeros(b.grain_count, bool)
+        if len(self.sensors):
+            barred[self.detector.order] = self._inside(self.detector.order)
         self._join_carriers(quiet, barred)
         self._join_each_other(quiet, barred)
         own = self.aggregate[c.a]
@@ -542,7 +576,9 @@ class Reduced:
 
     def keep(self, rows: IntArray, new_row: IntArray) -> None:
         """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
-        self.fixed, self.questioned = self.fixed[rows], self.questioned[rows]
+        self.fixed, self.questioned, self.visits.far_from_walls = (
+            a[rows] for a in (self.fixed, self.questioned, self.visits.far_from_walls)
+        )
         self.bonds.keep(rows, new_row)
         self.visits.forget()
         self._grow()
@@ -577,6 +613,7 @@ class Reduced:
         self.visits.listed_pose = (np.array(saved["listed_position"]), np.array(saved["listed_rotation"]))
         self.visits.resting, self.looked, self.changed = int(saved["resting"]), int(saved["looked"]), bool(saved["changed"])
         self._follow_walls()
+        self.walls_due = 0
         self._grow()
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..checks import RunError
 from ..io import Recording, RecordingWriter
+from ..reduction.numbering import by_wall_body
 from ..state import status
 from ..state.report import STAGES
 from .trigger import Trigger
@@ -118,12 +119,8 @@ def frame_aggregates(sim: Watched) -> np.ndarray | None:
     """(N,) what each grain has merged into (``layout.AGGREGATE``); None of a run without model reduction."""
     if sim.settings.reduction is None:
         return None
-    reduced, walls = sim.stepper.reduced, sim.bodies.wall_body_count
-    own, carriers = reduced.aggregate, reduced.carrier_count
-    held = (own >= 0) & (own < carriers)
-    found = np.where(own < 0, -1, own - carriers + walls)
-    found[held] = reduced.aggregates.carrier_body[own[held]]  # a body may carry on several belts
-    return found
+    reduced = sim.stepper.reduced
+    return by_wall_body(reduced.aggregate, reduced.aggregates.carrier_body, sim.bodies.wall_body_count)
 
 
 def frame_contacts(sim: Watched) -> dict[str, Any]:

@@ -149,6 +149,7 @@ def part_rebounding(
             rebound[c] *= FORGET if wanted[k] > SETTLED * rebound[c] * h else 0.0
             if rebound[c] < forgotten:
                 rebound[c] = 0.0
+    close = PARTED * radius.max()
     for _ in range(PARTING_SWEEPS):
         furthest = 0.0
         for k in range(len(some)):
@@ -164,7 +165,7 @@ def part_rebounding(
                 shift[j, f] += inverse_mass[j] * (new - pushed[k]) * normal[c, f]
             furthest = max(furthest, abs(new - pushed[k]) * (inverse_mass[i] + inverse_mass[j]))
             pushed[k] = new
-        if furthest < PARTED * radius.max():
+        if furthest < close:
             break
     # Bodies that are put further apart keep their angular momentum: what the shift adds to it is taken back below.
     excess = np.empty((len(some), 3))

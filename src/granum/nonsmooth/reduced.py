@@ -29,6 +29,7 @@ NONE = np.zeros(0, np.int32)
 NEARBY = 200        # grains that are followed to see whether a part of a body still hangs on it
 WALL_STEPS = 20     # steps between two looks at which grains walls of other bodies can reach
 LOOK_AT_ALL = 20    # steps between two looks at everything that carriers hold
+LEANING = 0.02      # [rad]: a carrier that has turned so far is tried as a whole
 AT_REST = 1e-9      # [m/s]: a wall that is slower against a grain leaves it in peace
 LOST = 1e-9         # of its mass: an aggregate that has less has lost grains
 TINY = 1e-12        # of h g: keeps the force balance of a grain without forces from being 0 / 0
@@ -63,6 +64,7 @@ class Reduced:
         self.splits = self.merges = 0   # grains, in the last step
         self.questioned = np.zeros(0, bool)  # grains that something has happened to since the last trial
         self.tried = 0                  # steps since then
+        self.turned = np.zeros(self.carrier_count)  # [rad], of carriers since all their grains were tried
         self.walls_due = 0              # steps until the next look at who is far from walls
         self.looked = 0                 # steps since everything was looked at
         self.changed = False            # anything split since then
@@ -177,7 +179,7 @@ class Reduced:
         split.append(self._hit())
         together = self._split(np.concatenate(split))
         if "trial" in self.policy.split:
-            self._question()
+            self._question(h)
             if self.tried >= self.policy.trial.every:
                 together = np.concatenate([together, self._split(self._fail(h, gravity))])
         self._reconnect(together, lost)
@@ -307,6 +309,7 @@ class Reduced:
             number[wall_group[kept_walls]].astype(np.int32),
         )  # fmt: skip
         self.fixed[member[~kept]] = False
+        self.questioned[member] = True
         self._follow_walls()
         self.visits.note(member)
 
@@ -391,9 +394,16 @@ class Reduced:
         self._keep(inside, impulse)
         return region[~kept]
 
-    def _question(self) -> None:
-        """Note the grains at contacts with bodies that are free or move, now or in the last step, for the next trial."""
+    def _question(self, h: float) -> None:
+        """Note the grains at contacts with bodies that are free or move, now or in the last step, and those of carriers that have turned
+        on, for the next trial."""
         self.tried += 1
+        g, n = self.aggregates, self.carrier_count
+        self.turned += h * np.linalg.norm(g.spin[:n], axis=1)
+        leaning = np.flatnonzero(self.turned > LEANING).astype(np.int32)
+        if len(leaning):  # gravity pulls another way than at the last trial
+            self.turned[leaning] = 0.0
+            self.questioned[self._members(leaning)] = True
         last, c = self.detector.last, self.detector.contacts
         self.questioned[self._disturbed(c.a, c.b, self.motion)] = True
         self.questioned[self._disturbed(last.a, last.b, None)] = True
@@ -497,6 +507,7 @@ class Reduced:
         g.hold(joined, self.aggregate[joined])
         if count:
             self.visits.note(joined)
+            self.questioned[joined] = True
         gone = np.flatnonzero(taken >= 0).astype(np.int32)
         if len(gone):
             member = self._members(gone)
@@ -505,6 +516,7 @@ class Reduced:
             self.fixed[member] = False
             g.hold(member, carrier)
             self.visits.note(member)
+            self.questioned[member] = True
             self._follow_walls()
         self.merges += count + len(gone)
         at_walls = c.a[c.pair_count :]
@@ -599,6 +611,7 @@ class Reduced:
             "aggregate": self.aggregate, "aggregates": self.aggregates.checkpoint(), "bonds": self.bonds.checkpoint(), "fixed": self.fixed,
             "listed_position": position, "listed_rotation": rotation, "resting": self.visits.resting, "looked": self.looked,
             "changed": int(self.changed), "questioned": self.questioned, "tried": self.tried,
+            "turned": self.turned,
         }  # fmt: skip
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -609,7 +622,7 @@ class Reduced:
         self.aggregates.restore(saved["aggregates"])
         self.bonds.restore(saved["bonds"])
         self.fixed, self.questioned = np.array(saved["fixed"], bool), np.array(saved["questioned"], bool)
-        self.tried = int(saved["tried"])
+        self.tried, self.turned = int(saved["tried"]), np.array(saved["turned"])
         self.visits.listed_pose = (np.array(saved["listed_position"]), np.array(saved["listed_rotation"]))
         self.visits.resting, self.looked, self.changed = int(saved["resting"]), int(saved["looked"]), bool(saved["changed"])
         self._follow_walls()

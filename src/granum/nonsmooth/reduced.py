@@ -475,6 +475,8 @@ class Reduced:
         slow, steady = np.empty(c.contact_count, bool), np.empty(c.contact_count, bool)
         within(c.normal, after, self.merge_limit, slow)
         within(c.normal, (after - self.motion) / h, self.change_limit, steady)
+        rough = self.stepper.pairs.friction[b.material[c.a[c.pair_count :]], self.walls.material[-1 - c.b[c.pair_count :]]] > 0.0
+        slow[c.pair_count :] &= rough  # a smooth wall holds nothing
         quiet = np.flatnonzero(slow & steady).astype(np.int32)
         if not len(quiet):
             return

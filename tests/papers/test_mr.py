@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from granum.experiments import mr_collapse, mr_conveyor, mr_drum, run_jobs
+from granum.experiments import mr_collapse, mr_conveyor, mr_drum, mr_speedup, run_jobs
 
 ASKED = ("angle", "angle_reference", "reduction_level", "speed_up")
 
@@ -15,14 +15,14 @@ def one_by_one(jobs):
 
 def test_conveyor_gives_every_curve(tmp_path):
     size = mr_conveyor.ConveyorSize(
-        length=34.0, iterations=20, reference_iterations=30, fill_iterations=10, settle=0.1, window=0.5, rate=500.0
+        length=34.0, iterations=20, reference_iterations=30, fill_iterations=10, settle=0.1, window=0.4, rate=1000.0, speed=0.25,
     )
     outcome = mr_conveyor.measure(size, one_by_one)
     assert all(np.isfinite(outcome.curves[name]) for name in ASKED)
     assert set(outcome.curves["runs"]) == {"full-30", "full-20", "ref-20", "cs-20", "ctr-20-50-f"}
     for found in outcome.curves["runs"].values():
-        # 500 a second go in; in half a second about as many fall off the end, in lumps.
-        assert 50 < found["discharged"] < 500
+        # 400 go in meanwhile; about as many fall off the end, in lumps.
+        assert 50 < found["discharged"] < 800
         assert 0 < found["centre"][0] < 15
         assert abs(found["distribution"]["part"].sum() - 1) < 1e-9
     assert all(path.stat().st_size > 10_000 for path in mr_conveyor.draw(outcome, tmp_path))
@@ -49,3 +49,18 @@ def test_drum_gives_every_curve(tmp_path):
         assert -1 < found["towers"]["lift"] < 1
         assert len(found["section"]["speed"]) == 150
     assert all(path.stat().st_size > 10_000 for path in mr_drum.draw(outcome, tmp_path))
+
+
+def test_speed_up_gives_every_point(tmp_path):
+    size = mr_speedup.SpeedSize(
+        beds=(60, 120), parts=(0.5, 0.0), lengths=(34.0,), iterations=20, fill_iterations=10, window=0.05, rate=200.0,
+    )
+    outcome = mr_speedup.measure(size, one_by_one)
+    assert len(outcome.curves["measured"]) == 3
+    for points in outcome.curves["measured"].values():
+        assert len(points["level"]) == len(points["speed_up"]) == 2
+        assert np.isfinite(points["speed_up"]).all()
+    half, none = outcome.curves["reduction_level"]
+    assert 0.2 < half < 0.7  # a sensor keeps the upper half apart, and what it cuts through
+    assert none > 0.95
+    assert all(path.stat().st_size > 10_000 for path in mr_speedup.draw(outcome, tmp_path))

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from ..checks import InputError
 from ..io import Recording
-from ..reduction.numbering import by_wall_body
 from ..state.rotation import matrix
 from ..state.status import contact_friction, contact_status
 
@@ -124,15 +123,13 @@ class Snapshot:
         """A simulation as it is now; its arrays are copied."""
         c, bodies = sim.contacts, sim.bodies
         walls = {name: getattr(bodies, name)[: bodies.wall_body_count].copy() for name in WALL_ARRAYS}
-        merged = None
-        if sim.settings.reduction is not None:
-            merged = by_wall_body(bodies.aggregate, sim.stepper.reduced.aggregates.carrier_body, bodies.wall_body_count)
         return cls.build(
             sim.scene, time=sim.time, gravity=sim.scene.gravity.at(max(0.0, sim.time - sim.time_step)),
             position=np.array(sim.wrapped_position), velocity=sim.velocity.copy(), spin=sim.spin.copy(), radius=sim.radius.copy(),
             material=bodies.material.copy(), id=bodies.id.copy(), held=bodies.inverse_mass[bodies.grains] == 0, a=c.a.copy(), b=c.b.copy(),
             normal=c.normal.copy(), overlap=c.overlap.copy(), normal_force=c.normal_force, tangential_force=c.tangential_force,
-            rebounding=c.rebound > 0, walls=walls, aggregate=merged,
+            rebounding=c.rebound > 0, walls=walls,
+            aggregate=sim.stepper.reduced.merged_into if sim.settings.reduction is not None else None,
         )  # fmt: skip
 
     @classmethod

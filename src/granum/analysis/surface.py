@@ -90,6 +90,8 @@ def carried(snapshot: Snapshot) -> BoolArray:
     touching = np.zeros(snapshot.grain_count, bool)
     touching[snapshot.a] = True
     touching[snapshot.b[snapshot.b >= 0]] = True
+    if snapshot.aggregate is not None:  # contacts between grains that have merged are not listed
+        touching |= snapshot.aggregate >= 0
     touching &= ~snapshot.held
     return touching if touching.any() else ~snapshot.held
 

@@ -17,6 +17,7 @@ from . import (
     mr_collapse,
     mr_conveyor,
     mr_drum,
+    mr_speedup,
     pp_multigrid,
     pp_serial_parallel,
     sn_column,
@@ -48,6 +49,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "mr-collapse": _experiment(mr_collapse, "a cube of grains collapses, reduced and at full resolution (MR 5, Table 3, Fig. 9-11)"),
     "mr-conveyor": _experiment(mr_conveyor, "ridge and discharge of a conveyor, reduced and at full resolution (MR 5, Table 3, Fig. 8)"),
     "mr-drum": _experiment(mr_drum, "flow in a slow drum, reduced and at full resolution (MR 5, Table 3, Fig. 7, 12 and 13)"),
+    "mr-speedup": _experiment(mr_speedup, "speed-up against reduction level: model and measured points (MR 6, Fig. 14)"),
     "pp-multigrid": _experiment(pp_multigrid, "columns and a silo with direct, iterative and multigrid solves (PP 5.3, Table 5.4)"),
     "pp-serial-parallel": _experiment(
         pp_serial_parallel, "the order of a serial and of a parallel sweep: column, silo, drums (PP 5.2, Tables 5.1-5.3)"

@@ -34,6 +34,8 @@ class ConveyorSize:
     iterations: int = 150
     reference_iterations: int = 500
     """Of the converged reference."""
+    cold: bool = True
+    """Also MR's own reference, without warm start."""
     fill_iterations: int = 40
     """While the belt fills, before anything is compared."""
     settle: float = 4.0
@@ -41,19 +43,23 @@ class ConveyorSize:
     window: float = 6.0
     """Of the measurement [s]."""
     rate: float = 1000.0
+    """Of the source [1/s]."""
+    speed: float = 0.1
+    """Of the belt [m/s]."""
 
 
-QUICK = ConveyorSize(length=100.0, reference_iterations=150, settle=3.5, window=2.5)
+QUICK = ConveyorSize(length=100.0, reference_iterations=150, cold=False, settle=3.5, window=2.0)
 FULL = ConveyorSize(length=1000.0)
 
 
 def measure(size: ConveyorSize, run: Runner) -> Outcome:
     """The same full belt, run on at full resolution and reduced; timed one after the other."""
-    parameters = {"length": size.length, "rate": size.rate}
+    parameters = {"length": size.length, "rate": size.rate, "speed": size.speed}
     filled = make_scene("conveyor", parameters).parameters["filled"]
     (prepared,) = run([Job(prepare, ("conveyor", parameters, size.fill_iterations, filled + 0.5), 1.0)])
-    which: list[Which] = [(BEST, size.reference_iterations, None), (BEST, size.iterations, None), ("cold", size.iterations, None)]
-    which = list(dict.fromkeys(which)) + [(BEST, size.iterations, reduction) for reduction in REDUCED]
+    which: list[Which] = [(BEST, size.reference_iterations, None), (BEST, size.iterations, None)]
+    which = list(dict.fromkeys(which)) + ([("cold", size.iterations, None)] if size.cold else [])
+    which += [(BEST, size.iterations, reduction) for reduction in REDUCED]
     found = run([Job(belt, (parameters, prepared, *one, size.settle, size.window), 1.0, alone=True) for one in which])
     runs = dict(zip((label(*one) for one in which), found, strict=True))
     reference, full, main = (

@@ -25,6 +25,7 @@ Which = tuple[str, int, str | None]
 VELOCITIES = {"approach": 2.6, "separation": 0.26, "tangential": 0.26}  # of a trial [m/s] (MR Table 2)
 
 REDUCTIONS: dict[str, Reduction] = {
+    "c": Reduction(split=("contact",)),
     "cs": Reduction(split=("contact", "sensor")),
     "ctr-f": Reduction(split=("contact", "trial")),
     "ctr-fv": Reduction(split=("contact", "trial"), trial=TrialSplit(**VELOCITIES)),

@@ -16,6 +16,7 @@ from ..reduction.aggregates import Aggregates
 from ..reduction.bonds import Bonds, keep_impulses, recall_impulses
 from ..reduction.merge import compact, join_carriers, union_quiet
 from ..reduction.motion import limits, relative_motion, within
+from ..reduction.numbering import by_wall_body
 from ..reduction.policy import Reduction
 from ..state.bodies import DYNAMIC, KINEMATIC
 from .blocks import BODY
@@ -87,6 +88,11 @@ class Reduced:
         chosen = np.zeros(len(self.aggregates.used) + 1, bool)  # the last is for free grains
         chosen[bodies] = True
         return np.flatnonzero(chosen[self.aggregate]).astype(np.int32)
+
+    @property
+    def merged_into(self) -> IntArray:
+        """(N,) the same with numbers that others understand: -1 free, below the number of wall bodies held by that one, else aggregates."""
+        return by_wall_body(self.aggregate, self.aggregates.carrier_body, self.bodies.wall_body_count)
 
     @property
     def bound_walls(self) -> list[int]:

@@ -292,7 +292,7 @@ class NonsmoothStepper:
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
-        if self.reduced is not None:
+        if self.reduced is not None and "reduced" in saved:
             self.reduced.restore(saved["reduced"])
         self.detector.restore(saved["detector"])
         self.work, self.left_over = saved["work"], saved["left_over"]

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..checks import RunError
 from ..io import Recording, RecordingWriter
-from ..reduction.numbering import by_wall_body
 from ..state import status
 from ..state.report import STAGES
 from .trigger import Trigger
@@ -117,10 +116,7 @@ def frame_scalars(sim: Watched) -> dict[str, float]:
 
 def frame_aggregates(sim: Watched) -> np.ndarray | None:
     """(N,) what each grain has merged into (``layout.AGGREGATE``); None of a run without model reduction."""
-    if sim.settings.reduction is None:
-        return None
-    reduced = sim.stepper.reduced
-    return by_wall_body(reduced.aggregate, reduced.aggregates.carrier_body, sim.bodies.wall_body_count)
+    return None if sim.settings.reduction is None else sim.stepper.reduced.merged_into
 
 
 def frame_contacts(sim: Watched) -> dict[str, Any]:

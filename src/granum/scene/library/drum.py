@@ -34,7 +34,7 @@ PAPER: dict[str, dict[str, Any]] = {
 TOOTH_HEIGHT, ATTACK = 1.2, 50.0  # [diameters], [degrees]
 TEETH = 64 / 80                   # for each diameter of width
 REPOSE, PACKED = 45.0, 0.58       # [degrees] and solid fraction of a bed in slow flow: where the sensor is, nothing that is measured
-SENSED = 0.25                     # of the drum's radius: that of the sensor
+SENSED, FLAT = 0.15, 5.0          # of the drum's radius: how deep below the surface the sensor reaches, and its own radius: nearly flat
 VIEW = (-78.0, 10.0)              # azimuth and elevation [degrees] from which a drum is seen best: nearly along its axis
 
 
@@ -69,7 +69,7 @@ def drum(
     The axis is y; seen from -y a positive speed turns counter-clockwise, and grains rise towards x. They start at rest on a shaken lattice
     in the lower part of the drum; gravity grows during ``ramp`` [s], none: as long as the fall of the lattice asks; then the drum begins to
     turn. ``time_step`` [s] none: 0.005 (SN: 0.01), or less, so that the rim moves 0.3 diameters at most; ``duration`` [s] is of it all.
-    A sensor (for runs that merge grains) lies along the axis where the bed is lifted highest and begins to flow.
+    A sensor (for runs that merge grains) takes in the flow: all that is higher than 0.15 radii below a surface that is 45 degrees steep.
     """
     given = {
         "count": count, "width": width, "length": length, "speed": speed, "diameter": diameter, "size_ratio": size_ratio,
@@ -116,7 +116,7 @@ def drum(
         gravity=Gravity(acceleration=(0, 0, -GRAVITY), ramp=ramp),
         grains=(Grains(material=grain.name, position=shake(site, d, seed), diameter=sizes),),
         law=HertzContact() if stiffness is None else LinearContact(stiffness=stiffness),
-        sensors=(_where_lifted(radius - height, length, p["speed"], sizes),),
+        sensors=(_above_bed(radius - height, length, p["speed"], sizes),),
         bodies=(Body(name="drum", kind="kinematic", motion=Motion(spin=(0, -p["speed"], 0), start=ramp), walls=(*inner, *ends)),),
         run={"time_step": time_step, "duration": p["duration"]},
         parameters={
@@ -147,16 +147,16 @@ def _lower_sites(count: int, reach: float, length: float) -> np.ndarray:
     return np.stack([x[order], y[order], z[order]], axis=1)
 
 
-def _where_lifted(radius: float, length: float, speed: float, sizes: np.ndarray) -> CylinderSensor:
-    """Around the upper end of a surface at the angle of repose, of a bed that fills its part of the drum."""
+def _above_bed(radius: float, length: float, speed: float, sizes: np.ndarray) -> CylinderSensor:
+    """A wide cylinder, its lowest line parallel to a surface at the angle of repose of a bed that fills its part of the drum."""
     part = min(1.0, float((math.pi / 6 * sizes**3).sum()) / (PACKED * math.pi * radius**2 * length))
     low, high = 0.0, math.pi  # half of the angle that the surface spans, seen from the axis
     while high - low > 1e-6:
         half = (low + high) / 2
         low, high = (half, high) if half - math.sin(half) * math.cos(half) < math.pi * part else (low, half)
-    lifted = math.radians(REPOSE) + low - math.pi / 2  # from the horizontal
+    above, tilt = (FLAT - SENSED - math.cos(low)) * radius, math.radians(REPOSE)
     return CylinderSensor(
-        centre=(math.copysign(radius * math.cos(lifted), speed), 0, radius * math.sin(lifted)), axis=(0, 1, 0), radius=SENSED * radius,
+        centre=(-math.copysign(above * math.sin(tilt), speed), 0, above * math.cos(tilt)), axis=(0, 1, 0), radius=FLAT * radius,
         length=2 * length,
     )  # fmt: skip
 

@@ -11,9 +11,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from granum.analysis import Snapshot, merged_counts, snapshots
 from granum.checks import InputError
 from granum.io import Recording, RecordingWriter
+from granum.observe import Recorder, steps
 from granum.plot.aggregates import FREE, HELD, grain_colours
 from granum.plot.figures import draw_figure
+from granum.reduction.numbering import by_wall_body
 from granum.scene.library import make_scene
+from granum.simulation import Simulation, make_settings
 
 
 def frame(k: int, count: int) -> dict:
@@ -179,3 +182,22 @@ def test_figures_of_other_runs_are_refused(granum):
         result = granum(*words)
         assert result.exit_code == 2
         assert "without model reduction" in result.stderr
+
+
+def test_a_belt_is_its_body():
+    """Carriers: the ground, a belt of it, a drum (body 2); aggregates count on after the three wall bodies."""
+    found = by_wall_body(np.array([-1, 0, 1, 2, 3, 5, 3], np.int32), np.array([0, 0, 2], np.int32), 3)
+    assert_array_equal(found, [-1, 0, 0, 2, 3, 5, 3])
+    assert_array_equal(by_wall_body(np.array([-1, 2], np.int32), np.array([0], np.int32), 3), [-1, 4])
+
+
+def test_snapshots_of_run_and_recording_agree(tmp_path):
+    scene = make_scene("box", {"count": 40})
+    sim = Simulation(scene, make_settings(scene.run, {"stepper": {"reduction": {"split": ["contact"]}}}))
+    sim.observers.append(Recorder(tmp_path / "run.h5", steps(50)))
+    sim.run_until(100)
+    with Recording(tmp_path / "run.h5") as run:
+        read = Snapshot.read(run)
+    assert_array_equal(read.aggregate, Snapshot.of(sim).aggregate)
+    assert (read.aggregate >= 0).any()
+    assert merged_counts(read).level == pytest.approx(sim.report.reduction_level, abs=1e-15)

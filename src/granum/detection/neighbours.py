@@ -15,14 +15,16 @@ import numpy as np
 from .._jit import FloatArray, IntArray
 from ..parallel import LIGHT, ONE, Team
 from ..state.bodies import Bodies
-from .cells import file_in_cells
+from .cells import Cells, file_in_cells
 from .images import in_cell
 from .narrow import gather_sorted
-from .pairs import append_candidates, find_candidates, who_searches
+from .pairs import append_candidates, append_near, find_candidates, who_searches
 from .visits import Visits, left_skin
 
 FEW = 16            # grains that are appended in one step; more are cheaper to list all together
+FEW_NEAR = 256      # the same where most grains rest in an aggregate
 APPENDED = 0.05     # of all grains: when more than this part has been appended, the list is made anew
+APPENDED_NEAR = 0.25
 
 
 @dataclass(frozen=True)
@@ -57,18 +59,20 @@ class NeighbourList:
         self.listed = 0  # ranks of the last whole list; later ones were appended
         self.rebuilds = 0
         self.visits: Visits | None = None
+        self._cells: Cells | None = None  # of the last whole list; none after a restart
 
     def update(self, bodies: Bodies, h: float) -> bool:
         """Make the list hold for the bodies where they are now; ``h`` [s] is their next step. True if it has changed."""
         before = len(self.order), self.rebuilds
         new = np.arange(len(self.rank), bodies.grain_count, dtype=np.int32)
-        if len(new) > FEW:
+        few, most = (FEW, APPENDED) if self.visits is None else (FEW_NEAR, APPENDED_NEAR)
+        if len(new) > few:
             self._list_all(bodies, h)
         elif len(new):
             self._append(bodies, h, new)
         left = self._gather(bodies)
         if len(left):
-            if len(left) > FEW or len(self.order) + len(left) > self.listed * (1 + APPENDED) + FEW:
+            if len(left) > few or len(self.order) + len(left) > self.listed * (1 + most) + few:
                 self._list_all(bodies, h)
                 self._gather(bodies)
             else:
@@ -77,7 +81,7 @@ class NeighbourList:
 
     def _gather(self, bodies: Bodies) -> IntArray:
         """Fill ``sphere`` (with ``visits`` they do); returns the grains that have left their skin."""
-        left = np.empty(FEW + 1, np.int32)
+        left = np.empty((FEW if self.visits is None else FEW_NEAR) + 1, np.int32)
         if self.visits is not None:
             count = left_skin(
                 bodies.position, bodies.wall_body_count, self.order, self.reference, self.skin, self.visits.aggregate, self.visits.resting,
@@ -107,7 +111,8 @@ class NeighbourList:
             self.visits.settle()
         reach = bodies.radius + self.skin
         place = in_cell(self.reference, 0, self.period)
-        cells = file_in_cells(place, 0, reach)
+        cells = self._cells = file_in_cells(place, 0, reach)
+        self._origin = place[0].copy() if count else np.zeros(3)
         self.order = self.live = cells.order
         self.rank = np.empty(count, np.int32)
         self.rank[cells.order] = np.arange(count, dtype=np.int32)
@@ -149,7 +154,14 @@ class NeighbourList:
         self.candidate_first = np.concatenate([self.candidate_first, np.zeros(len(grains), np.int32)])
         reach = bodies.radius[: len(self.skin)] + self.skin
         while True:
-            found = append_candidates(self.reference, reach, self.order, first, self.period, self.candidate_first, self.candidate)
+            if self._cells is not None and self.period is None:
+                c = self._cells
+                found = append_near(
+                    self.reference, reach, self.order, first, c.width, c.reach, c.table, c.start, c.filed, c.code, self._origin,
+                    self.candidate_first, self.candidate,
+                )  # fmt: skip
+            else:
+                found = append_candidates(self.reference, reach, self.order, first, self.period, self.candidate_first, self.candidate)
             if found <= len(self.candidate):
                 return
             self.candidate = np.concatenate([self.candidate[: self.candidate_first[first]], np.zeros(found, np.int32)])

@@ -109,6 +109,52 @@ def find_candidates(
 
 
 @kernel
+def append_near(
+    position: FloatArray, reach: FloatArray, order: IntArray, known: int, width: FloatArray, level_reach: FloatArray, table: LongArray,
+    start: IntArray, filed: IntArray, code: LongArray, origin: FloatArray, candidate_first: IntArray, candidate: IntArray,
+) -> int:  # fmt: skip
+    """As `append_candidates`, in the same order, looking for the ranks of the last whole list in its cells only."""
+    found, room, listed = candidate_first[known], len(candidate), len(filed)
+    near = np.empty(listed, np.int32)
+    for k in range(known, len(order)):
+        candidate_first[k] = found
+        i = order[k]
+        x, y, z = position[i, 0], position[i, 1], position[i, 2]
+        count = 0
+        for m in range(len(width)):
+            far, scale = reach[i] + level_reach[m], 1.0 / width[m]
+            x0, x1 = cell_index(x - far, origin[0], scale), cell_index(x + far, origin[0], scale)
+            y0, y1 = cell_index(y - far, origin[1], scale), cell_index(y + far, origin[1], scale)
+            z0, z1 = cell_index(z - far, origin[2], scale), cell_index(z + far, origin[2], scale)
+            if (x1 - x0 + 1) * (y1 - y0 + 1) * (z1 - z0 + 1) > listed:  # more cells than grains
+                count = -1
+                break
+            for iz in range(z0, z1 + 1):
+                for iy in range(y0, y1 + 1):
+                    for ix in range(x0, x1 + 1):
+                        c = spread(iz) << 2 | spread(iy) << 1 | spread(ix)
+                        e = table[m, 0] + (c & table[m, 1])
+                        for p in range(start[e], start[e + 1]):
+                            if code[p] == c:
+                                near[count] = filed[p]
+                                count += 1
+        some = np.sort(near[:count]) if count >= 0 else np.arange(listed).astype(np.int32)
+        for n in range(len(some) + k - listed):
+            rank = np.int64(some[n]) if n < len(some) else np.int64(listed + n - len(some))
+            j = order[rank]
+            if j < 0:
+                continue
+            dx, dy, dz = position[j, 0] - x, position[j, 1] - y, position[j, 2] - z
+            both = reach[i] + reach[j]
+            if dx * dx + dy * dy + dz * dz < both * both:
+                if found < room:
+                    candidate[found] = rank
+                found += 1
+    candidate_first[len(order)] = found
+    return found
+
+
+@kernel
 def append_candidates(
     position: FloatArray, reach: FloatArray, order: IntArray, known: int, period: FloatArray | None, candidate_first: IntArray,
     candidate: IntArray,

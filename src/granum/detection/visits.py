@@ -92,6 +92,7 @@ class Visits:
         self._changed: list[IntArray] = []
         self._all = True
         self.network: Network | None = None
+        self.far_from_walls = np.zeros(0, bool)  # grains that carriers hold and that no wall of others can reach soon
         self.stale = True
         self.resting = 0
         self.listed_pose = (np.zeros(3), np.eye(3))
@@ -129,7 +130,9 @@ class Visits:
         bodies = np.arange(-1, max(int(self.aggregate.max(initial=-1)), int(self.wall_aggregate.max(initial=-1))) + 1)
         meets = (self.wall_aggregate[None, :] != bodies[:, None]).any(axis=1)  # a wall of another body
         meets[0] = True
-        self.at_walls = live[meets[self.aggregate[live] + 1]]
+        body = self.aggregate[live]
+        away = (body >= 0) & (body < self.frames) & self.far_from_walls[live]
+        self.at_walls = live[meets[body + 1] & ~away]
         self.stale = False
 
     def forget(self) -> None:

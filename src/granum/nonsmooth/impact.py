@@ -124,18 +124,18 @@ def part_rebounding(
     a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, impulse: FloatArray, stiffness: FloatArray,
     slot_a: IntArray, slot_b: IntArray, place: IntArray, serial_start: int, lever: FloatArray, full: IntArray, packed: FloatArray,
     wall_body: IntArray, exponent: float, rate: float, h: float, forgotten: float, first: int, inverse_mass: FloatArray,
-    radius: FloatArray, period: FloatArray | None, rebound: FloatArray, position: FloatArray, velocity: FloatArray, spin: FloatArray,
+    radius: FloatArray, period: FloatArray | None, shift: FloatArray, rebound: FloatArray, position: FloatArray,
+    velocity: FloatArray, spin: FloatArray,
 ) -> None:  # fmt: skip
     """Move contacts that still rebound towards the overlap of their force: ``rate`` of what their own speed leaves over.
 
     A few Gauss-Seidel sweeps on displacements, pushing only; contacts that are back at their law, or pressed for
-    long, are let go: below ``forgotten`` [m/s] an impact is forgotten.
+    long, are let go: below ``forgotten`` [m/s] an impact is forgotten. ``shift`` (B, 3) is room to work in, zeros before and after.
     """
     some = np.flatnonzero(rebound > 0.0)
     body = np.empty((len(some), 2), np.int64)
     wanted = np.empty(len(some))
     pushed = np.zeros(len(some))
-    shift = np.zeros((len(position), 3))
     for k in range(len(some)):
         c = some[k]
         i, j = first + a[c], first + b[c] if b[c] >= 0 else wall_body[-1 - b[c]]
@@ -149,6 +149,7 @@ def part_rebounding(
             rebound[c] *= FORGET if wanted[k] > SETTLED * rebound[c] * h else 0.0
             if rebound[c] < forgotten:
                 rebound[c] = 0.0
+    close = PARTED * radius.max()
     for _ in range(PARTING_SWEEPS):
         furthest = 0.0
         for k in range(len(some)):
@@ -164,7 +165,7 @@ def part_rebounding(
                 shift[j, f] += inverse_mass[j] * (new - pushed[k]) * normal[c, f]
             furthest = max(furthest, abs(new - pushed[k]) * (inverse_mass[i] + inverse_mass[j]))
             pushed[k] = new
-        if furthest < PARTED * radius.max():
+        if furthest < close:
             break
     # Bodies that are put further apart keep their angular momentum: what the shift adds to it is taken back below.
     excess = np.empty((len(some), 3))

@@ -16,6 +16,7 @@ from ..reduction.aggregates import Aggregates
 from ..reduction.bonds import Bonds, keep_impulses, recall_impulses
 from ..reduction.merge import compact, join_carriers, union_quiet
 from ..reduction.motion import limits, relative_motion, within
+from ..reduction.numbering import by_wall_body
 from ..reduction.policy import Reduction
 from ..state.bodies import DYNAMIC, KINEMATIC
 from .blocks import BODY
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 
 NONE = np.zeros(0, np.int32)
 NEARBY = 200        # grains that are followed to see whether a part of a body still hangs on it
+WALL_STEPS = 20     # steps between two looks at which grains walls of other bodies can reach
 LOOK_AT_ALL = 20    # steps between two looks at everything that carriers hold
+LEANING = 0.02      # [rad]: a carrier that has turned so far is tried as a whole
 AT_REST = 1e-9      # [m/s]: a wall that is slower against a grain leaves it in peace
 LOST = 1e-9         # of its mass: an aggregate that has less has lost grains
 TINY = 1e-12        # of h g: keeps the force balance of a grain without forces from being 0 / 0
@@ -62,6 +65,8 @@ class Reduced:
         self.splits = self.merges = 0   # grains, in the last step
         self.questioned = np.zeros(0, bool)  # grains that something has happened to since the last trial
         self.tried = 0                  # steps since then
+        self.turned = np.zeros(self.carrier_count)  # [rad], of carriers since all their grains were tried
+        self.walls_due = 0              # steps until the next look at who is far from walls
         self.looked = 0                 # steps since everything was looked at
         self.changed = False            # anything split since then
         self._grow()
@@ -87,11 +92,7 @@ class Reduced:
     @property
     def merged_into(self) -> IntArray:
         """(N,) the same with numbers that others understand: -1 free, below the number of wall bodies held by that one, else aggregates."""
-        own = self.aggregate
-        held = (own >= 0) & (own < self.carrier_count)
-        found = np.where(own < 0, -1, own - self.carrier_count + self.bodies.wall_body_count).astype(np.int32)
-        found[held] = self.aggregates.carrier_body[own[held]]  # a body may carry on several belts
-        return found
+        return by_wall_body(self.aggregate, self.aggregates.carrier_body, self.bodies.wall_body_count)
 
     @property
     def bound_walls(self) -> list[int]:
@@ -115,16 +116,21 @@ class Reduced:
             self.questioned = np.concatenate([self.questioned, np.zeros(more, bool)])
         self.bonds.reserve(self.bodies.grain_count)
         self.visits.aggregate = self.bodies.aggregate
+        if more > 0:
+            self.visits.far_from_walls = np.concatenate([self.visits.far_from_walls, np.zeros(more, bool)])
 
     # --- before the contacts are found ---
 
-    def begin(self, gravity: FloatArray) -> float:
+    def begin(self, h: float) -> float:
         """Follow walls that move otherwise than in the last step; returns the energy [J] that this brings to grains.
 
         If one leaps away under its grains, they are free and keep their motion: whether they follow is the solver's business.
         """
         self._grow()
         changed = self.aggregates.drive()
+        self.walls_due -= 1
+        if self.walls_due <= 0 or len(changed):
+            self._look_at_walls(h)
         if not len(changed):
             return 0.0
         held = self._members(changed)
@@ -138,6 +144,30 @@ class Reduced:
         self._free(held[torn])
         self.questioned[held] = True
         return self._kinetic(rows[yields]) - before
+
+    def _look_at_walls(self, h: float) -> None:
+        """Which grains that carriers hold cannot be reached by a wall of another body for some steps."""
+        b, g = self.bodies, self.aggregates
+        self.walls_due, self.visits.stale = WALL_STEPS, True
+        far = self.visits.far_from_walls = np.zeros(b.grain_count, bool)
+        held = np.flatnonzero((self.aggregate >= 0) & (self.aggregate < self.carrier_count)).astype(np.int32)
+        if not len(held) or self.dynamic.any():  # walls that are pushed go anywhere
+            return
+        corner = np.array([b.position[b.grains].min(axis=0), b.position[b.grains].max(axis=0)])
+
+        def fastest(at: FloatArray, velocity: FloatArray, spin: FloatArray) -> float:
+            reach = np.maximum(np.abs(corner[0] - at), np.abs(corner[1] - at))
+            return float((np.linalg.norm(velocity, axis=1) + np.linalg.norm(spin, axis=1) * np.linalg.norm(reach, axis=1)).max(initial=0.0))
+
+        n, w = self.carrier_count, slice(0, b.wall_body_count)
+        speed = fastest(g.centre[:n], g.velocity[:n], g.spin[:n]) + fastest(b.position[w], b.velocity[w], b.spin[w])
+        touching = np.zeros(b.grain_count, np.int32)
+        ONE.run(
+            find_wall_contacts, 0, held, b.position, b.orientation, b.radius + (WALL_STEPS + 1) * h * speed, b.movable, b.wall_body_count,
+            self.aggregate, self.wall_aggregate, self.walls, 0, NONE, NONE, NONE, np.empty((0, 3)), np.empty(0),
+            np.zeros(b.grain_count, np.int32), touching,
+        )  # fmt: skip
+        far[held] = touching[held] == 0
 
     def _kinetic(self, rows: IntArray) -> float:
         v, w, r = self.bodies.velocity[rows], self.bodies.spin[rows], self.bodies.radius[rows - self.bodies.wall_body_count]
@@ -155,7 +185,7 @@ class Reduced:
         split.append(self._hit())
         together = self._split(np.concatenate(split))
         if "trial" in self.policy.split:
-            self._question()
+            self._question(h)
             if self.tried >= self.policy.trial.every:
                 together = np.concatenate([together, self._split(self._fail(h, gravity))])
         self._reconnect(together, lost)
@@ -191,12 +221,13 @@ class Reduced:
         """Merged grains inside a sensor."""
         if not len(self.sensors):
             return NONE
-        return np.flatnonzero((self.aggregate >= 0) & self._inside()).astype(np.int32)
+        some = np.flatnonzero(self.aggregate >= 0).astype(np.int32)
+        return some[self._inside(some)]
 
-    def _inside(self) -> BoolArray:
-        """(N,) whether grains are inside a sensor."""
-        region = np.empty(self.bodies.grain_count, np.int32)
-        find_inside(self.bodies.position, self.bodies.wall_body_count, self.sensors, region)
+    def _inside(self, grains: IntArray) -> BoolArray:
+        """(n,) whether grains are inside a sensor."""
+        region = np.empty(len(grains), np.int32)
+        find_inside(self.bodies.position[self.bodies.wall_body_count + grains], 0, self.sensors, region)
         return region >= 0
 
     def _hit(self) -> IntArray:
@@ -284,6 +315,7 @@ class Reduced:
             number[wall_group[kept_walls]].astype(np.int32),
         )  # fmt: skip
         self.fixed[member[~kept]] = False
+        self.questioned[member] = True
         self._follow_walls()
         self.visits.note(member)
 
@@ -368,9 +400,16 @@ class Reduced:
         self._keep(inside, impulse)
         return region[~kept]
 
-    def _question(self) -> None:
-        """Note the grains at contacts with bodies that are free or move, now or in the last step, for the next trial."""
+    def _question(self, h: float) -> None:
+        """Note the grains at contacts with bodies that are free or move, now or in the last step, and those of carriers that have turned
+        on, for the next trial."""
         self.tried += 1
+        g, n = self.aggregates, self.carrier_count
+        self.turned += h * np.linalg.norm(g.spin[:n], axis=1)
+        leaning = np.flatnonzero(self.turned > LEANING).astype(np.int32)
+        if len(leaning):  # gravity pulls another way than at the last trial
+            self.turned[leaning] = 0.0
+            self.questioned[self._members(leaning)] = True
         last, c = self.detector.last, self.detector.contacts
         self.questioned[self._disturbed(c.a, c.b, self.motion)] = True
         self.questioned[self._disturbed(last.a, last.b, None)] = True
@@ -442,10 +481,14 @@ class Reduced:
         slow, steady = np.empty(c.contact_count, bool), np.empty(c.contact_count, bool)
         within(c.normal, after, self.merge_limit, slow)
         within(c.normal, (after - self.motion) / h, self.change_limit, steady)
+        rough = self.stepper.pairs.friction[b.material[c.a[c.pair_count :]], self.walls.material[-1 - c.b[c.pair_count :]]] > 0.0
+        slow[c.pair_count :] &= rough  # a smooth wall holds nothing
         quiet = np.flatnonzero(slow & steady).astype(np.int32)
         if not len(quiet):
             return
-        barred = self._inside() if len(self.sensors) else np.zeros(b.grain_count, bool)
+        barred = np.zeros(b.grain_count, bool)
+        if len(self.sensors):
+            barred[self.detector.order] = self._inside(self.detector.order)
         self._join_carriers(quiet, barred)
         self._join_each_other(quiet, barred)
         own = self.aggregate[c.a]
@@ -472,6 +515,7 @@ class Reduced:
         g.hold(joined, self.aggregate[joined])
         if count:
             self.visits.note(joined)
+            self.questioned[joined] = True
         gone = np.flatnonzero(taken >= 0).astype(np.int32)
         if len(gone):
             member = self._members(gone)
@@ -480,6 +524,7 @@ class Reduced:
             self.fixed[member] = False
             g.hold(member, carrier)
             self.visits.note(member)
+            self.questioned[member] = True
             self._follow_walls()
         self.merges += count + len(gone)
         at_walls = c.a[c.pair_count :]
@@ -551,7 +596,9 @@ class Reduced:
 
     def keep(self, rows: IntArray, new_row: IntArray) -> None:
         """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
-        self.fixed, self.questioned = self.fixed[rows], self.questioned[rows]
+        self.fixed, self.questioned, self.visits.far_from_walls = (
+            a[rows] for a in (self.fixed, self.questioned, self.visits.far_from_walls)
+        )
         self.bonds.keep(rows, new_row)
         self.visits.forget()
         self._grow()
@@ -572,6 +619,7 @@ class Reduced:
             "aggregate": self.aggregate, "aggregates": self.aggregates.checkpoint(), "bonds": self.bonds.checkpoint(), "fixed": self.fixed,
             "listed_position": position, "listed_rotation": rotation, "resting": self.visits.resting, "looked": self.looked,
             "changed": int(self.changed), "questioned": self.questioned, "tried": self.tried,
+            "turned": self.turned,
         }  # fmt: skip
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -582,10 +630,11 @@ class Reduced:
         self.aggregates.restore(saved["aggregates"])
         self.bonds.restore(saved["bonds"])
         self.fixed, self.questioned = np.array(saved["fixed"], bool), np.array(saved["questioned"], bool)
-        self.tried = int(saved["tried"])
+        self.tried, self.turned = int(saved["tried"]), np.array(saved["turned"])
         self.visits.listed_pose = (np.array(saved["listed_position"]), np.array(saved["listed_rotation"]))
         self.visits.resting, self.looked, self.changed = int(saved["resting"]), int(saved["looked"]), bool(saved["changed"])
         self._follow_walls()
+        self.walls_due = 0
         self._grow()
 
 

@@ -80,6 +80,7 @@ class NonsmoothStepper:
         self.fastest = 0.0  # grain speed after the last step [m/s]
         self.extent = np.zeros((2, 3))  # box around all grain centres after the last step [m]
         self.history = False
+        self._shift = np.zeros((0, 3))  # room to work in
         self.before_solve: Callable[[Problem], None] | None = None  # looks at the problem of every step
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
         self.reduced = Reduced(self, settings.reduction) if settings.reduction is not None else None
@@ -103,7 +104,7 @@ class NonsmoothStepper:
         clock = [perf_counter()]
         tick = lambda: clock.append(perf_counter())  # noqa: E731
         if self.reduced is not None:
-            self.work += self.reduced.begin(gravity)
+            self.work += self.reduced.begin(h)
         contacts = self.detector.detect(self.bodies, h)
         if self.reduced is not None:
             self.reduced.refine(h, gravity)
@@ -270,13 +271,15 @@ class NonsmoothStepper:
         p, c, b, e = self.problem, self.detector.contacts, self.bodies, self.pairs.exponent
         if not c.rebound.any():
             return
+        if len(self._shift) < len(b.position):
+            self._shift = np.zeros((len(b.position) * 5 // 4, 3))
         tau = max(self.settings.damping_steps * h, self.pairs.dissipation / e)
         rate = 4.0 / (1.0 + 4.0 * tau / h) / e
         part_rebounding(
             c.a, c.b, c.normal, c.overlap, c.impulse, p.stiffness, p.slot_a, p.slot_b, p.place, p.colour_blocks * LANES, p.lever,
             p.full, p.body, self.walls.body, e, rate, h,
-            0.02 * self.settings.impact_velocity, b.wall_body_count, b.movable, b.radius, self.period, c.rebound,
-            b.position, b.velocity, b.spin,
+            0.02 * self.settings.impact_velocity, b.wall_body_count, b.movable, b.radius, self.period,
+            self._shift, c.rebound, b.position, b.velocity, b.spin,
         )  # fmt: skip
 
     def checkpoint(self) -> dict[str, Any]:

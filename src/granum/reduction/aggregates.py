@@ -89,6 +89,12 @@ def move_members(
             if body < 0 or still[body] > 0.0:
                 continue
             k = first + i
+            if turning[body, 0] == 0.0 and turning[body, 1] == 0.0 and turning[body, 2] == 0.0 and still[body] == 0.0:
+                if inverse_mass[k] > 0.0:  # a carrier that only shifts: its grains have its velocity already
+                    for f in range(3):
+                        position[k, f] += shift[body, f]
+                    total -= (gx * shift[body, 0] + gy * shift[body, 1] + gz * shift[body, 2]) / inverse_mass[k]
+                continue
             x, y, z = position[k, 0] - centre[body, 0], position[k, 1] - centre[body, 1], position[k, 2] - centre[body, 2]
             r = turned[body]
             px = r[0, 0] * x + r[0, 1] * y + r[0, 2] * z

@@ -105,11 +105,13 @@ class Bonds:
 
     def keep(self, rows: IntArray, new_row: IntArray) -> None:
         """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
+        count = len(rows)
         partner = self.partner[rows]
         grain = partner >= 0
         moved = new_row[partner[grain]]
         partner[grain] = np.where(moved >= 0, moved, NOBODY)
-        self.partner, self.kept = partner, self.kept[rows]
+        self.partner[:count], self.kept[:count] = partner, self.kept[rows]
+        self.partner[count:] = NOBODY
 
     def checkpoint(self) -> dict[str, Any]:
         return {"partner": self.partner, "kept": self.kept}

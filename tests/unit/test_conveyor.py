@@ -17,7 +17,7 @@ FAST = {"length": 34.0, "rate": 1000.0, "speed": 0.25}  # a ridge 5.6 d high on 
 
 
 def test_sensors_follow_the_slope_and_take_in_what_falls():
-    """Every point above a slope of 41 degrees that ends at the belt's edge lies in a sensor, down to the sink; the ridge behind does not."""
+    """All above a slope of 41 degrees that ends at the belt's edge lies in a sensor, down to the sink; the ridge behind does not."""
     scene = make_scene("conveyor")
     p, d = scene.parameters, scene.parameters["diameter"]
 

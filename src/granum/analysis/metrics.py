@@ -350,7 +350,7 @@ METRICS: dict[str, Metric] = {
         {"angle": "degrees", "radius": "m", "speed": "rad/s", "z": "m", "velocity": "m/s"}, needs="a drum", table="profile",
     ),
     "towers": Metric(
-        _towers, "what rises out of the flow: highest lift of the bed over R, height [d] over the surface of grains that turn with the drum, "
+        _towers, "what rises out of the flow: highest lift of the bed over R, height [d] above the surface of grains that co-rotate, "
         "their part 2 d above it, steepest piece of the surface (MR 5)",
         {"time": "s", "steepest": "degrees", "steepest_std": "degrees"}, needs="a drum that turns",
     ),

@@ -65,6 +65,7 @@ class Reduced:
         self.splits = self.merges = 0   # grains, in the last step
         self.questioned = np.zeros(0, bool)  # grains that something has happened to since the last trial
         self.tried = 0                  # steps since then
+        self.failed = NONE              # grains that the last trial has freed
         self.turned = np.zeros(self.carrier_count)  # [rad], of carriers since all their grains were tried
         self.walls_due = 0              # steps until the next look at who is far from walls
         self.looked = 0                 # steps since everything was looked at
@@ -186,8 +187,13 @@ class Reduced:
         together = self._split(np.concatenate(split))
         if "trial" in self.policy.split:
             self._question(h)
+            struck = self._beside(np.concatenate([together, self.failed]))
             if self.tried >= self.policy.trial.every:
-                together = np.concatenate([together, self._split(self._fail(h, gravity))])
+                self.questioned[struck] = True
+                struck, self.tried = np.flatnonzero(self.questioned).astype(np.int32), 0
+                self.questioned[:] = False
+            self.failed = self._fail(struck, h, gravity)
+            together = np.concatenate([together, self._split(self.failed)])
         self._reconnect(together, lost)
         if self.visits.stale:
             self.find_again()
@@ -355,7 +361,7 @@ class Reduced:
             self.looked, self.changed, limit = 0, False, b.grain_count
             start = np.flatnonzero((self.aggregate >= 0) & (self.aggregate < self.carrier_count)).astype(np.int32)
         elif len(split) or len(lost):
-            start = np.concatenate([self.network.around(split, self.carrier_count, *where), lost])
+            start = np.concatenate([self._beside(split), lost])
         else:
             return
         held = b.inverse_mass[b.grains] == 0.0
@@ -366,9 +372,14 @@ class Reduced:
 
     # --- the trial (MR 3.2.2) ---
 
-    def _fail(self, h: float, gravity: FloatArray) -> IntArray:
-        """Merged grains that leave their place in a trial solve of the part of their body around what touches it."""
-        region = self._in_question()
+    def _beside(self, split: IntArray) -> IntArray:
+        """Grains that carriers hold beside those that came off: what tears off one pulls at the next."""
+        b = self.bodies
+        return self.network.around(split, self.carrier_count, self.aggregate, b.position, b.radius, b.wall_body_count)
+
+    def _fail(self, seed: IntArray, h: float, gravity: FloatArray) -> IntArray:
+        """Merged grains that leave their place in a trial solve of the part of their body around the seeds."""
+        region = self._in_question(seed)
         if not len(region):
             return NONE
         b, t = self.bodies, self.policy.trial
@@ -414,10 +425,8 @@ class Reduced:
         self.questioned[self._disturbed(c.a, c.b, self.motion)] = True
         self.questioned[self._disturbed(last.a, last.b, None)] = True
 
-    def _in_question(self) -> IntArray:
-        """Merged grains around those that something has happened to since the last trial."""
-        seed = np.flatnonzero(self.questioned & (self.aggregate >= 0)).astype(np.int32)
-        self.questioned[:], self.tried = False, 0
+    def _in_question(self, seed: IntArray) -> IntArray:
+        """Merged grains around the seeds."""
         depth = self.policy.trial.depth
         region = self._around(seed, 0 if depth is None else depth)
         pushed = np.unique(self.aggregate[region])
@@ -599,6 +608,8 @@ class Reduced:
         self.fixed, self.questioned, self.visits.far_from_walls = (
             a[rows] for a in (self.fixed, self.questioned, self.visits.far_from_walls)
         )
+        self.failed = new_row[self.failed]
+        self.failed = self.failed[self.failed >= 0].astype(np.int32)
         self.bonds.keep(rows, new_row)
         self.visits.forget()
         self._grow()
@@ -619,7 +630,7 @@ class Reduced:
             "aggregate": self.aggregate, "aggregates": self.aggregates.checkpoint(), "bonds": self.bonds.checkpoint(), "fixed": self.fixed,
             "listed_position": position, "listed_rotation": rotation, "resting": self.visits.resting, "looked": self.looked,
             "changed": int(self.changed), "questioned": self.questioned, "tried": self.tried,
-            "turned": self.turned,
+            "turned": self.turned, "failed": self.failed,
         }  # fmt: skip
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -630,7 +641,7 @@ class Reduced:
         self.aggregates.restore(saved["aggregates"])
         self.bonds.restore(saved["bonds"])
         self.fixed, self.questioned = np.array(saved["fixed"], bool), np.array(saved["questioned"], bool)
-        self.tried, self.turned = int(saved["tried"]), np.array(saved["turned"])
+        self.tried, self.turned, self.failed = int(saved["tried"]), np.array(saved["turned"]), np.array(saved["failed"], np.int32)
         self.visits.listed_pose = (np.array(saved["listed_position"]), np.array(saved["listed_rotation"]))
         self.visits.resting, self.looked, self.changed = int(saved["resting"]), int(saved["looked"]), bool(saved["changed"])
         self._follow_walls()

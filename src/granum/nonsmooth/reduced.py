@@ -578,9 +578,11 @@ class Reduced:
 
     # --- for the stepper ---
 
-    def full_bodies(self) -> FullBodies:
-        """The aggregates as the contact problem takes them; dynamic walls come before them."""
+    def full_bodies(self) -> FullBodies | None:
+        """The aggregates as the contact problem takes them, after the dynamic walls; none if there are none."""
         alive, g = self.aggregates.alive, self.aggregates
+        if not len(alive):
+            return None
         place = np.full(len(g.used), -1, np.int32)
         place[alive] = np.arange(len(alive), dtype=np.int32)
         return FullBodies(

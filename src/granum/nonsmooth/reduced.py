@@ -187,7 +187,7 @@ class Reduced:
         together = self._split(np.concatenate(split))
         if "trial" in self.policy.split:
             self._question(h)
-            struck = self._beside(np.concatenate([together, self.failed]))
+            struck = self._beside(np.concatenate([together, self.failed[self.aggregate[self.failed] < 0]]))
             if self.tried >= self.policy.trial.every:
                 self.questioned[struck] = True
                 struck, self.tried = np.flatnonzero(self.questioned).astype(np.int32), 0
@@ -500,6 +500,7 @@ class Reduced:
             barred[self.detector.order] = self._inside(self.detector.order)
         self._join_carriers(quiet, barred)
         self._join_each_other(quiet, barred)
+        self.questioned[self.failed] = False  # they were free in the solve, and stayed where they were
         own = self.aggregate[c.a]
         inside = np.flatnonzero((own >= 0) & (own == self._other())).astype(np.int32)
         self._keep(inside, c.impulse)

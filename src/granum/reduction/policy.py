@@ -55,8 +55,8 @@ class TrialSplit(Record):
     """N_it^tr: sweeps of the trial."""
     every: int = Field(default=4, ge=1)
     """Steps between two trials (MR: 1); what is disturbed meanwhile is not forgotten."""
-    force: Limit = 0.05
-    """Force that is left over, as a part of the external plus the contact force on a grain (MR: 0.15, 0.25; a crater then is too flat)."""
+    force: Limit = 0.1
+    """Force that is left over, as a part of the external plus the contact force on a grain (MR: 0.15, 0.25)."""
     torque: Limit = None
     """The same of the torque."""
     approach: Limit = None
@@ -103,5 +103,5 @@ class Reduction(Record):
         if "trial" in self.split and all(
             getattr(self.trial, name) is None for name in ("force", "torque", "approach", "separation", "tangential", "rolling")
         ):
-            raise ValueError("trial has no limit at all: give force (0.05), or leave trial out of split")
+            raise ValueError("trial has no limit at all: give force (0.1), or leave trial out of split")
         return self

@@ -50,7 +50,7 @@ class Reduced:
         self.aggregates = Aggregates(self.bodies, self.walls, spinning)
         self.carrier_count = self.aggregates.carrier_count
         self.wall_aggregate = self.aggregates.of_wall.copy()
-        self.visits = Visits(self.wall_aggregate, self.carrier_count, self.aggregates.pose_of)
+        self.visits = Visits(self.detector.neighbours, self.wall_aggregate, self.carrier_count, self.aggregates.pose_of)
         self.detector.visits = self.detector.neighbours.visits = self.visits
         self.bonds = Bonds()
         self.fixed = np.zeros(0, bool)  # grains that touch the wall of their body
@@ -80,7 +80,6 @@ class Reduced:
     @property
     def network(self) -> Network:
         """Who lies next to whom."""
-        assert self.visits.network is not None
         return self.visits.network
 
     def _members(self, bodies: IntArray) -> IntArray:
@@ -280,6 +279,12 @@ class Reduced:
 
     def _form_anew(self, torn: IntArray) -> None:
         """Parts of aggregates that still hang together become aggregates of their own."""
+        bound = np.bincount(self.aggregates.wall[self.aggregates.wall >= 0], minlength=len(self.aggregates.used))
+        several = torn[bound[torn] > 1]
+        if len(several):  # nobody knows which of its walls a grain hangs on: they come apart as a whole
+            self._free(self._members(several))
+            self._dissolve(several, NONE, np.flatnonzero(np.isin(self.aggregates.wall, several)).astype(np.int32))
+            torn = torn[bound[torn] <= 1]
         members = self._members(torn)
         b = self.bodies
         walls = np.flatnonzero(np.isin(self.aggregates.wall, torn)).astype(np.int32)
@@ -599,8 +604,12 @@ class Reduced:
         self.fixed, self.questioned, self.visits.far_from_walls = (
             a[rows] for a in (self.fixed, self.questioned, self.visits.far_from_walls)
         )
-        self.bonds.keep(rows, new_row)
+        count = len(rows)
+        alone = self.bonds.keep(rows, new_row)
+        self.questioned |= alone  # what held them may have left
+        self.changed |= bool(alone.any())
         self.visits.forget()
+        self.network.update(count)  # not known yet if the run has just been restored
         self._grow()
         b, alive = self.bodies, self.aggregates.alive
         if len(alive):
@@ -628,6 +637,7 @@ class Reduced:
         b.aggregate[:] = saved["aggregate"]
         b.movable[b.grains] = np.where(b.aggregate >= 0, 0.0, b.inverse_mass[b.grains])
         self.aggregates.restore(saved["aggregates"])
+        b.movable[self.bound_walls] = 0.0
         self.bonds.restore(saved["bonds"])
         self.fixed, self.questioned = np.array(saved["fixed"], bool), np.array(saved["questioned"], bool)
         self.tried, self.turned = int(saved["tried"]), np.array(saved["turned"])

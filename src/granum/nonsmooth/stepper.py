@@ -143,7 +143,7 @@ class NonsmoothStepper:
         assert self.reduced is not None
         if self.problem.full_bodies is not None:
             self.reduced.take(self.problem.full_bodies)
-        self.reduced.merge(h)
+        self.work += self.reduced.merge(h)
 
     def _reduction(self) -> dict[str, Any]:
         """How far the model is reduced, for the report."""

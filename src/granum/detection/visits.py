@@ -83,15 +83,17 @@ class Visits:
     ``pose_of`` tells where such a frame is (3,) [m] and how it is turned (3, 3).
     """
 
-    def __init__(self, wall_aggregate: IntArray, frames: int, pose_of: Callable[[int], tuple[FloatArray, FloatArray]]) -> None:
+    def __init__(
+        self, near: NeighbourList, wall_aggregate: IntArray, frames: int, pose_of: Callable[[int], tuple[FloatArray, FloatArray]]
+    ) -> None:
         self.wall_aggregate, self.frames, self.pose_of = wall_aggregate, frames, pose_of
+        self.network = Network(near)
         self.aggregate = np.zeros(0, np.int32)
         self.rank = self.at_walls = self.who = self.slot = np.zeros(0, np.int32)
         self._room = np.zeros(0, np.int32)
         self._marked = np.zeros(0, bool)
         self._changed: list[IntArray] = []
         self._all = True
-        self.network: Network | None = None
         self.far_from_walls = np.zeros(0, bool)  # grains that carriers hold and that no wall of others can reach soon
         self.stale = True
         self.resting = 0
@@ -111,8 +113,6 @@ class Visits:
 
     def update(self, near: NeighbourList) -> None:
         """Look anew who is visited."""
-        if self.network is None:
-            self.network = Network(near)
         whole = self.network.update(len(self.aggregate))
         ranks = len(near.order)
         if whole or self._all:

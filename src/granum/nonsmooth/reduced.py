@@ -10,7 +10,7 @@ from .._jit import BoolArray, FloatArray, IntArray
 from ..detection.network import Network
 from ..detection.regions import find_inside, region_table
 from ..detection.visits import Visits
-from ..detection.walls import find_wall_contacts, surface_velocity
+from ..detection.walls import CYLINDER, MESH, find_wall_contacts, surface_velocity
 from ..parallel import ONE
 from ..reduction.aggregates import Aggregates
 from ..reduction.bonds import Bonds, keep_impulses, recall_impulses
@@ -32,6 +32,7 @@ WALL_STEPS = 20     # steps between two looks at which grains walls of other bod
 LOOK_AT_ALL = 20    # steps between two looks at everything that carriers hold
 LEANING = 0.02      # [rad]: a carrier that has turned so far is tried as a whole
 AT_REST = 1e-9      # [m/s]: a wall that is slower against a grain leaves it in peace
+MOST_RESTLESS = 1000  # steps that a grain is kept from merging
 LOST = 1e-9         # of its mass: an aggregate that has less has lost grains
 TINY = 1e-12        # of h g: keeps the force balance of a grain without forces from being 0 / 0
 
@@ -50,7 +51,7 @@ class Reduced:
         self.aggregates = Aggregates(self.bodies, self.walls, spinning)
         self.carrier_count = self.aggregates.carrier_count
         self.wall_aggregate = self.aggregates.of_wall.copy()
-        self.visits = Visits(self.wall_aggregate, self.carrier_count, self.aggregates.pose_of)
+        self.visits = Visits(self.detector.neighbours, self.wall_aggregate, self.carrier_count, self.aggregates.pose_of)
         self.detector.visits = self.detector.neighbours.visits = self.visits
         self.bonds = Bonds()
         self.fixed = np.zeros(0, bool)  # grains that touch the wall of their body
@@ -58,6 +59,7 @@ class Reduced:
         self.sensors = region_table(stepper.scene.sensors if "sensor" in policy.split else ())
         m, c, t = policy.merge, policy.contact, policy.trial
         self.merge_limit = limits(m.approach, m.separation, m.tangential, m.rolling)
+        self.slow = max(m.approach, m.separation, m.tangential)
         self.change_limit = limits(m.normal_acceleration, m.normal_acceleration, m.tangential_acceleration, m.rolling_acceleration)
         self.split_limit = limits(c.approach, c.separation, c.tangential, c.rolling)
         self.trial_limit = limits(t.approach, t.separation, t.tangential, t.rolling)
@@ -65,6 +67,8 @@ class Reduced:
         self.splits = self.merges = 0   # grains, in the last step
         self.questioned = np.zeros(0, bool)  # grains that something has happened to since the last trial
         self.tried = 0                  # steps since then
+        self.failed = NONE              # grains that the last trial has freed
+        self.restless = np.zeros(0, np.int32)  # steps until a grain that has failed its trial may merge again
         self.turned = np.zeros(self.carrier_count)  # [rad], of carriers since all their grains were tried
         self.walls_due = 0              # steps until the next look at who is far from walls
         self.looked = 0                 # steps since everything was looked at
@@ -80,7 +84,6 @@ class Reduced:
     @property
     def network(self) -> Network:
         """Who lies next to whom."""
-        assert self.visits.network is not None
         return self.visits.network
 
     def _members(self, bodies: IntArray) -> IntArray:
@@ -114,6 +117,7 @@ class Reduced:
         if more > 0:
             self.fixed = np.concatenate([self.fixed, np.zeros(more, bool)])
             self.questioned = np.concatenate([self.questioned, np.zeros(more, bool)])
+            self.restless = np.concatenate([self.restless, np.zeros(more, np.int32)])
         self.bonds.reserve(self.bodies.grain_count)
         self.visits.aggregate = self.bodies.aggregate
         if more > 0:
@@ -167,7 +171,11 @@ class Reduced:
             self.aggregate, self.wall_aggregate, self.walls, 0, NONE, NONE, NONE, np.empty((0, 3)), np.empty(0),
             np.zeros(b.grain_count, np.int32), touching,
         )  # fmt: skip
-        far[held] = touching[held] == 0
+        # The search knows a mesh as far as grains reach, and an open tube from inside: who may come to one is looked at always.
+        tube = (self.walls.kind == CYLINDER) & np.isfinite(self.walls.parameter[:, 7]) & (self.walls.parameter[:, 8] == 0.0)
+        hidden = (self.walls.kind == MESH) | tube
+        meets = (hidden & (self.wall_aggregate != np.arange(n)[:, None])).any(axis=1)
+        far[held] = (touching[held] == 0) & ~meets[self.aggregate[held]]
 
     def _kinetic(self, rows: IntArray) -> float:
         v, w, r = self.bodies.velocity[rows], self.bodies.spin[rows], self.bodies.radius[rows - self.bodies.wall_body_count]
@@ -186,8 +194,13 @@ class Reduced:
         together = self._split(np.concatenate(split))
         if "trial" in self.policy.split:
             self._question(h)
+            struck = self._beside(np.concatenate([together, self.failed[self.aggregate[self.failed] < 0]]))
             if self.tried >= self.policy.trial.every:
-                together = np.concatenate([together, self._split(self._fail(h, gravity))])
+                self.questioned[struck] = True
+                struck, self.tried = np.flatnonzero(self.questioned).astype(np.int32), 0
+                self.questioned[:] = False
+            self.failed = self._fail(struck, h, gravity)
+            together = np.concatenate([together, self._split(self.failed)])
         self._reconnect(together, lost)
         if self.visits.stale:
             self.find_again()
@@ -276,10 +289,16 @@ class Reduced:
     def _free(self, grains: IntArray) -> None:
         self.visits.note(grains)
         self.aggregates.release(grains)
-        self.fixed[grains] = False
+        self.fixed[grains] = self.visits.far_from_walls[grains] = False
 
     def _form_anew(self, torn: IntArray) -> None:
         """Parts of aggregates that still hang together become aggregates of their own."""
+        bound = np.bincount(self.aggregates.wall[self.aggregates.wall >= 0], minlength=len(self.aggregates.used))
+        several = torn[bound[torn] > 1]
+        if len(several):  # nobody knows which of its walls a grain hangs on: they come apart as a whole
+            self._free(self._members(several))
+            self._dissolve(several, NONE, np.flatnonzero(np.isin(self.aggregates.wall, several)).astype(np.int32))
+            torn = torn[bound[torn] <= 1]
         members = self._members(torn)
         b = self.bodies
         walls = np.flatnonzero(np.isin(self.aggregates.wall, torn)).astype(np.int32)
@@ -315,6 +334,7 @@ class Reduced:
             number[wall_group[kept_walls]].astype(np.int32),
         )  # fmt: skip
         self.fixed[member[~kept]] = False
+        self.visits.far_from_walls[member] = False
         self.questioned[member] = True
         self._follow_walls()
         self.visits.note(member)
@@ -355,7 +375,7 @@ class Reduced:
             self.looked, self.changed, limit = 0, False, b.grain_count
             start = np.flatnonzero((self.aggregate >= 0) & (self.aggregate < self.carrier_count)).astype(np.int32)
         elif len(split) or len(lost):
-            start = np.concatenate([self.network.around(split, self.carrier_count, *where), lost])
+            start = np.concatenate([self._beside(split), lost])
         else:
             return
         held = b.inverse_mass[b.grains] == 0.0
@@ -366,9 +386,14 @@ class Reduced:
 
     # --- the trial (MR 3.2.2) ---
 
-    def _fail(self, h: float, gravity: FloatArray) -> IntArray:
-        """Merged grains that leave their place in a trial solve of the part of their body around what touches it."""
-        region = self._in_question()
+    def _beside(self, split: IntArray) -> IntArray:
+        """Grains that carriers hold beside those that came off: what tears off one pulls at the next."""
+        b = self.bodies
+        return self.network.around(split, self.carrier_count, self.aggregate, b.position, b.radius, b.wall_body_count)
+
+    def _fail(self, seed: IntArray, h: float, gravity: FloatArray) -> IntArray:
+        """Merged grains that leave their place in a trial solve of the part of their body around the seeds."""
+        region = self._in_question(seed)
         if not len(region):
             return NONE
         b, t = self.bodies, self.policy.trial
@@ -398,6 +423,8 @@ class Reduced:
         other = self._other()
         inside = np.flatnonzero((self.aggregate[c.a] >= 0) & (self.aggregate[c.a] == other)).astype(np.int32)
         self._keep(inside, impulse)
+        if t.force is not None and scale > 0.0:  # as long as the force that is left over needs to make it too fast to merge
+            self.restless[region[~kept]] = min(self.slow / (t.force * scale), MOST_RESTLESS)
         return region[~kept]
 
     def _question(self, h: float) -> None:
@@ -414,10 +441,8 @@ class Reduced:
         self.questioned[self._disturbed(c.a, c.b, self.motion)] = True
         self.questioned[self._disturbed(last.a, last.b, None)] = True
 
-    def _in_question(self) -> IntArray:
-        """Merged grains around those that something has happened to since the last trial."""
-        seed = np.flatnonzero(self.questioned & (self.aggregate >= 0)).astype(np.int32)
-        self.questioned[:], self.tried = False, 0
+    def _in_question(self, seed: IntArray) -> IntArray:
+        """Merged grains around the seeds."""
         depth = self.policy.trial.depth
         region = self._around(seed, 0 if depth is None else depth)
         pushed = np.unique(self.aggregate[region])
@@ -471,8 +496,8 @@ class Reduced:
 
     # --- merges: after the solve, before bodies move (MR Algorithm 1, line 13) ---
 
-    def merge(self, h: float) -> None:
-        """Merge what moves as one at its contacts."""
+    def merge(self, h: float) -> float:
+        """Merge what moves as one at its contacts; returns the work [J] of carriers on grains that take their motion."""
         b, c = self.bodies, self.detector.contacts
         pushed, walls = self.aggregate >= self.carrier_count, self.aggregates.wall >= 0
         self.aggregates.carry(np.flatnonzero(pushed).astype(np.int32), np.flatnonzero(walls).astype(np.int32))
@@ -484,16 +509,19 @@ class Reduced:
         rough = self.stepper.pairs.friction[b.material[c.a[c.pair_count :]], self.walls.material[-1 - c.b[c.pair_count :]]] > 0.0
         slow[c.pair_count :] &= rough  # a smooth wall holds nothing
         quiet = np.flatnonzero(slow & steady).astype(np.int32)
+        barred = self.restless > 0
+        self.restless[barred] -= 1
         if not len(quiet):
-            return
-        barred = np.zeros(b.grain_count, bool)
+            return 0.0
         if len(self.sensors):
-            barred[self.detector.order] = self._inside(self.detector.order)
-        self._join_carriers(quiet, barred)
+            barred[self.detector.order] |= self._inside(self.detector.order)
+        work = self._join_carriers(quiet, barred)
         self._join_each_other(quiet, barred)
+        self.questioned[self.failed] = False  # they were free in the solve, and stayed where they were
         own = self.aggregate[c.a]
         inside = np.flatnonzero((own >= 0) & (own == self._other())).astype(np.int32)
         self._keep(inside, c.impulse)
+        return work
 
     def _keep(self, inside: IntArray, impulse: FloatArray) -> None:
         b, c = self.bodies, self.detector.contacts
@@ -501,35 +529,41 @@ class Reduced:
             c.a, c.b, impulse, inside, self.aggregate, b.orientation, b.wall_body_count, self.bonds.partner, self.bonds.kept
         )
 
-    def _join_carriers(self, quiet: IntArray, barred: BoolArray) -> None:
+    def _hold(self, member: IntArray, carrier: IntArray) -> float:
+        """Let carriers hold grains; returns their work [J]: the momentum that they give, times their velocity."""
+        b, rows = self.bodies, self.bodies.wall_body_count + member
+        old = b.velocity[rows], b.spin[rows]
+        self.aggregates.hold(member, carrier)
+        self.visits.note(member)
+        self.questioned[member] = True
+        v, w = b.velocity[rows], b.spin[rows]
+        given = ((v - old[0]) * v).sum(axis=1) + 0.4 * b.radius[member] ** 2 * ((w - old[1]) * w).sum(axis=1)
+        return float(np.sum(given / b.inverse_mass[rows]))
+
+    def _join_carriers(self, quiet: IntArray, barred: BoolArray) -> float:
         b, c, g = self.bodies, self.detector.contacts, self.aggregates
-        m = self.policy.merge
         taken = np.full(len(g.used), -1, np.int32)
         joined = np.empty(len(self.detector.order), np.int32)
         count = join_carriers(
             quiet, c.a, c.b, c.normal, g.of_wall, surface_velocity(self.walls, b.orientation), self.carrier_count, barred,
-            max(m.approach, m.separation, m.tangential), m.rolling, b.wall_body_count, b.position, b.velocity, b.spin, g.centre, g.velocity,
+            self.slow, self.policy.merge.rolling, b.wall_body_count, b.position, b.velocity, b.spin, g.centre, g.velocity,
             g.spin, b.aggregate, taken, self.fixed, joined,
         )  # fmt: skip
         joined = joined[:count]
-        g.hold(joined, self.aggregate[joined])
-        if count:
-            self.visits.note(joined)
-            self.questioned[joined] = True
+        work = self._hold(joined, self.aggregate[joined]) if count else 0.0
         gone = np.flatnonzero(taken >= 0).astype(np.int32)
         if len(gone):
             member = self._members(gone)
             carrier = taken[self.aggregate[member]]
             self._dissolve(gone, member, np.flatnonzero(np.isin(g.wall, gone)).astype(np.int32))
             self.fixed[member] = False
-            g.hold(member, carrier)
-            self.visits.note(member)
-            self.questioned[member] = True
+            work += self._hold(member, carrier)
             self._follow_walls()
         self.merges += count + len(gone)
         at_walls = c.a[c.pair_count :]
         mine = g.of_wall[-1 - c.b[c.pair_count :]]
         self.fixed[at_walls[(mine >= 0) & (mine == self.aggregate[at_walls])]] = True
+        return work
 
     def _join_each_other(self, quiet: IntArray, barred: BoolArray) -> None:
         b, c, g = self.bodies, self.detector.contacts, self.aggregates
@@ -569,9 +603,11 @@ class Reduced:
 
     # --- for the stepper ---
 
-    def full_bodies(self) -> FullBodies:
-        """The aggregates as the contact problem takes them; dynamic walls come before them."""
+    def full_bodies(self) -> FullBodies | None:
+        """The aggregates as the contact problem takes them, after the dynamic walls; none if there are none."""
         alive, g = self.aggregates.alive, self.aggregates
+        if not len(alive):
+            return None
         place = np.full(len(g.used), -1, np.int32)
         place[alive] = np.arange(len(alive), dtype=np.int32)
         return FullBodies(
@@ -596,11 +632,17 @@ class Reduced:
 
     def keep(self, rows: IntArray, new_row: IntArray) -> None:
         """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
-        self.fixed, self.questioned, self.visits.far_from_walls = (
-            a[rows] for a in (self.fixed, self.questioned, self.visits.far_from_walls)
+        self.fixed, self.questioned, self.restless, self.visits.far_from_walls = (
+            a[rows] for a in (self.fixed, self.questioned, self.restless, self.visits.far_from_walls)
         )
-        self.bonds.keep(rows, new_row)
+        self.failed = new_row[self.failed]
+        self.failed = self.failed[self.failed >= 0].astype(np.int32)
+        count = len(rows)
+        alone = self.bonds.keep(rows, new_row)
+        self.questioned |= alone  # what held them may have left
+        self.changed |= bool(alone.any())
         self.visits.forget()
+        self.network.update(count)  # not known yet if the run has just been restored
         self._grow()
         b, alive = self.bodies, self.aggregates.alive
         if len(alive):
@@ -619,7 +661,7 @@ class Reduced:
             "aggregate": self.aggregate, "aggregates": self.aggregates.checkpoint(), "bonds": self.bonds.checkpoint(), "fixed": self.fixed,
             "listed_position": position, "listed_rotation": rotation, "resting": self.visits.resting, "looked": self.looked,
             "changed": int(self.changed), "questioned": self.questioned, "tried": self.tried,
-            "turned": self.turned,
+            "turned": self.turned, "failed": self.failed, "restless": self.restless,
         }  # fmt: skip
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -628,9 +670,11 @@ class Reduced:
         b.aggregate[:] = saved["aggregate"]
         b.movable[b.grains] = np.where(b.aggregate >= 0, 0.0, b.inverse_mass[b.grains])
         self.aggregates.restore(saved["aggregates"])
+        b.movable[self.bound_walls] = 0.0
         self.bonds.restore(saved["bonds"])
         self.fixed, self.questioned = np.array(saved["fixed"], bool), np.array(saved["questioned"], bool)
-        self.tried, self.turned = int(saved["tried"]), np.array(saved["turned"])
+        self.tried, self.turned, self.failed = int(saved["tried"]), np.array(saved["turned"]), np.array(saved["failed"], np.int32)
+        self.restless = np.array(saved["restless"], np.int32)
         self.visits.listed_pose = (np.array(saved["listed_position"]), np.array(saved["listed_rotation"]))
         self.visits.resting, self.looked, self.changed = int(saved["resting"]), int(saved["looked"]), bool(saved["changed"])
         self._follow_walls()

@@ -118,10 +118,10 @@ class NonsmoothStepper:
         self._count_work()
         self.problem.unpack(self.bodies, contacts, self.detector.order)
         contacts.time_step = h
-        for w in self.bodies.dynamic:
-            self.work += h * float(np.asarray(self.scene.all_bodies[w].force) @ self.bodies.velocity[w])
         if self.reduced is not None:
             self._merge(h)
+        for w in self.bodies.dynamic:
+            self.work += h * float(np.asarray(self.scene.all_bodies[w].force) @ self.bodies.velocity[w])
         move_bodies(self.team, self.bodies, h, self.reduced.bound_walls if self.reduced is not None else ())
         if self.reduced is not None:
             self.work += self.reduced.aggregates.move(self.team, h, gravity)
@@ -143,7 +143,7 @@ class NonsmoothStepper:
         assert self.reduced is not None
         if self.problem.full_bodies is not None:
             self.reduced.take(self.problem.full_bodies)
-        self.reduced.merge(h)
+        self.work += self.reduced.merge(h)
 
     def _reduction(self) -> dict[str, Any]:
         """How far the model is reduced, for the report."""

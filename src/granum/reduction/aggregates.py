@@ -230,6 +230,7 @@ class Aggregates:
         b.aggregate[member] = number[group]
         b.movable[first + member] = 0.0
         self.wall[wall] = number[wall_group]
+        b.movable[wall] = 0.0
         self.carry(member, wall)
         return number
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, device, kernel
+from .._jit import BoolArray, FloatArray, IntArray, device, kernel
 
 ROOM = 8                # contacts that a grain keeps; those of a pair find room with either grain
 NOBODY = -2_147_483_648
@@ -103,15 +103,22 @@ class Bonds:
             self.partner = np.concatenate([self.partner, np.full((room - have, ROOM), NOBODY, np.int32)])
             self.kept = np.concatenate([self.kept, np.zeros((room - have, ROOM, 7))])
 
-    def keep(self, rows: IntArray, new_row: IntArray) -> None:
-        """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
+    def keep(self, rows: IntArray, new_row: IntArray) -> BoolArray:
+        """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1.
+
+        Returns (n,) which of those that stay had a bond with one that has left.
+        """
         count = len(rows)
-        partner = self.partner[rows]
+        partner, left = self.partner[rows], self.partner[: len(new_row)][new_row < 0]
         grain = partner >= 0
-        moved = new_row[partner[grain]]
+        moved, other = new_row[partner[grain]], new_row[left[left >= 0]]
+        alone = np.zeros(count, bool)
+        alone[np.nonzero(grain)[0][moved < 0]] = True
+        alone[other[other >= 0]] = True
         partner[grain] = np.where(moved >= 0, moved, NOBODY)
         self.partner[:count], self.kept[:count] = partner, self.kept[rows]
         self.partner[count:] = NOBODY
+        return alone
 
     def checkpoint(self) -> dict[str, Any]:
         return {"partner": self.partner, "kept": self.kept}

@@ -424,7 +424,7 @@ class Reduced:
         inside = np.flatnonzero((self.aggregate[c.a] >= 0) & (self.aggregate[c.a] == other)).astype(np.int32)
         self._keep(inside, impulse)
         if t.force is not None and scale > 0.0:  # as long as the force that is left over needs to make it too fast to merge
-            self.restless[region[~kept]] = min(self.slow / (t.force * scale), MOST_RESTLESS)
+            self.restless[region[~kept]] = int(min(self.slow / (t.force * scale), MOST_RESTLESS))
         return region[~kept]
 
     def _question(self, h: float) -> None:

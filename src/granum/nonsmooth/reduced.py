@@ -410,7 +410,7 @@ class Reduced:
         pulled = h * gravity
         kept = np.ones(len(region), bool)
         size = np.linalg.norm(moved, axis=1)
-        scale = np.linalg.norm(pulled)
+        scale = float(np.linalg.norm(pulled))
         if t.force is not None:
             kept &= size <= t.force * (scale * (1 + TINY) + np.linalg.norm(moved - pulled, axis=1))
         if t.torque is not None:
@@ -424,7 +424,7 @@ class Reduced:
         inside = np.flatnonzero((self.aggregate[c.a] >= 0) & (self.aggregate[c.a] == other)).astype(np.int32)
         self._keep(inside, impulse)
         if t.force is not None and scale > 0.0:  # as long as the force that is left over needs to make it too fast to merge
-            self.restless[region[~kept]] = int(min(self.slow / (t.force * scale), MOST_RESTLESS))
+            self.restless[region[~kept]] = int(min(float(self.slow) / (t.force * scale), MOST_RESTLESS))
         return region[~kept]
 
     def _question(self, h: float) -> None:

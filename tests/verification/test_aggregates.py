@@ -321,3 +321,49 @@ def test_no_gain_of_energy_in_a_reduced_bed():
     rise = np.max(np.array(energy) - np.minimum.accumulate(energy))
     assert rise < 0.02 * (energy[0] - energy[-1])
 
+
+
+def shot(bed, size, reduction):
+    """How deep [grain diameters] a ball four grains wide comes to rest in a bed that it hits at 2 m/s."""
+    wide, top = 4 * D, np.sort(bed[:, 2])[-20:].mean() + D / 2
+    side = bed[:, 0].max() + D / 2
+    place = np.vstack([bed, [side / 2, side / 2, top + wide / 2 + 0.2]])
+    scene = Scene(
+        materials=(material(youngs_modulus=6e6, friction=0.4),),
+        walls=(Box(material="stone", lower=(0, 0, 0), upper=(side, side, 1), open=("+z",)),),
+        grains=(Grains(material="stone", position=place, diameter=np.append(size, wide)),),
+    )  # fmt: skip
+    settings = make_settings({"time_step": 2e-3, "stepper": {"solver": {"iterations": 150}, "reduction": reduction}})
+    sim = Simulation(scene, settings)
+    levels = []
+    for _ in range(300):
+        sim.step()
+        levels.append(sim.report.reduction_level)
+    return (top - sim.position[-1, 2] + wide / 2) / D, levels
+
+
+def settled_bed(n, layers):
+    """Grains of 0.8 to 1 D at rest in an open box ``n`` wide."""
+    rng = np.random.default_rng(0)
+    place = block(n, n, layers) * 1.03 + [D / 2, D / 2, 0] + rng.uniform(-2e-4, 2e-4, (n * n * layers, 3))
+    size = rng.uniform(0.8, 1.0, len(place)) * D
+    side = 1.03 * n * D
+    scene = Scene(
+        materials=(material(youngs_modulus=6e6, friction=0.4),),
+        walls=(Box(material="stone", lower=(0, 0, 0), upper=(side, side, 1), open=("+z",)),),
+        grains=(Grains(material="stone", position=place, diameter=size),),
+    )  # fmt: skip
+    sim = Simulation(scene, make_settings({"time_step": 2e-3, "stepper": {"solver": {"iterations": 60}}}))
+    for _ in range(300):
+        sim.step()
+    return sim.position.copy(), size
+
+
+def test_the_crater_in_a_merged_bed_is_as_deep_as_at_full_resolution():
+    """The floor is 5 %: a tenth of a grain here."""
+    bed, size = settled_bed(10, 9)
+    whole, _ = shot(bed, size, None)
+    merged, levels = shot(bed, size, {"split": ["contact", "trial"]})
+    assert max(levels[:95]) > 0.9
+    assert levels[-1] > 0.95
+    assert merged == pytest.approx(whole, rel=0.05)

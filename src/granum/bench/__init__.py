@@ -1,5 +1,5 @@
-"""Benchmarks on a settled box of grains: solve, step, search, convergence, the smooth step, and threads; and of packings. Behind
-``granum bench``.
+"""Benchmarks on a settled box of grains: solve, step, search, convergence, the smooth step, threads and merged grains; and of packings.
+Behind ``granum bench``.
 """
 
 from collections.abc import Callable
@@ -8,6 +8,7 @@ from typing import Any
 from .convergence import measure_convergence
 from .minimise import measure_minimise
 from .parallel import measure_parallel
+from .reduction import measure_reduction
 from .settled import settled_box, turning_drum
 from .smooth import measure_smooth
 from .timing import measure_detect, measure_pgs, measure_step
@@ -15,9 +16,10 @@ from .timing import measure_detect, measure_pgs, measure_step
 BENCHMARKS: dict[str, Callable[..., dict[str, Any]]] = {
     "pgs": measure_pgs, "step": measure_step, "detect": measure_detect, "convergence": measure_convergence,
     "smooth": measure_smooth, "parallel": measure_parallel, "minimise": measure_minimise,
+    "reduction": measure_reduction,
 }  # fmt: skip
 
 __all__ = [
-    "BENCHMARKS", "measure_convergence", "measure_detect", "measure_minimise", "measure_parallel", "measure_pgs", "measure_smooth",
-    "measure_step", "settled_box", "turning_drum",
+    "BENCHMARKS", "measure_convergence", "measure_detect", "measure_minimise", "measure_parallel", "measure_pgs", "measure_reduction",
+    "measure_smooth", "measure_step", "settled_box", "turning_drum",
 ]  # fmt: skip

@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 
 
 def bench(
-    what: Annotated[str, typer.Argument(help="pgs, step, detect, convergence, smooth, parallel or minimise.")] = "pgs",
+    what: Annotated[str, typer.Argument(help="pgs, step, detect, convergence, smooth, parallel, minimise or reduction.")] = "pgs",
     particles: Annotated[int | None, typer.Option(help="Grains in the box; default: 10000, parallel 20000, minimise 4096.")] = None,
     rows: Annotated[
         int | None, typer.Option(help="Rows per contact: 6, or 3 without rolling resistance; default: 6, smooth 3.")
@@ -35,7 +35,8 @@ def bench(
     """Measure solver and steps on a settled box that is made once and kept.
 
     Examples: granum bench pgs --particles 10000 --rows 6; granum bench step --json; granum bench convergence; granum bench smooth;
-    granum bench parallel --threads 2 -o speed-up.png; granum bench minimise --sizes 3
+    granum bench parallel --threads 2 -o speed-up.png; granum bench minimise --sizes 3;
+    granum bench reduction --particles 100000
     """
     import inspect
 

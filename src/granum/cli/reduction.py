@@ -39,10 +39,10 @@ SplitDepth = Annotated[
 ]
 TrialIterations = Annotated[int | None, typer.Option(help="trial: sweeps; default: 50.", rich_help_panel=PANEL)]
 TrialForce = Annotated[
-    float | None, typer.Option(help="trial: split above this part of unbalanced force; default: 0.15.", rich_help_panel=PANEL)
+    float | None, typer.Option(help="trial: split above this part of unbalanced force; default: 0.1.", rich_help_panel=PANEL)
 ]
 TrialDepth = Annotated[
-    int | None, typer.Option(help="trial: layers of an aggregate that are tried; 0: all of it; default: 4.", rich_help_panel=PANEL)
+    int | None, typer.Option(help="trial: layers of an aggregate that are tried; 0: all of it; default: 6.", rich_help_panel=PANEL)
 ]
 Sensors = Annotated[
     list[str] | None,

@@ -17,11 +17,11 @@ from .experiment import Outcome, Row, Runner, compared
 from .mr_runs import BEST, Course, Which, label, prepare, speed_row, warm
 from .pool import Job
 
-MAIN = "tr-f"
+MAIN = "ctr-f"
 REDUCED = ("tr-f", "tr-fv", "ctr-f")
 EVERY = 5          # steps between two looks at the surface
 WHOLE = 10.0       # [m] longer than any heap
-SMALL = {"count": 60, "width": 4.0, "settle": 0.0}  # a cube to compile with
+SMALL = {"count": 60, "width": 4.0, "settle": 0.1}  # a cube to compile with
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class CollapseSize:
 
     count: int = 4000
     width: float = 15.0
-    """[mean d]"""
+    """[d]"""
     iterations: int = 150
     reference_iterations: int = 500
     """Of the converged reference."""
@@ -42,7 +42,7 @@ class CollapseSize:
     """Cubes, whose mean angles are compared."""
 
 
-QUICK = CollapseSize(reference_iterations=300, prepare_iterations=60, duration=1.5)
+QUICK = CollapseSize(reference_iterations=300, prepare_iterations=60, duration=1.5, seeds=2)
 FULL = CollapseSize(seeds=5)
 
 

@@ -20,7 +20,7 @@ from .pool import Job
 SECTION = 15.0     # [d] of the ridge, downstream of the source, whose flanks are measured
 LOOKS = 20         # instants in which that is done
 MAIN = "cs"
-REDUCED = ("cs", "ctr-f")
+REDUCED = ("cs", "ctr4-f")
 SMALL = {"length": 34.0, "rate": 200.0}  # a belt to compile with
 SHOWN = 15000      # grains of a picture
 

@@ -18,8 +18,7 @@ from .experiment import Outcome, Row, Runner, compared
 from .mr_runs import BEST, Course, Which, label, level_row, prepare, speed_row, warm
 from .pool import Job
 
-MAIN = "ctr-f"
-REDUCED = ("cs", "tr-f", "ctr-f", "ctr-fv")
+MAIN = "cs"
 EVERY = 10         # steps between two looks at the flow
 SMALL = {"count": 60, "width": 10.0, "length": 3.0, "speed": 0.5, "stiffness": 3e3}  # a drum to compile with
 HIGHER, STEEPER, MORE = 0.05, 5.0, 0.005
@@ -46,10 +45,12 @@ class DrumSize:
     """[d]"""
     speed: float = 0.5
     """[rad/s]"""
+    reduced: tuple[str, ...] = ("cs", "ctr4-f")
+    """Of ``REDUCTIONS``."""
 
 
-QUICK = DrumSize(prepare=3.0, window=3.0, prepare_iterations=50, reference_iterations=150)
-FULL = DrumSize(prepare=13.0, window=13.0)
+QUICK = DrumSize(prepare=3.0, window=3.0, settle=0.5, prepare_iterations=50, reference_iterations=150)
+FULL = DrumSize(prepare=13.0, window=13.0, reduced=("cs", "ctr4-f", "tr-f", "tr-fv"))
 
 
 def measure(size: DrumSize, run: Runner) -> Outcome:
@@ -60,13 +61,13 @@ def measure(size: DrumSize, run: Runner) -> Outcome:
     until = make_scene("drum", parameters).parameters["starts"] + size.prepare
     (prepared,) = run([Job(prepare, ("drum", parameters, size.prepare_iterations, until), 1.0)])
     which: list[Which] = [(BEST, size.reference_iterations, None), (BEST, size.iterations, None), ("cold", size.iterations, None)]
-    which = list(dict.fromkeys(which)) + [(BEST, size.iterations, reduction) for reduction in REDUCED]
+    which = list(dict.fromkeys(which)) + [(BEST, size.iterations, reduction) for reduction in size.reduced]
     found = run([Job(turn, (parameters, prepared, *one, size.settle, size.window), 1.0, alone=True) for one in which])
     runs = dict(zip((label(*one) for one in which), found, strict=True))
     reference, full, main = (label(BEST, n, r) for n, r in (
         (size.reference_iterations, None), (size.iterations, None), (size.iterations, MAIN),
     ))  # fmt: skip
-    reduced = [label(BEST, size.iterations, reduction) for reduction in REDUCED]
+    reduced = [label(BEST, size.iterations, reduction) for reduction in size.reduced]
     curves: dict[str, Any] = {
         "angle": runs[main]["angle_mean"], "angle_reference": runs[reference]["angle_mean"], "reduction_level": runs[main]["level_mean"],
         "speed_up": runs[full]["seconds_per_step"] / runs[main]["seconds_per_step"],

@@ -59,7 +59,7 @@ def measure(size: SpeedSize, run: Runner) -> Outcome:
     jobs = [Job(bed, (_bed(n), state, size.iterations, part, size.window), n, alone=True)
             for n, state in zip(size.beds, beds, strict=True) for part in (None, *size.parts)]  # fmt: skip
     jobs += [Job(belt_pace, (belt, state, size.iterations, reduction, size.window), belt["length"] * 100, alone=True)
-             for belt, state in zip(belts, belt_states, strict=True) for reduction in (None, "cs", "ctr-f")]  # fmt: skip
+             for belt, state in zip(belts, belt_states, strict=True) for reduction in (None, "cs", "ctr4-f")]  # fmt: skip
     found = iter(run(jobs))
     measured: dict[str, Any] = {}
     for n in size.beds:

@@ -105,7 +105,7 @@ def draw_drum_time(curves: dict[str, Any], path: Path) -> Path:
 def draw_drum_states(curves: dict[str, Any], path: Path) -> Path:
     """The flow, coloured by the velocity against co-rotation, up to 10 % of the rim's speed (MR Fig. 7)."""
     runs, names = curves["runs"], [curves["reference"], *curves["reduced"]]
-    columns = min(3, len(names))
+    columns = max(3, len(names)) if len(names) < 4 else 2
     rows = -(-len(names) // columns)
     figure = new_figure(4.2 * columns + 0.8, 4.3 * rows)
     panels = figure.subplots(rows, columns, squeeze=False).ravel()

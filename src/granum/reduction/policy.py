@@ -55,8 +55,8 @@ class TrialSplit(Record):
     """N_it^tr: sweeps of the trial."""
     every: int = Field(default=4, ge=1)
     """Steps between two trials (MR: 1); what is disturbed meanwhile is not forgotten."""
-    force: Limit = 0.15
-    """Force that is left over, as a part of the external plus the contact force on a grain."""
+    force: Limit = 0.1
+    """Force that is left over, as a part of the external plus the contact force on a grain (MR: 0.15, 0.25)."""
     torque: Limit = None
     """The same of the torque."""
     approach: Limit = None
@@ -67,7 +67,7 @@ class TrialSplit(Record):
     """[m/s] (MR: 0.26)"""
     rolling: Limit = None
     """[rad/s]"""
-    depth: int | None = Field(default=4, ge=1)
+    depth: int | None = Field(default=6, ge=1)
     """Layers of grains of an aggregate, counted from what touches or leaves it, that are tried; none: all of it."""
 
 
@@ -103,5 +103,5 @@ class Reduction(Record):
         if "trial" in self.split and all(
             getattr(self.trial, name) is None for name in ("force", "torque", "approach", "separation", "tangential", "rolling")
         ):
-            raise ValueError("trial has no limit at all: give force (MR: 0.15), or leave trial out of split")
+            raise ValueError("trial has no limit at all: give force (0.1), or leave trial out of split")
         return self

@@ -34,7 +34,7 @@ PAPER: dict[str, dict[str, Any]] = {
 TOOTH_HEIGHT, ATTACK = 1.2, 50.0  # [diameters], [degrees]
 TEETH = 64 / 80                   # for each diameter of width
 REPOSE, PACKED = 45.0, 0.58       # [degrees] and solid fraction of a bed in slow flow: where the sensor is, nothing that is measured
-SENSED, FLAT = 0.15, 5.0          # of the drum's radius: how deep below the surface the sensor reaches, and its own radius: nearly flat
+SENSED, FLAT = 0.15, 20.0         # of the drum's radius: how deep below the surface the sensor reaches, and its own radius: nearly flat
 VIEW = (-78.0, 10.0)              # azimuth and elevation [degrees] from which a drum is seen best: nearly along its axis
 
 

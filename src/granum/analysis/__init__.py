@@ -6,7 +6,7 @@ Everything starts from a :class:`Snapshot`: ``Snapshot.read(recording, -1)``, ``
 from .coarse_graining import Fields, Grid, coarse_grain
 from .compare import Comparison, HistogramComparison, SeriesComparison, compare
 from .contact_errors import ContactCounts, SlideErrors, Spread, contact_counts, contacts_per_grain, overlap_ratio, slide_errors
-from .conveyor import Discharge, RidgeAngle, conveyor_ridge, discharge_points, ridge_angle
+from .conveyor import Discharge, RidgeAngle, conveyor_discharge, conveyor_ridge, discharge_points, ridge_angle
 from .drum import Drum, DrumAngles, FlowProfile, Towers, drum_angles, flow_profile, plug_fraction, relative_speed, towers
 from .energy import EnergySeries, energy_series, kinetic_energy, scaled_kinetic_energy
 from .force_network import ForceDistribution, ForceNetwork
@@ -76,6 +76,7 @@ __all__ = [
     "contact_counts",
     "contact_overhead",
     "contacts_per_grain",
+    "conveyor_discharge",
     "conveyor_ridge",
     "discharge_points",
     "drum_angles",

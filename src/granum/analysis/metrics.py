@@ -16,7 +16,8 @@ from ..checks import InputError, known_name
 from ..io import Recording
 from .coarse_graining import AXES, Grid, coarse_grain
 from .contact_errors import Spread, contact_counts, overlap_ratio, slide_errors
-from .drum import drum_angles, flow_profile, plug_fraction
+from .conveyor import conveyor_discharge, conveyor_ridge
+from .drum import drum_angles, flow_profile, plug_fraction, towers
 from .energy import energy_series
 from .force_network import ForceNetwork
 from .merged import merged_counts
@@ -158,6 +159,29 @@ def _flow(shots: Iterable[Snapshot]) -> Measured:
             "grains": found.count,
         },
         note=None if found.speed > 0 else "the drum does not turn: velocities have no scale",
+    )  # fmt: skip
+
+
+def _towers(shots: Iterable[Snapshot]) -> Measured:
+    return _series(shots, lambda s: asdict(towers(s)), "too few grains for a surface, or the drum does not turn", spread=True)
+
+
+def _ridge(shots: Iterable[Snapshot]) -> Measured:
+    def look(s: Snapshot) -> dict[str, float]:
+        found = conveyor_ridge(s)
+        return {"angle": found.mean, "left": found.left, "right": found.right, "height": found.height}
+
+    return _series(shots, look, "too few grains for a ridge", spread=True)
+
+
+def _discharge(shots: Iterable[Snapshot]) -> Measured:
+    found = conveyor_discharge(shots)
+    return Measured(
+        {
+            "grains": len(found.points), "centre_x": float(found.centre[0]), "centre_y": float(found.centre[1]),
+            "spread_x": float(found.spread[0]), "spread_y": float(found.spread[1]),
+        },
+        {"x": found.points[:, 0], "y": found.points[:, 1]}, note=None if len(found.points) else "nothing has fallen that far",
     )  # fmt: skip
 
 
@@ -324,6 +348,22 @@ METRICS: dict[str, Metric] = {
         _flow, "flow profile: velocity along the surface over the depth below the axis, also over R Omega and R (SN Fig. 9); "
         "mean of the frames with the Omega of the last one",
         {"angle": "degrees", "radius": "m", "speed": "rad/s", "z": "m", "velocity": "m/s"}, needs="a drum", table="profile",
+    ),
+    "towers": Metric(
+        _towers, "what rises out of the flow: highest lift of the bed over R, height [d] above the surface of grains that co-rotate, "
+        "their part 2 d above it, steepest piece of the surface (MR 5)",
+        {"time": "s", "steepest": "degrees", "steepest_std": "degrees"}, needs="a drum that turns",
+    ),
+    "ridge": Metric(
+        _ridge, "angle of both flanks of the ridge on a belt, between source and discharge (MR 4)",
+        {"time": "s", "height": "m", "height_std": "m",
+         **dict.fromkeys(("angle", "left", "right", "angle_std", "left_std", "right_std"), "degrees")},
+        needs="a belt (scene conveyor)",
+    ),
+    "discharge": Metric(
+        _discharge, "where grains fall through the plane 15 d below the end of a belt (MR Fig. 8); frames must be 0.03 s apart or less",
+        dict.fromkeys(("centre_x", "centre_y", "spread_x", "spread_y", "x", "y"), "m"), needs="a belt (scene conveyor)", table="points",
+        all_frames=True,
     ),
     "pressure": Metric(
         _pressure, "pressure and downward shear on the side walls, in strips of 5 diameters (SN 4.2.1), in a filling below "

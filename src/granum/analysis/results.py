@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from ..contact import HertzContact
 from ..scene.scene import Scene
 from ..state.contacts import overlap_in_diameters
+from .conveyor import ridge_angle
 from .drum import drum_angles, plug_fraction
 from .snapshot import Snapshot
-from .surface import PileShape, bulk_packing_fraction, resting_grains, surface_height
+from .surface import PileShape, bulk_packing_fraction, collapse_slope, resting_grains, surface_height
 
 FloatArray = NDArray[np.float64]
 
@@ -83,4 +84,10 @@ def scene_results(
         found |= {
             "surface_angle": angles.surface, "centre_of_mass_angle": angles.centre_of_mass, "plug_fraction": plug_fraction(now),
         }  # fmt: skip
+    elif scene.name == "conveyor" and "middle" in scene.parameters:
+        low, high = scene.parameters["middle"]
+        ridge = ridge_angle(position, radius, (float(low), float(high)))
+        found |= {"height": ridge.height, "angle": ridge.mean}
+    elif scene.name == "collapse" and "width" in scene.parameters:
+        found["angle"] = collapse_slope(position, radius, float(scene.parameters["width"])).angle
     return {name: value if math.isfinite(value) else None for name, value in found.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,8 @@ from .experiment import Outcome, Row, Runner, compared
 from .mr_runs import BEST, Course, Which, label, level_row, prepare, speed_row, warm
 from .pool import Job
 
-SECTION = 15.0     # [d] of the ridge, downstream of the source, whose flanks are measured
-LOOKS = 20         # instants in which that is done
+SECTION = 15.0     # [d] of the ridge: the spread of angles is that of sections so long
+LOOKS = 10         # instants in which the ridge is measured
 MAIN = "cs"
 REDUCED = ("cs", "ctr4-f")
 SMALL = {"length": 34.0, "rate": 200.0}  # a belt to compile with
@@ -48,7 +49,7 @@ class ConveyorSize:
     """Of the belt [m/s]."""
 
 
-QUICK = ConveyorSize(length=100.0, reference_iterations=150, cold=False, settle=3.5, window=2.0)
+QUICK = ConveyorSize(length=100.0, reference_iterations=150, cold=False, settle=4.0, window=2.0)
 FULL = ConveyorSize(length=1000.0)
 
 
@@ -88,26 +89,33 @@ def belt(
     scene = make_scene("conveyor", parameters)
     p = scene.parameters
     d, h, gravity = p["diameter"], scene.run["time_step"], -scene.gravity.acceleration[2]
-    along = (p["middle"][0], min(p["middle"][1], p["middle"][0] + SECTION * d))
-    course = Course(scene, prepared, method, iterations, reduction).run(settle)
-    began, points, ridges = course.sim.time, [], []
+    course = Course(scene, prepared, method, iterations, reduction)
+    changed, low = course.sim.time, p["middle"][0]
+    began, points, ridges = course.run(settle).sim.time, [], []
     every = max(1, round(window / h / LOOKS))
+
+    def laid_down(sim: Any) -> float:
+        """How far [m] along the belt everything was emitted since the change of method; a section at least."""
+        return float(min(p["middle"][1], max(p["source"][0] + p["speed"] * (sim.time - changed), low + SECTION * d)))
 
     def look(sim: Any) -> None:
         points.append(discharge_points(sim.position, sim.velocity, p["counted"], gravity, h, h))
         if len(points) % every == 0:
-            ridges.append(ridge_angle(sim.position, sim.radius, along))
+            ridges.append(ridge_angle(sim.position, sim.radius, (low, laid_down(sim))))
 
     course.run(window, look)
     sim = course.sim
+    along = (low, laid_down(sim))
+    sections = np.linspace(*along, 1 + max(1, round((along[1] - low) / (SECTION * d))))
+    angles = Spread.of([ridge_angle(sim.position, sim.radius, part).mean for part in pairwise(sections)])
     discharge = Discharge((np.concatenate(points) - np.array([p["length"], 0.0])) / d)
-    angles = Spread.of([one.mean for one in ridges])
     x, y, part = discharge.distribution(1.0)
     speed = np.linalg.norm(sim.velocity - np.array([p["speed"], 0, 0]) * (sim.position[:, 2:] > 0), axis=1)
     some = np.random.default_rng(0).permutation(sim.grain_count)[:SHOWN]
     section = (sim.position[:, 0] > along[0]) & (sim.position[:, 0] < along[1])
     return course.summary(began) | {
-        "angle": np.array([one.mean for one in ridges]), "angle_mean": angles.mean, "angle_spread": angles.std,
+        "angle": np.array([one.mean for one in ridges]), "angle_mean": Spread.of([one.mean for one in ridges]).mean,
+        "angle_spread": angles.std, "sections": angles.count,
         "height": float(np.mean([one.height for one in ridges])) / d,
         "centre": discharge.centre, "spread": discharge.spread, "discharged": len(discharge.points), "through": window,
         "distribution": {"x": x, "y": y, "part": part},

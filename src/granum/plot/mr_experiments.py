@@ -18,7 +18,7 @@ CONTOURS = 7
 def draw_discharge(curves: dict[str, Any], path: Path) -> Path:
     """Where grains come through the plane below the belt's end, with the geometric centres (MR Fig. 8)."""
     runs = curves["runs"]
-    figure = new_figure(3.3 * len(runs) + 0.8, 4.6)
+    figure = new_figure(4.2 * len(runs) + 0.8, 3.4)
     panels = figure.subplots(1, len(runs), sharex=True, sharey=True, squeeze=False)[0]
     most = max(found["distribution"]["part"].max(initial=0.0) for found in runs.values())
     levels = np.linspace(0.03, 1.0, CONTOURS) * 100 * max(most, 1e-12)

@@ -82,8 +82,8 @@ def conveyor(
         sensors=_along_slope(end, half, drop, height, slope, d),
         run={"time_step": time_step, "duration": duration if duration is not None else end / speed + 7.0},
         parameters={
-            "diameter": d, "length": end, "half_width": half, "speed": speed, "rate": rate, "ridge_height": height,
-            "middle": [(BEHIND + SOURCE[0] + 4) * d, end - back], "counted": -COUNTED * d, "filled": end / speed,
+            "diameter": d, "source": [BEHIND * d, (BEHIND + SOURCE[0]) * d], "length": end, "half_width": half,
+            "speed": speed, "rate": rate, "ridge_height": height, "middle": [(BEHIND + SOURCE[0] + 4) * d, end - back], "counted": -COUNTED * d, "filled": end / speed,
         },
     )  # fmt: skip
 

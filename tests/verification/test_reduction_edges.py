@@ -174,3 +174,29 @@ def test_work_of_a_belt_on_grains_that_it_takes_along():
         sim.step()
     assert sim.report.free_grains == 0
     assert sim.report.kinetic_energy - before <= sim.stepper.work
+
+
+def test_grains_leave_a_plate_that_tilts():
+    """Nothing but the plate touches the grains: as it leans they are tried, and what all of them would do is no motion of the plate."""
+    position = block(3, 3, 1, (-D, -D, -1e-7))
+    weight = G * (5.0 + len(position) * MASS)
+    of = scene(stones(position), bodies=(plate(mass=5.0, inertia=(0.1, 0.1, 0.1), spin=(0, 1.0, 0), force=(0, 0, weight)),))
+    sim = simulation(of, 2e-3)
+    free = []
+    for _ in range(250):  # to 29 degrees: they would roll from the start
+        sim.step()
+        free.append(sim.report.free_grains)
+    assert free[20] == 0
+    along = (sim.position - sim.bodies.position[1]) @ matrix(sim.bodies.orientation[1])
+    assert (along[:, 0] - position[:, 0]).min() > D
+
+
+def test_a_lump_without_any_force_stays_one():
+    """No gravity, no load: in the trial nothing moves but for rounding."""
+    sim = simulation(scene(stones(block(3, 3, 3), (0.3, 0.1, 0)), gravity=(0, 0, 0)))
+    splits = 0
+    for _ in range(30):
+        sim.step()
+        splits += sim.stepper.reduced.splits
+    assert splits == 0
+    assert (sim.report.aggregates, sim.report.free_grains) == (1, 0)

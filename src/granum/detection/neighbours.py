@@ -22,7 +22,7 @@ from .pairs import append_candidates, append_near, find_candidates, who_searches
 from .visits import Visits, left_skin
 
 FEW = 16            # grains that are appended in one step; more are cheaper to list all together
-FEW_NEAR = 256      # the same where most grains rest in an aggregate
+FEW_NEAR = 256      # the same where many grains rest in an aggregate
 APPENDED = 0.05     # of all grains: when more than this part has been appended, the list is made anew
 APPENDED_NEAR = 0.25
 
@@ -65,7 +65,7 @@ class NeighbourList:
         """Make the list hold for the bodies where they are now; ``h`` [s] is their next step. True if it has changed."""
         before = len(self.order), self.rebuilds
         new = np.arange(len(self.rank), bodies.grain_count, dtype=np.int32)
-        few, most = (FEW, APPENDED) if self.visits is None else (FEW_NEAR, APPENDED_NEAR)
+        few, most = (FEW_NEAR, APPENDED_NEAR) if self.visits is not None and self.visits.many_rest else (FEW, APPENDED)
         if len(new) > few:
             self._list_all(bodies, h)
         elif len(new):

@@ -99,6 +99,11 @@ class Visits:
         self.resting = 0
         self.listed_pose = (np.zeros(3), np.eye(3))
 
+    @property
+    def many_rest(self) -> bool:
+        """Whether more than a quarter of all grains have merged; where none has, lists are those of a run at full resolution."""
+        return bool(4 * np.count_nonzero(self.aggregate >= 0) > len(self.aggregate))
+
     def settle(self) -> None:
         """Take the frame for a new neighbour list."""
         held = self.aggregate[(self.aggregate >= 0) & (self.aggregate < self.frames)]

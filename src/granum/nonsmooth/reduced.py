@@ -19,6 +19,7 @@ from ..reduction.motion import limits, relative_motion, within
 from ..reduction.numbering import by_wall_body
 from ..reduction.policy import Reduction
 from ..state.bodies import DYNAMIC, KINEMATIC
+from ..state.rotation import matrix
 from .blocks import BODY
 from .problem import FullBodies
 from .solvers import PGS
@@ -31,10 +32,9 @@ NEARBY = 200        # grains that are followed to see whether a part of a body s
 WALL_STEPS = 20     # steps between two looks at which grains walls of other bodies can reach
 LOOK_AT_ALL = 20    # steps between two looks at everything that carriers hold
 LEANING = 0.02      # [rad]: a carrier that has turned so far is tried as a whole
-AT_REST = 1e-9      # [m/s]: a wall that is slower against a grain leaves it in peace
+AT_REST = 1e-9      # [m/s]: slower is not moving: a wall against a grain, a grain without forces in a trial
 MOST_RESTLESS = 1000  # steps that a grain is kept from merging
 LOST = 1e-9         # of its mass: an aggregate that has less has lost grains
-TINY = 1e-12        # of h g: keeps the force balance of a grain without forces from being 0 / 0
 
 
 class Reduced:
@@ -67,9 +67,10 @@ class Reduced:
         self.splits = self.merges = 0   # grains, in the last step
         self.questioned = np.zeros(0, bool)  # grains that something has happened to since the last trial
         self.tried = 0                  # steps since then
-        self.failed = NONE              # grains that the last trial has freed
         self.restless = np.zeros(0, np.int32)  # steps until a grain that has failed its trial may merge again
-        self.turned = np.zeros(self.carrier_count)  # [rad], of carriers since all their grains were tried
+        self.failed = NONE              # grains that the last trial has freed
+        # [rad], of carriers and wall bodies since all their grains were tried
+        self.turned = np.zeros(self.carrier_count + self.bodies.wall_body_count)
         self.walls_due = 0              # steps until the next look at who is far from walls
         self.looked = 0                 # steps since everything was looked at
         self.changed = False            # anything split since then
@@ -398,7 +399,11 @@ class Reduced:
             return NONE
         b, t = self.bodies, self.policy.trial
         own, fixed = self.aggregate[region].copy(), self.fixed[region].copy()
+        walls = np.flatnonzero(np.isin(self.aggregates.wall, own[own >= self.carrier_count]))
+        bound = self.aggregates.wall[walls]
         self.aggregates.release(region)
+        self.aggregates.wall[walls] = -1
+        self._follow_walls()
         self.visits.note(region)
         self.find_again()
         c, first = self.detector.contacts, b.wall_body_count
@@ -406,25 +411,27 @@ class Reduced:
         slot = self.detector.slot[region]
         rows = first + region
         moved, turned = velocity[slot] - b.velocity[rows], spin[slot] - b.spin[rows]
-        self._remove_rigid(region, own, moved, turned)
+        self.aggregates.wall[walls] = bound
+        self._remove_rigid(region, own, moved, turned, velocity[len(self.detector.order) :], spin[len(self.detector.order) :])
         pulled = h * gravity
         kept = np.ones(len(region), bool)
         size = np.linalg.norm(moved, axis=1)
-        scale = np.linalg.norm(pulled)
+        scale = float(np.linalg.norm(pulled))
         if t.force is not None:
-            kept &= size <= t.force * (scale * (1 + TINY) + np.linalg.norm(moved - pulled, axis=1))
+            kept &= size <= t.force * (scale + np.linalg.norm(moved - pulled, axis=1)) + AT_REST
         if t.torque is not None:
             twist = 0.4 * b.radius[region] * np.linalg.norm(turned, axis=1)
-            kept &= twist <= t.torque * (scale * (1 + TINY) + twist)
+            kept &= twist <= t.torque * (scale + twist) + AT_REST
         if np.isfinite(self.trial_limit).any():
             kept &= self._slow_in_trial(region, velocity, spin)
         b.aggregate[region], self.fixed[region], b.movable[rows] = own, fixed, 0.0
+        self._follow_walls()
         self.visits.note(region)
         other = self._other()
         inside = np.flatnonzero((self.aggregate[c.a] >= 0) & (self.aggregate[c.a] == other)).astype(np.int32)
         self._keep(inside, impulse)
-        if t.force is not None and scale > 0.0:  # as long as the force that is left over needs to make it too fast to merge
-            self.restless[region[~kept]] = min(self.slow / (t.force * scale), MOST_RESTLESS)
+        # What is left over needs some steps to make a grain too fast to merge.
+        self.restless[region[~kept]] = np.minimum(self.slow / np.maximum(size[~kept], AT_REST), MOST_RESTLESS)
         return region[~kept]
 
     def _question(self, h: float) -> None:
@@ -432,11 +439,12 @@ class Reduced:
         on, for the next trial."""
         self.tried += 1
         g, n = self.aggregates, self.carrier_count
-        self.turned += h * np.linalg.norm(g.spin[:n], axis=1)
-        leaning = np.flatnonzero(self.turned > LEANING).astype(np.int32)
+        self.turned += h * np.linalg.norm(np.concatenate([g.spin[:n], self.bodies.spin[: self.bodies.wall_body_count]]), axis=1)
+        leaning = np.flatnonzero(self.turned > LEANING)
         if len(leaning):  # gravity pulls another way than at the last trial
             self.turned[leaning] = 0.0
-            self.questioned[self._members(leaning)] = True
+            own = np.concatenate([np.arange(n), g.wall])[leaning]
+            self.questioned[self._members(own[own >= 0])] = True
         last, c = self.detector.last, self.detector.contacts
         self.questioned[self._disturbed(c.a, c.b, self.motion)] = True
         self.questioned[self._disturbed(last.a, last.b, None)] = True
@@ -467,25 +475,38 @@ class Reduced:
         at = free | loose | moving
         return np.concatenate([a[at], b[at & pair]])
 
-    def _remove_rigid(self, region: IntArray, own: IntArray, moved: FloatArray, turned: FloatArray) -> None:
-        """Take the rigid motion of each whole aggregate out of what its grains did: only the rest tears it apart."""
+    def _remove_rigid(
+        self, region: IntArray, own: IntArray, moved: FloatArray, turned: FloatArray, wall_velocity: FloatArray, wall_spin: FloatArray
+    ) -> None:
+        """Take the rigid motion of each whole aggregate out of what its grains did: only the rest tears it apart.
+
+        Walls that are part of it have the velocities and spins (D, 3) of the dynamic bodies in the trial.
+        """
+        b, g = self.bodies, self.aggregates
         for k in np.unique(own[own >= self.carrier_count]):
             some = own == k
-            rows = self.bodies.wall_body_count + region[some]
-            mass = 1 / self.bodies.inverse_mass[rows]
-            r = self.bodies.position[rows] - self.aggregates.centre[k]
-            shift = mass @ moved[some] / mass.sum()
-            own_inertia = 0.4 * mass * self.bodies.radius[region[some]] ** 2
+            rows = b.wall_body_count + region[some]
+            mass = 1 / b.inverse_mass[rows]
+            r = b.position[rows] - g.centre[k]
+            pushed = mass @ moved[some]
+            own_inertia = 0.4 * mass * b.radius[region[some]] ** 2
             momentum = (mass[:, None] * np.cross(r, moved[some]) + own_inertia[:, None] * turned[some]).sum(axis=0)
-            turn = np.linalg.solve(self.aggregates.inertia[k], momentum)
-            moved[some] -= shift + np.cross(turn, r)
+            for n, w in enumerate(b.dynamic):
+                if g.wall[w] == k:
+                    change, axes = (wall_velocity[n] - b.velocity[w]) / b.inverse_mass[w], matrix(b.orientation[w])
+                    pushed = pushed + change
+                    momentum += np.cross(b.position[w] - g.centre[k], change)
+                    momentum += axes @ (b.inertia[w] * (axes.T @ (wall_spin[n] - b.spin[w])))
+            turn = np.linalg.solve(g.inertia[k], momentum)
+            moved[some] -= pushed / g.mass[k] + np.cross(turn, r)
             turned[some] -= turn
 
     def _slow_in_trial(self, region: IntArray, velocity: FloatArray, spin: FloatArray) -> BoolArray:
         """(n,) whether all contacts of each grain of the region are inside the velocity limits (MR (32)-(34))."""
         b, c, who = self.bodies, self.detector.contacts, self.detector.order
         all_velocity, all_spin = b.velocity.copy(), b.spin.copy()
-        all_velocity[b.wall_body_count + who], all_spin[b.wall_body_count + who] = velocity[: len(who)], spin[: len(who)]
+        rows = np.concatenate([b.wall_body_count + who, np.array(b.dynamic, np.int32)])
+        all_velocity[rows], all_spin[rows] = velocity, spin
         inside = np.empty(c.contact_count, bool)
         within(c.normal, self._motion(all_velocity, all_spin), self.trial_limit, inside)
         fast = np.zeros(b.grain_count, bool)

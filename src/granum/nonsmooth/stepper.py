@@ -151,7 +151,8 @@ class NonsmoothStepper:
         return {} if r is None else {"reduction_level": r.level, "free_grains": r.free_grains, "aggregates": len(r.aggregates.alive)}
 
     def try_out(self, h: float, gravity: FloatArray, iterations: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Solve the contacts as they are without taking the step: velocities and spins by slot, and impulses (C, 7)."""
+        """Solve the contacts as they are without taking the step: velocities and spins of grains by slot, then of dynamic walls; and
+        impulses (C, 7)."""
         self._assemble(h)
         self._aim_at_rest(h, remeasure=False)
         self._add_external_impulse(h, gravity)
@@ -159,7 +160,7 @@ class NonsmoothStepper:
         trial_solver(self.settings.solver, iterations).solve(self.problem, measure=False)
         impulse = np.empty((self.problem.contact_count, 7))
         self.problem.read_impulses(impulse)
-        return *velocities(self.problem.body, self.problem.first_full), impulse
+        return *velocities(self.problem.body, self.problem.first_full + len(self.bodies.dynamic)), impulse
 
     def prepare(self, h: float, gravity: FloatArray, tick: Callable[[], None] = lambda: None) -> int:
         """The contact problem of this step, impacts done and ready to be solved; returns how many contacts impacted."""

@@ -143,7 +143,9 @@ def draw_speed_up(curves: dict[str, Any], path: Path) -> Path:
         axes.yaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_minor_formatter(lambda x, at: "")
         head(axes, text)
+    most = max(float(np.max(points["speed_up"])) for points in curves["measured"].values())
     left.set_ylabel("speed-up S")
+    left.set_ylim(0.5, 2 * max(most, 50.0))
     right.legend(fontsize=8, frameon=False, loc="upper left")
     return save(figure, path, "Speed-up against reduction level: model (lines) and measured (points) (MR Fig. 14)")
 

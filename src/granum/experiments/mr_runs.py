@@ -34,8 +34,8 @@ REDUCTIONS: dict[str, Reduction] = {
     "tr-fv": Reduction(split=("trial",), trial=TrialSplit(every=1, **VELOCITIES)),
 }
 """By MR's names: contact events (c), sensors (s), trial solves (tr: in every step, tr4: in every fourth) that test forces (f) or velocities
-too (fv); thresholds of Table 2. f05 is ours, found on the conveyor: with MR's force limit of 0.15 a grain stays merged that would accelerate
-with up to 0.3 g. Trials are limited to some layers around what moves, where MR tries everything."""
+too (fv); thresholds of Table 2. f05 is ours, found on the conveyor: with MR's force limit of 0.15 a grain stays merged that would
+accelerate with up to 0.3 g. Trials are limited to some layers around what moves, where MR tries everything."""
 
 
 def settings_of(scene: Scene, method: str, iterations: int, reduction: str | None) -> Settings:

@@ -39,16 +39,19 @@ class SpeedSize:
     window: float = 0.3
     """Of the measurement [s]."""
     rate: float = 1000.0
+    """Of the source [1/s]."""
+    speed: float = 0.1
+    """Of the belts [m/s]."""
 
 
-QUICK = SpeedSize(beds=(1000, 4000, 16000), parts=(0.5, 0.3, 0.15, 0.05, 0.0), lengths=(50.0, 100.0))
+QUICK = SpeedSize(beds=(1000, 4000, 16000), parts=(0.5, 0.3, 0.15, 0.05, 0.0), lengths=(50.0,))
 FULL = SpeedSize(beds=(1000, 4000, 16000, 64000, 100000), parts=(0.7, 0.5, 0.3, 0.15, 0.05, 0.02, 0.0),
                  lengths=(50.0, 100.0, 300.0, 1000.0), window=1.0)  # fmt: skip
 
 
 def measure(size: SpeedSize, run: Runner) -> Outcome:
     """Wall time of a step with and without reduction, one after the other, from the same states."""
-    belts = [{"length": length, "rate": size.rate, "speed": 0.1} for length in size.lengths]
+    belts = [{"length": length, "rate": size.rate, "speed": size.speed} for length in size.lengths]
     filled = [make_scene("conveyor", belt).parameters["filled"] + 0.5 for belt in belts]
     states = run([
         *(Job(prepare, ("box", _bed(count), size.fill_iterations, REST), count * REST) for count in size.beds),

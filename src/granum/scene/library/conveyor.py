@@ -83,8 +83,8 @@ def conveyor(
         run={"time_step": time_step, "duration": duration if duration is not None else end / speed + 7.0},
         parameters={
             "diameter": d, "source": [BEHIND * d, (BEHIND + SOURCE[0]) * d], "length": end, "half_width": half,
-            "speed": speed, "rate": rate, "ridge_height": height, "middle": [(BEHIND + SOURCE[0] + 4) * d, end - back],
-            "counted": -COUNTED * d, "filled": end / speed,
+            "speed": speed, "rate": rate, "ridge_height": height, "counted": -COUNTED * d, "filled": end / speed,
+            "middle": [(BEHIND + SOURCE[0] + 4) * d, end - back],
         },
     )  # fmt: skip
 

@@ -359,11 +359,24 @@ def settled_bed(n, layers):
     return sim.position.copy(), size
 
 
-def test_the_crater_in_a_merged_bed_is_as_deep_as_at_full_resolution():
-    """The floor is 5 %: a tenth of a grain here."""
+def test_a_crater_in_a_merged_bed():
+    """One shot scatters by 4 % with the order of the grains, at full resolution too; the mean of several is compared below."""
     bed, size = settled_bed(10, 9)
     whole, _ = shot(bed, size, None)
     merged, levels = shot(bed, size, {"split": ["contact", "trial"]})
     assert max(levels[:95]) > 0.9
     assert levels[-1] > 0.95
-    assert merged == pytest.approx(whole, rel=0.05)
+    assert merged == pytest.approx(whole, rel=0.2)
+
+
+@pytest.mark.slow
+def test_craters_in_merged_beds_are_as_deep_as_at_full_resolution():
+    """Means over eight orders of the grains, each known to about 1.5 %: within 5 %."""
+    bed, size = settled_bed(10, 9)
+    depth = {"whole": [], "merged": []}
+    for seed in range(8):
+        order = np.random.default_rng(seed).permutation(len(bed))
+        depth["whole"].append(shot(bed[order], size[order], None)[0])
+        depth["merged"].append(shot(bed[order], size[order], {"split": ["contact", "trial"]})[0])
+    print({name: (np.mean(d), np.std(d)) for name, d in depth.items()})
+    assert np.mean(depth["merged"]) == pytest.approx(np.mean(depth["whole"]), rel=0.05)

@@ -18,11 +18,11 @@ from ..reduction.merge import compact, join_carriers, union_quiet
 from ..reduction.motion import limits, relative_motion, within
 from ..reduction.numbering import by_wall_body
 from ..reduction.policy import Reduction
-from ..state.bodies import DYNAMIC, KINEMATIC
-from ..state.rotation import matrix
+from ..state.bodies import DYNAMIC
 from .blocks import BODY
 from .problem import FullBodies
 from .solvers import PGS
+from .trial import Trial
 
 if TYPE_CHECKING:
     from .stepper import NonsmoothStepper
@@ -31,9 +31,6 @@ NONE = np.zeros(0, np.int32)
 NEARBY = 200        # grains that are followed to see whether a part of a body still hangs on it
 WALL_STEPS = 20     # steps between two looks at which grains walls of other bodies can reach
 LOOK_AT_ALL = 20    # steps between two looks at everything that carriers hold
-LEANING = 0.02      # [rad]: a carrier that has turned so far is tried as a whole
-AT_REST = 1e-9      # [m/s]: slower is not moving: a wall against a grain, a grain without forces in a trial
-MOST_RESTLESS = 1000  # steps that a grain is kept from merging
 LOST = 1e-9         # of its mass: an aggregate that has less has lost grains
 
 
@@ -57,20 +54,14 @@ class Reduced:
         self.fixed = np.zeros(0, bool)  # grains that touch the wall of their body
         self.dynamic = (self.bodies.kind == DYNAMIC).astype(np.int32)
         self.sensors = region_table(stepper.scene.sensors if "sensor" in policy.split else ())
-        m, c, t = policy.merge, policy.contact, policy.trial
+        m, c = policy.merge, policy.contact
         self.merge_limit = limits(m.approach, m.separation, m.tangential, m.rolling)
         self.slow = max(m.approach, m.separation, m.tangential)
         self.change_limit = limits(m.normal_acceleration, m.normal_acceleration, m.tangential_acceleration, m.rolling_acceleration)
         self.split_limit = limits(c.approach, c.separation, c.tangential, c.rolling)
-        self.trial_limit = limits(t.approach, t.separation, t.tangential, t.rolling)
         self.motion = np.zeros((0, 6))  # at the contacts before the solve
         self.splits = self.merges = 0   # grains, in the last step
-        self.questioned = np.zeros(0, bool)  # grains that something has happened to since the last trial
-        self.tried = 0                  # steps since then
-        self.restless = np.zeros(0, np.int32)  # steps until a grain that has failed its trial may merge again
-        self.failed = NONE              # grains that the last trial has freed
-        # [rad], of carriers and wall bodies since all their grains were tried
-        self.turned = np.zeros(self.carrier_count + self.bodies.wall_body_count)
+        self.trial = Trial(self)
         self.walls_due = 0              # steps until the next look at who is far from walls
         self.looked = 0                 # steps since everything was looked at
         self.changed = False            # anything split since then
@@ -87,7 +78,7 @@ class Reduced:
         """Who lies next to whom."""
         return self.visits.network
 
-    def _members(self, bodies: IntArray) -> IntArray:
+    def members(self, bodies: IntArray) -> IntArray:
         """Grains that are part of these carriers or aggregates."""
         chosen = np.zeros(len(self.aggregates.used) + 1, bool)  # the last is for free grains
         chosen[bodies] = True
@@ -117,8 +108,7 @@ class Reduced:
         more = self.bodies.grain_count - len(self.fixed)
         if more > 0:
             self.fixed = np.concatenate([self.fixed, np.zeros(more, bool)])
-            self.questioned = np.concatenate([self.questioned, np.zeros(more, bool)])
-            self.restless = np.concatenate([self.restless, np.zeros(more, np.int32)])
+            self.trial.grow(more)
         self.bonds.reserve(self.bodies.grain_count)
         self.visits.aggregate = self.bodies.aggregate
         if more > 0:
@@ -138,7 +128,7 @@ class Reduced:
             self._look_at_walls(h)
         if not len(changed):
             return 0.0
-        held = self._members(changed)
+        held = self.members(changed)
         rows = self.bodies.wall_body_count + held
         yields = self.bodies.inverse_mass[rows] > 0
         before, old = self._kinetic(rows[yields]), (self.bodies.velocity[rows], self.bodies.spin[rows])
@@ -147,7 +137,7 @@ class Reduced:
         torn = np.isin(self.aggregate[held], self.aggregate[held[jump]]) & yields
         self.bodies.velocity[rows[torn]], self.bodies.spin[rows[torn]] = old[0][torn], old[1][torn]
         self._free(held[torn])
-        self.questioned[held] = True
+        self.trial.questioned[held] = True
         return self._kinetic(rows[yields]) - before
 
     def _look_at_walls(self, h: float) -> None:
@@ -193,15 +183,7 @@ class Reduced:
         self._measure_motion()
         split.append(self._hit())
         together = self._split(np.concatenate(split))
-        if "trial" in self.policy.split:
-            self._question(h)
-            struck = self._beside(np.concatenate([together, self.failed[self.aggregate[self.failed] < 0]]))
-            if self.tried >= self.policy.trial.every:
-                self.questioned[struck] = True
-                struck, self.tried = np.flatnonzero(self.questioned).astype(np.int32), 0
-                self.questioned[:] = False
-            self.failed = self._fail(struck, h, gravity)
-            together = np.concatenate([together, self._split(self.failed)])
+        together = np.concatenate([together, self._split(self.trial.run(together, h, gravity))])
         self._reconnect(together, lost)
         if self.visits.stale:
             self.find_again()
@@ -214,9 +196,9 @@ class Reduced:
         self._measure_motion()
 
     def _measure_motion(self) -> None:
-        self.motion = self._motion(self.bodies.velocity, self.bodies.spin)
+        self.motion = self.motion_with(self.bodies.velocity, self.bodies.spin)
 
-    def _motion(self, velocity: FloatArray, spin: FloatArray) -> FloatArray:
+    def motion_with(self, velocity: FloatArray, spin: FloatArray) -> FloatArray:
         """(C, 6) of b against a at the contacts, with these velocities [m/s] and spins [rad/s] of all bodies."""
         b, c = self.bodies, self.detector.contacts
         out = np.empty((c.contact_count, 6))
@@ -226,7 +208,7 @@ class Reduced:
         )  # fmt: skip
         return out
 
-    def _other(self) -> IntArray:
+    def other_body(self) -> IntArray:
         """(C,) body that side b of every contact is part of, -1: none."""
         c = self.detector.contacts
         return np.concatenate([self.aggregate[c.b[: c.pair_count]], self.wall_aggregate[-1 - c.b[c.pair_count :]]])
@@ -256,7 +238,7 @@ class Reduced:
         if "contact" in self.policy.split:
             within(c.normal, self.motion, self.split_limit, fast)
             fast = ~fast
-        own, other = self.aggregate[c.a], self._other()
+        own, other = self.aggregate[c.a], self.other_body()
         driven = (own >= 0) & (own < self.carrier_count) & (other >= 0) & (other < self.carrier_count)
         if driven.any():
             apart = np.zeros(c.contact_count, bool)
@@ -267,9 +249,9 @@ class Reduced:
             return NONE
         touched = np.concatenate([c.a[fast], c.b[fast]])
         seed = np.unique(touched[touched >= 0])
-        return self._around(seed[self.aggregate[seed] >= 0], self.policy.contact.depth)
+        return self.around(seed[self.aggregate[seed] >= 0], self.policy.contact.depth)
 
-    def _around(self, seed: IntArray, depth: int) -> IntArray:
+    def around(self, seed: IntArray, depth: int) -> IntArray:
         b = self.bodies
         return self.network.within(seed, depth, self.aggregate, b.position, b.radius, b.wall_body_count)
 
@@ -297,10 +279,10 @@ class Reduced:
         bound = np.bincount(self.aggregates.wall[self.aggregates.wall >= 0], minlength=len(self.aggregates.used))
         several = torn[bound[torn] > 1]
         if len(several):  # nobody knows which of its walls a grain hangs on: they come apart as a whole
-            self._free(self._members(several))
+            self._free(self.members(several))
             self._dissolve(several, NONE, np.flatnonzero(np.isin(self.aggregates.wall, several)).astype(np.int32))
             torn = torn[bound[torn] <= 1]
-        members = self._members(torn)
+        members = self.members(torn)
         b = self.bodies
         walls = np.flatnonzero(np.isin(self.aggregates.wall, torn)).astype(np.int32)
         loose, part, parts = self.network.parts(
@@ -336,11 +318,11 @@ class Reduced:
         )  # fmt: skip
         self.fixed[member[~kept]] = False
         self.visits.far_from_walls[member] = False
-        self.questioned[member] = True
-        self._follow_walls()
+        self.trial.questioned[member] = True
+        self.follow_walls()
         self.visits.note(member)
 
-    def _follow_walls(self) -> None:
+    def follow_walls(self) -> None:
         """Tell the detector what the dynamic walls are part of."""
         own = self.aggregates.wall[self.walls.body]
         self.wall_aggregate[:] = np.where(self.dynamic[self.walls.body] == 1, own, self.aggregates.of_wall)
@@ -362,7 +344,7 @@ class Reduced:
         self.fixed[on] = False
         self.fixed[a[g.of_wall[-1 - wall] == self.aggregate[a]]] = True
         lost = on[~self.fixed[on]]
-        self.questioned[lost] = True
+        self.trial.questioned[lost] = True
         return lost
 
     def _reconnect(self, split: IntArray, lost: IntArray) -> None:
@@ -376,7 +358,7 @@ class Reduced:
             self.looked, self.changed, limit = 0, False, b.grain_count
             start = np.flatnonzero((self.aggregate >= 0) & (self.aggregate < self.carrier_count)).astype(np.int32)
         elif len(split) or len(lost):
-            start = np.concatenate([self._beside(split), lost])
+            start = np.concatenate([self.beside(split), lost])
         else:
             return
         held = b.inverse_mass[b.grains] == 0.0
@@ -385,135 +367,10 @@ class Reduced:
             self.aggregates.release(loose)
             self._make(loose, part, parts, NONE, NONE)
 
-    # --- the trial (MR 3.2.2) ---
-
-    def _beside(self, split: IntArray) -> IntArray:
+    def beside(self, split: IntArray) -> IntArray:
         """Grains that carriers hold beside those that came off: what tears off one pulls at the next."""
         b = self.bodies
         return self.network.around(split, self.carrier_count, self.aggregate, b.position, b.radius, b.wall_body_count)
-
-    def _fail(self, seed: IntArray, h: float, gravity: FloatArray) -> IntArray:
-        """Merged grains that leave their place in a trial solve of the part of their body around the seeds."""
-        region = self._in_question(seed)
-        if not len(region):
-            return NONE
-        b, t = self.bodies, self.policy.trial
-        own, fixed = self.aggregate[region].copy(), self.fixed[region].copy()
-        walls = np.flatnonzero(np.isin(self.aggregates.wall, own[own >= self.carrier_count]))
-        bound = self.aggregates.wall[walls]
-        self.aggregates.release(region)
-        self.aggregates.wall[walls] = -1
-        self._follow_walls()
-        self.visits.note(region)
-        self.find_again()
-        c, first = self.detector.contacts, b.wall_body_count
-        velocity, spin, impulse = self.stepper.try_out(h, gravity, t.iterations)
-        slot = self.detector.slot[region]
-        rows = first + region
-        moved, turned = velocity[slot] - b.velocity[rows], spin[slot] - b.spin[rows]
-        self.aggregates.wall[walls] = bound
-        self._remove_rigid(region, own, moved, turned, velocity[len(self.detector.order) :], spin[len(self.detector.order) :])
-        pulled = h * gravity
-        kept = np.ones(len(region), bool)
-        size = np.linalg.norm(moved, axis=1)
-        scale = float(np.linalg.norm(pulled))
-        if t.force is not None:
-            kept &= size <= t.force * (scale + np.linalg.norm(moved - pulled, axis=1)) + AT_REST
-        if t.torque is not None:
-            twist = 0.4 * b.radius[region] * np.linalg.norm(turned, axis=1)
-            kept &= twist <= t.torque * (scale + twist) + AT_REST
-        if np.isfinite(self.trial_limit).any():
-            kept &= self._slow_in_trial(region, velocity, spin)
-        b.aggregate[region], self.fixed[region], b.movable[rows] = own, fixed, 0.0
-        self._follow_walls()
-        self.visits.note(region)
-        other = self._other()
-        inside = np.flatnonzero((self.aggregate[c.a] >= 0) & (self.aggregate[c.a] == other)).astype(np.int32)
-        self._keep(inside, impulse)
-        # What is left over needs some steps to make a grain too fast to merge.
-        self.restless[region[~kept]] = np.minimum(self.slow / np.maximum(size[~kept], AT_REST), MOST_RESTLESS)
-        return region[~kept]
-
-    def _question(self, h: float) -> None:
-        """Note the grains at contacts with bodies that are free or move, now or in the last step, and those of carriers that have turned
-        on, for the next trial."""
-        self.tried += 1
-        g, n = self.aggregates, self.carrier_count
-        self.turned += h * np.linalg.norm(np.concatenate([g.spin[:n], self.bodies.spin[: self.bodies.wall_body_count]]), axis=1)
-        leaning = np.flatnonzero(self.turned > LEANING)
-        if len(leaning):  # gravity pulls another way than at the last trial
-            self.turned[leaning] = 0.0
-            own = np.concatenate([np.arange(n), g.wall])[leaning]
-            self.questioned[self._members(own[own >= 0])] = True
-        last, c = self.detector.last, self.detector.contacts
-        self.questioned[self._disturbed(c.a, c.b, self.motion)] = True
-        self.questioned[self._disturbed(last.a, last.b, None)] = True
-
-    def _in_question(self, seed: IntArray) -> IntArray:
-        """Merged grains around the seeds."""
-        depth = self.policy.trial.depth
-        region = self._around(seed, 0 if depth is None else depth)
-        pushed = np.unique(self.aggregate[region])
-        pushed = pushed[pushed >= self.carrier_count]
-        if len(pushed):  # aggregates are tried as a whole
-            region = np.union1d(region, self._members(pushed))
-        return region[self.bodies.inverse_mass[self.bodies.wall_body_count + region] > 0].astype(np.int32)
-
-    def _disturbed(self, a: IntArray, b: IntArray, motion: FloatArray | None) -> IntArray:
-        """Grains at contacts with a free grain, an aggregate, or a wall that moves against them."""
-        pair = b >= 0
-        free = self.aggregate[a] < 0
-        free[pair] |= self.aggregate[b[pair]] < 0
-        loose = self.aggregate[a] >= self.carrier_count
-        loose[pair] |= self.aggregate[b[pair]] >= self.carrier_count
-        moving = np.zeros(len(a), bool)
-        wall = ~pair
-        if motion is not None:
-            moving[wall] = np.abs(motion[wall, :3]).max(axis=1, initial=0.0) > AT_REST
-        else:
-            moving[wall] = self.bodies.kind[self.walls.body[-1 - b[wall]]] == KINEMATIC
-        at = free | loose | moving
-        return np.concatenate([a[at], b[at & pair]])
-
-    def _remove_rigid(
-        self, region: IntArray, own: IntArray, moved: FloatArray, turned: FloatArray, wall_velocity: FloatArray, wall_spin: FloatArray
-    ) -> None:
-        """Take the rigid motion of each whole aggregate out of what its grains did: only the rest tears it apart.
-
-        Walls that are part of it have the velocities and spins (D, 3) of the dynamic bodies in the trial.
-        """
-        b, g = self.bodies, self.aggregates
-        for k in np.unique(own[own >= self.carrier_count]):
-            some = own == k
-            rows = b.wall_body_count + region[some]
-            mass = 1 / b.inverse_mass[rows]
-            r = b.position[rows] - g.centre[k]
-            pushed = mass @ moved[some]
-            own_inertia = 0.4 * mass * b.radius[region[some]] ** 2
-            momentum = (mass[:, None] * np.cross(r, moved[some]) + own_inertia[:, None] * turned[some]).sum(axis=0)
-            for n, w in enumerate(b.dynamic):
-                if g.wall[w] == k:
-                    change, axes = (wall_velocity[n] - b.velocity[w]) / b.inverse_mass[w], matrix(b.orientation[w])
-                    pushed = pushed + change
-                    momentum += np.cross(b.position[w] - g.centre[k], change)
-                    momentum += axes @ (b.inertia[w] * (axes.T @ (wall_spin[n] - b.spin[w])))
-            turn = np.linalg.solve(g.inertia[k], momentum)
-            moved[some] -= pushed / g.mass[k] + np.cross(turn, r)
-            turned[some] -= turn
-
-    def _slow_in_trial(self, region: IntArray, velocity: FloatArray, spin: FloatArray) -> BoolArray:
-        """(n,) whether all contacts of each grain of the region are inside the velocity limits (MR (32)-(34))."""
-        b, c, who = self.bodies, self.detector.contacts, self.detector.order
-        all_velocity, all_spin = b.velocity.copy(), b.spin.copy()
-        rows = np.concatenate([b.wall_body_count + who, np.array(b.dynamic, np.int32)])
-        all_velocity[rows], all_spin[rows] = velocity, spin
-        inside = np.empty(c.contact_count, bool)
-        within(c.normal, self._motion(all_velocity, all_spin), self.trial_limit, inside)
-        fast = np.zeros(b.grain_count, bool)
-        fast[c.a[~inside]] = True
-        others = c.b[~inside]
-        fast[others[others >= 0]] = True
-        return ~fast[region]
 
     # --- merges: after the solve, before bodies move (MR Algorithm 1, line 13) ---
 
@@ -523,28 +380,28 @@ class Reduced:
         pushed, walls = self.aggregate >= self.carrier_count, self.aggregates.wall >= 0
         self.aggregates.carry(np.flatnonzero(pushed).astype(np.int32), np.flatnonzero(walls).astype(np.int32))
         self.merges = 0
-        after = self._motion(b.velocity, b.spin)
+        after = self.motion_with(b.velocity, b.spin)
         slow, steady = np.empty(c.contact_count, bool), np.empty(c.contact_count, bool)
         within(c.normal, after, self.merge_limit, slow)
         within(c.normal, (after - self.motion) / h, self.change_limit, steady)
         rough = self.stepper.pairs.friction[b.material[c.a[c.pair_count :]], self.walls.material[-1 - c.b[c.pair_count :]]] > 0.0
         slow[c.pair_count :] &= rough  # a smooth wall holds nothing
         quiet = np.flatnonzero(slow & steady).astype(np.int32)
-        barred = self.restless > 0
-        self.restless[barred] -= 1
+        barred = self.trial.restless > 0
+        self.trial.restless[barred] -= 1
         if not len(quiet):
             return 0.0
         if len(self.sensors):
             barred[self.detector.order] |= self._inside(self.detector.order)
         work = self._join_carriers(quiet, barred)
         self._join_each_other(quiet, barred)
-        self.questioned[self.failed] = False  # they were free in the solve, and stayed where they were
+        self.trial.questioned[self.trial.failed] = False  # they were free in the solve, and stayed where they were
         own = self.aggregate[c.a]
-        inside = np.flatnonzero((own >= 0) & (own == self._other())).astype(np.int32)
-        self._keep(inside, c.impulse)
+        inside = np.flatnonzero((own >= 0) & (own == self.other_body())).astype(np.int32)
+        self.close(inside, c.impulse)
         return work
 
-    def _keep(self, inside: IntArray, impulse: FloatArray) -> None:
+    def close(self, inside: IntArray, impulse: FloatArray) -> None:
         b, c = self.bodies, self.detector.contacts
         keep_impulses(
             c.a, c.b, impulse, inside, self.aggregate, b.orientation, b.wall_body_count, self.bonds.partner, self.bonds.kept
@@ -556,7 +413,7 @@ class Reduced:
         old = b.velocity[rows], b.spin[rows]
         self.aggregates.hold(member, carrier)
         self.visits.note(member)
-        self.questioned[member] = True
+        self.trial.questioned[member] = True
         v, w = b.velocity[rows], b.spin[rows]
         given = ((v - old[0]) * v).sum(axis=1) + 0.4 * b.radius[member] ** 2 * ((w - old[1]) * w).sum(axis=1)
         return float(np.sum(given / b.inverse_mass[rows]))
@@ -574,12 +431,12 @@ class Reduced:
         work = self._hold(joined, self.aggregate[joined]) if count else 0.0
         gone = np.flatnonzero(taken >= 0).astype(np.int32)
         if len(gone):
-            member = self._members(gone)
+            member = self.members(gone)
             carrier = taken[self.aggregate[member]]
             self._dissolve(gone, member, np.flatnonzero(np.isin(g.wall, gone)).astype(np.int32))
             self.fixed[member] = False
             work += self._hold(member, carrier)
-            self._follow_walls()
+            self.follow_walls()
         self.merges += count + len(gone)
         at_walls = c.a[c.pair_count :]
         mine = g.of_wall[-1 - c.b[c.pair_count :]]
@@ -588,7 +445,7 @@ class Reduced:
 
     def _join_each_other(self, quiet: IntArray, barred: BoolArray) -> None:
         b, c, g = self.bodies, self.detector.contacts, self.aggregates
-        own, other = self.aggregate[c.a[quiet]], self._other()[quiet]
+        own, other = self.aggregate[c.a[quiet]], self.other_body()[quiet]
         held = ((own >= 0) & (own < self.carrier_count)) | ((other >= 0) & (other < self.carrier_count))
         quiet = quiet[~held]
         if not len(quiet):
@@ -609,7 +466,7 @@ class Reduced:
         groups = compact(parent, joined, number)
         grains = self.detector.order[number[:slots] >= 0]
         gone = np.flatnonzero(number[slots : slots + bodies] >= 0).astype(np.int32)
-        old = self._members(gone)
+        old = self.members(gone)
         old_walls = np.flatnonzero(np.isin(g.wall, gone)).astype(np.int32)
         walls = np.flatnonzero(number[slots + bodies :] >= 0).astype(np.int32)
         group = np.concatenate([number[: slots][number[:slots] >= 0], number[slots + self.aggregate[old]]])
@@ -653,14 +510,11 @@ class Reduced:
 
     def keep(self, rows: IntArray, new_row: IntArray) -> None:
         """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
-        self.fixed, self.questioned, self.restless, self.visits.far_from_walls = (
-            a[rows] for a in (self.fixed, self.questioned, self.restless, self.visits.far_from_walls)
-        )
-        self.failed = new_row[self.failed]
-        self.failed = self.failed[self.failed >= 0].astype(np.int32)
+        self.fixed, self.visits.far_from_walls = self.fixed[rows], self.visits.far_from_walls[rows]
+        self.trial.keep(rows, new_row)
         count = len(rows)
         alone = self.bonds.keep(rows, new_row)
-        self.questioned |= alone  # what held them may have left
+        self.trial.questioned |= alone  # what held them may have left
         self.changed |= bool(alone.any())
         self.visits.forget()
         self.network.update(count)  # not known yet if the run has just been restored
@@ -681,8 +535,7 @@ class Reduced:
         return {
             "aggregate": self.aggregate, "aggregates": self.aggregates.checkpoint(), "bonds": self.bonds.checkpoint(), "fixed": self.fixed,
             "listed_position": position, "listed_rotation": rotation, "resting": self.visits.resting, "looked": self.looked,
-            "changed": int(self.changed), "questioned": self.questioned, "tried": self.tried,
-            "turned": self.turned, "failed": self.failed, "restless": self.restless,
+            "changed": int(self.changed), "trial": self.trial.checkpoint(),
         }  # fmt: skip
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -693,12 +546,11 @@ class Reduced:
         self.aggregates.restore(saved["aggregates"])
         b.movable[self.bound_walls] = 0.0
         self.bonds.restore(saved["bonds"])
-        self.fixed, self.questioned = np.array(saved["fixed"], bool), np.array(saved["questioned"], bool)
-        self.tried, self.turned, self.failed = int(saved["tried"]), np.array(saved["turned"]), np.array(saved["failed"], np.int32)
-        self.restless = np.array(saved["restless"], np.int32)
+        self.fixed = np.array(saved["fixed"], bool)
+        self.trial.restore(saved["trial"])
         self.visits.listed_pose = (np.array(saved["listed_position"]), np.array(saved["listed_rotation"]))
         self.visits.resting, self.looked, self.changed = int(saved["resting"]), int(saved["looked"]), bool(saved["changed"])
-        self._follow_walls()
+        self.follow_walls()
         self.walls_due = 0
         self._grow()
 

@@ -73,13 +73,13 @@ def set_rigid(k, x, y, z, v, w, velocity, spin):
 def move_members(
     thread: int, threads: int, barrier: LongArray,
     aggregate: IntArray, first: int, h: float, still: FloatArray, centre: FloatArray, shift: FloatArray, turned: FloatArray,
-    speed: FloatArray, turning: FloatArray, new_turning: FloatArray, gx: float, gy: float, gz: float, radius: FloatArray,
+    speed: FloatArray, turning: FloatArray, new_turning: FloatArray, gx: float, gy: float, gz: float,
     inverse_mass: FloatArray, position: FloatArray, orientation: FloatArray, velocity: FloatArray, spin: FloatArray, gained: FloatArray,
 ) -> None:  # fmt: skip
     """Move the grains of all bodies that are not ``still`` (bodies,): turn about the old centre, shift, and take the body's new motion.
 
-    ``gained`` (chunks,) is the kinetic and gravitational energy [J] that grains of each chunk gain, where ``still`` is not negative:
-    it is -1 for aggregates, whose energy nobody else brings.
+    ``still`` is 1 for carriers at rest, 0 for those that move and -1 for aggregates. ``gained`` (chunks,) is the kinetic and gravitational
+    energy [J] that carriers bring to the grains of each chunk; to those of aggregates nobody brings any.
     """
     low, high = share(len(gained), thread, threads)
     for chunk in range(low, high):
@@ -288,7 +288,7 @@ class Aggregates:
         if len(alive) or not still[:n].all():
             team.run(
                 move_members, b.grain_count // LIGHT, b.aggregate, b.wall_body_count, h, still, self.centre, shift, turned, self.velocity,
-                old_spin, self.spin, gravity[0], gravity[1], gravity[2], b.radius, b.inverse_mass, b.position, b.orientation, b.velocity,
+                old_spin, self.spin, gravity[0], gravity[1], gravity[2], b.inverse_mass, b.position, b.orientation, b.velocity,
                 b.spin, gained,
             )  # fmt: skip
         for w in np.flatnonzero(self.wall >= 0):

@@ -20,8 +20,8 @@ from .pool import Job
 
 SECTION = 15.0     # [d] of the ridge: the spread of angles is that of sections so long
 LOOKS = 10         # instants in which the ridge is measured
-MAIN = "ctr-f05"
-REDUCED = ("cs", "ctr-f05")
+MAIN = "ctr4-f"
+REDUCED = ("cs", "ctr4-f")
 SMALL = {"length": 34.0, "rate": 200.0}  # a belt to compile with
 SHOWN = 15000      # grains of a picture
 

@@ -28,14 +28,13 @@ REDUCTIONS: dict[str, Reduction] = {
     "c": Reduction(split=("contact",)),
     "cs": Reduction(split=("contact", "sensor")),
     "ctr-f": Reduction(split=("contact", "trial"), trial=TrialSplit(every=1)),
-    "ctr-f05": Reduction(split=("contact", "trial"), trial=TrialSplit(every=1, force=0.05)),
     "ctr4-f": Reduction(split=("contact", "trial"), trial=TrialSplit(every=4)),
     "tr-f": Reduction(split=("trial",), trial=TrialSplit(every=1)),
     "tr-fv": Reduction(split=("trial",), trial=TrialSplit(every=1, **VELOCITIES)),
 }
 """By MR's names: contact events (c), sensors (s), trial solves (tr: in every step, tr4: in every fourth) that test forces (f) or velocities
-too (fv); thresholds of Table 2. f05 is ours, found on the conveyor: with MR's force limit of 0.15 a grain stays merged that would
-accelerate with up to 0.3 g. Trials are limited to some layers around what moves, where MR tries everything."""
+too (fv); thresholds of Table 2 but for the force limit, 0.1: with MR's 0.15 a grain stays merged that would accelerate with up to 0.3 g.
+Trials are limited to some layers around what moves, where MR tries everything."""
 
 
 def settings_of(scene: Scene, method: str, iterations: int, reduction: str | None) -> Settings:

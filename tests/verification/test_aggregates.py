@@ -359,6 +359,7 @@ def settled_bed(n, layers):
     return sim.position.copy(), size
 
 
+@pytest.mark.slow
 def test_a_crater_in_a_merged_bed():
     """One shot scatters by 4 % with the order of the grains, at full resolution too; the mean of several is compared below."""
     bed, size = settled_bed(10, 9)

@@ -12,8 +12,9 @@ from granum.io import read_checkpoint, write_checkpoint
 from granum.parallel import team
 from granum.scene import Cell
 from granum.simulation import Simulation
-from tests.reference.hopper import RUNS, hopper
+from tests.reference.hopper import hopper
 
+SLOW_SMOOTH = ["nonsmooth", pytest.param("smooth", marks=pytest.mark.slow)]
 END = 0.3  # [s]
 
 
@@ -27,7 +28,7 @@ def digest(sim):
     return state.hexdigest()
 
 
-@pytest.mark.parametrize("stepper", RUNS)
+@pytest.mark.parametrize("stepper", SLOW_SMOOTH)
 def test_mass_in_is_mass_inside_and_mass_out(stepper):
     """At every step, to the rounding of the sums; every grain is inside or has been counted, and none is there twice."""
     sim = hopper(stepper)
@@ -46,7 +47,7 @@ def test_mass_in_is_mass_inside_and_mass_out(stepper):
     assert sim.position[:, 2].min() > -0.2  # nobody got through
 
 
-@pytest.mark.parametrize("stepper", RUNS)
+@pytest.mark.parametrize("stepper", SLOW_SMOOTH)
 def test_restart_across_removals_is_bit_equal(stepper, tmp_path):
     """Stopped while grains wait in the sink, just before and just after they leave, and through a file."""
     sim = hopper(stepper)
@@ -81,6 +82,7 @@ def test_threads_are_bit_equal_across_removals(monkeypatch):
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_a_sink_in_a_cell_takes_grains_that_ran_on():
     """In a cell that repeats along x positions run on; a sink is where it stands in the cell."""
     sim = hopper(count=10, walls=[], cell=Cell(vectors=[[0.1]]), sinks=[], gravity={"acceleration": (0, 0, 0)}, emitters=[], grains=[

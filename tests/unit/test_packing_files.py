@@ -18,7 +18,8 @@ from granum.quasistatic.measure import network
 from tests.unit.test_recording import vtk_frames
 
 PLAIN = ("lbfgs", "none")
-OF_CONTAINERS = {"drum-angle", "plug", "flow", "pressure", "vertical", "janssen", "axis", "reduction", "towers", "ridge", "discharge"}  # need walls, or mergers
+# need walls, or mergers
+OF_CONTAINERS = {"drum-angle", "plug", "flow", "pressure", "vertical", "janssen", "axis", "reduction", "towers", "ridge", "discharge"}
 
 
 def jammed(dim=2, count=60, law=PowerLaw(alpha=2.0, stiffness=3.0)):

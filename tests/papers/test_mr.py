@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from granum.experiments import mr_collapse, mr_conveyor, mr_drum, mr_speedup, run_jobs
 
@@ -13,6 +14,7 @@ def one_by_one(jobs):
     return run_jobs(jobs, 1)
 
 
+@pytest.mark.slow
 def test_conveyor_gives_every_curve(tmp_path):
     size = mr_conveyor.ConveyorSize(
         length=34.0, iterations=20, reference_iterations=30, fill_iterations=10, settle=0.1, window=0.3, rate=1250.0, speed=0.35,

@@ -17,7 +17,7 @@ from .experiment import Outcome, Row, Runner, compared
 from .mr_runs import BEST, Course, Which, label, prepare, speed_row, warm
 from .pool import Job
 
-MAIN = "ctr-f"
+MAIN = "tr-f"
 REDUCED = ("tr-f", "tr-fv", "ctr-f")
 EVERY = 5          # steps between two looks at the surface
 WHOLE = 10.0       # [m] longer than any heap

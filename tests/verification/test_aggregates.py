@@ -311,6 +311,33 @@ def test_the_trial_lets_go_of_what_has_lost_its_support():
     assert (sim.position[:, 2] < -0.15).all()
 
 
+def test_the_trial_frees_a_grain_at_the_force_that_its_limit_says():
+    """Gravity leans over until a grain slides: it is free when what is left over, g_x - mu g_z, is the limit's part of MR (35)."""
+    mu, limit, ramp, h = 0.3, 0.1, 0.5, 2e-3
+    start, end = np.array([0.0, 0, -9.81]), 9.81 * np.array([math.sin(0.7), 0, -math.cos(0.7)])
+    scene = Scene(
+        materials=(material(friction=mu, rolling_friction=0.9),), walls=(Plane(material="stone"),),
+        gravity=Gravity(acceleration=tuple(end), initial=tuple(start), ramp=ramp),
+        grains=(Grains(material="stone", position=block(1, 1, 1), diameter=D),),
+    )  # fmt: skip
+    sim = simulation(scene, h, {"split": ["trial"], "trial": {"force": limit}})
+    for _ in range(20):
+        sim.step()
+    assert sim.report.free_grains == 0
+
+    def left_over(time):
+        g = scene.gravity.at(time)
+        rest = np.array([max(0.0, g[0] + mu * g[2]), 0.0, 0.0])
+        return np.linalg.norm(rest) / (np.linalg.norm(g) + np.linalg.norm(rest - g))
+
+    while sim.report.free_grains == 0 and sim.time < ramp:
+        sim.step()
+    # Not before the limit; after it within the 4 steps between trials and the 2 % of change that gravity is followed with.
+    assert left_over(sim.time) > limit
+    slack = 4 * h + 0.02 * 9.81 * ramp / np.linalg.norm(end - start)
+    assert left_over(sim.time - slack - 2 * h) < limit
+
+
 def test_no_gain_of_energy_in_a_reduced_bed():
     sim = simulation(pit(), 2e-3, {"split": ["contact", "trial"]})
     energy = []

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .reduced import Reduced
 
 NONE = np.zeros(0, np.int32)
-LEANING = 0.02      # [rad]: a carrier that has turned so far is tried as a whole
+LEANING = 0.02      # [rad]: a carrier that has turned so far, or gravity that has changed by such a part, is tried as a whole
 AT_REST = 1e-9      # [m/s]: a wall that is slower against a grain leaves it in peace, and so does what a trial leaves over
 MOST_RESTLESS = 1000  # steps that a grain is kept from merging
 
@@ -35,6 +35,7 @@ class Trial:
         self.questioned = np.zeros(0, bool)
         self.restless = np.zeros(0, np.int32)
         self.failed = NONE
+        self.gravity = np.zeros(3)  # when all was tried for it [m/s^2]
         self.tried = 0  # steps since the last trial of all that was questioned
         self.turned = np.zeros(of.carrier_count + of.bodies.wall_body_count)  # [rad], of carriers and wall bodies since all was tried
 
@@ -47,7 +48,7 @@ class Trial:
         """Grains that must come off: tried at once beside those that came off in this step or failed the last trial, else at times."""
         if not self.wanted:
             return NONE
-        self.question(h)
+        self.question(h, gravity)
         beside = self.of.beside(np.concatenate([split, self.failed[self.of.aggregate[self.failed] < 0]]))
         if self.tried >= self.of.policy.trial.every:
             self.questioned[beside] = True
@@ -99,14 +100,17 @@ class Trial:
         self.restless[region[~kept]] = np.minimum(self.of.slow / np.maximum(size[~kept], AT_REST), MOST_RESTLESS)
         return region[~kept]
 
-    def question(self, h: float) -> None:
-        """Note the grains at contacts with bodies that are free or move, now or in the last step, and those of carriers that have turned
-        on, for the next trial."""
+    def question(self, h: float, gravity: FloatArray) -> None:
+        """Note the grains at contacts with bodies that are free or move, now or in the last step, and those that gravity [m/s^2] pulls
+        otherwise than before, for the next trial."""
         self.tried += 1
+        if np.linalg.norm(gravity - self.gravity) > LEANING * np.linalg.norm(gravity):
+            self.gravity = gravity.copy()
+            self.questioned[:] = True
         g, n = self.of.aggregates, self.of.carrier_count
         self.turned += h * np.linalg.norm(np.concatenate([g.spin[:n], self.of.bodies.spin[: self.of.bodies.wall_body_count]]), axis=1)
         leaning = np.flatnonzero(self.turned > LEANING)
-        if len(leaning):  # gravity pulls another way than at the last trial
+        if len(leaning):  # they see gravity from another side
             self.turned[leaning] = 0.0
             own = np.concatenate([np.arange(n), g.wall])[leaning]
             self.questioned[self.of.members(own[own >= 0])] = True
@@ -192,9 +196,10 @@ class Trial:
         self.failed = self.failed[self.failed >= 0].astype(np.int32)
 
     def checkpoint(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("questioned", "restless", "failed", "tried", "turned")}
+        return {name: getattr(self, name) for name in ("questioned", "restless", "failed", "tried", "turned", "gravity")}
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
         self.questioned, self.restless = np.array(saved["questioned"], bool), np.array(saved["restless"], np.int32)
         self.failed, self.turned, self.tried = np.array(saved["failed"], np.int32), np.array(saved["turned"]), int(saved["tried"])
+        self.gravity = np.array(saved["gravity"])

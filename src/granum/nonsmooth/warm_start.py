@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 import numpy as np
@@ -105,7 +106,8 @@ def model_impulses(
     low, high = share(len(place), thread, threads)
     for c in range(low, high):
         d = place[c] // LANES * fields * LANES + place[c] % LANES
-        pn = h * stiffness[c] * overlap[c] ** (2.0 * exponent - 1.0)
+        delta = max(0.0, overlap[c])
+        pn = h * stiffness[c] * (delta * math.sqrt(delta) if exponent > 1.0 else delta)
         impulse[c, 0] = pn
         a, b = np.int64(slot_a[c]), np.int64(slot_b[c])
         nx, ny, nz = data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES]

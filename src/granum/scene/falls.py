@@ -30,7 +30,7 @@ def falls_of_grains(scene: Scene, frame: Frame, placed: Placed) -> FloatArray:
     if not len(x):
         return np.zeros(0)
     floor = np.where(placed.static, 0.0, fall_to_floor(scene, frame, placed.position, radius))
-    fall = x[:, 2] - _let_down(frame, x, radius, floor)
+    fall = x[:, 2] - heights_at_end(frame, x, radius, floor)
     for k, block in enumerate(scene.grains):
         if isinstance(block, Lattice):
             own = placed.block == k
@@ -61,15 +61,17 @@ def fall_of_body(scene: Scene, frame: Frame, placed: Placed, body: Body) -> floa
     touch = fall_to_floor(scene, frame, points, np.zeros(len(points)), without=body)
     x = frame.of_points(np.concatenate([placed.position, points]))
     radius = np.concatenate([placed.radius, np.zeros(len(points))])
-    level = x[:, 2] - _let_down(frame, x, radius, np.concatenate([np.zeros(len(placed.radius)), touch]))
+    level = x[:, 2] - heights_at_end(frame, x, radius, np.concatenate([np.zeros(len(placed.radius)), touch]))
     lowest = _lowest(scene, frame, x[:, 2] - radius)
     return float(_ended(level[len(placed.radius) :], x[len(placed.radius) :, 2], lowest).min())
 
 
-def _let_down(frame: Frame, x: FloatArray, radius: FloatArray, floor: FloatArray) -> FloatArray:
+def heights_at_end(frame: Frame, x: FloatArray, radius: FloatArray, floor: FloatArray) -> FloatArray:
     """(n,) heights [m] of the centres at the end; ``floor`` (n,) is how far each may fall if no grain is in its way."""
-    order = np.argsort(x[:, 2], kind="stable")
     smallest = float(radius[radius > 0].min(initial=np.inf))
+    if not math.isfinite(smallest):  # points alone meet no other
+        return x[:, 2] - floor
+    order = np.argsort(x[:, 2], kind="stable")
     levels, reach = np.zeros(len(radius), np.int64), [smallest]
     while reach[-1] < radius.max():  # sizes by powers of two, so that few large grains do not make many small ones look far
         levels[radius > reach[-1]] += 1

@@ -52,12 +52,12 @@ def expected_speeds(scene: Scene) -> list[Speed]:
     for emitter in scene.emitters:
         own, height = math.hypot(*emitter.velocity), fall_of_emitter(scene, frame, emitter)
         fast = math.sqrt(own * own + 2 * _strength(scene.gravity) * height)
-        found.append(Speed(fast, f"{_emitted(emitter.name, own)} and a fall of {height:.3g} m"))
+        found.append(Speed(fast, f"a fall of {height:.3g} m from " + _emitted(emitter.name, own)))
     for body in scene.bodies:
         if body.kind == "dynamic":
             own, height = math.hypot(*body.velocity), fall_of_body(scene, frame, placed, body)
             fast = math.sqrt(own * own + 2 * _pull(scene.gravity, body) * height)
-            found.append(Speed(fast, f"the body {body.name!r} after a fall of {height:.3g} m", wall=True))
+            found.append(Speed(fast, f"a fall of {height:.3g} m of the body {body.name!r}", wall=True))
     return _ordered(found)
 
 
@@ -121,8 +121,8 @@ def _of_falls(scene: Scene, frame: Frame, placed: Placed) -> list[Speed]:
         return []
     fast = np.sqrt(own**2 + speed_after_fall(scene.gravity, height) ** 2)
     best = int(fast.argmax())
-    start = f"a grain placed at {own[best]:.3g} m/s and " if own[best] > 0 else ""
-    return [Speed(float(fast[best]), f"{start}a fall of {height[best]:.3g} m")]
+    start, down = f"a grain placed at {own[best]:.3g} m/s", f"{height[best]:.3g} m"
+    return [Speed(float(fast[best]), f"{start} that falls {down}" if own[best] > 0 else f"a fall of {down}")]
 
 
 def _of_body(scene: Scene, placed: Placed, body: Body) -> list[Speed]:
@@ -144,7 +144,7 @@ def _of_body(scene: Scene, placed: Placed, body: Body) -> list[Speed]:
 
 
 def _emitted(name: str, speed: float) -> str:
-    return f"the emitter {name!r} at {speed:.3g} m/s"
+    return f"the emitter {name!r}" + (f" at {speed:.3g} m/s" if speed > 0 else "")
 
 
 def _strength(gravity: Gravity) -> float:

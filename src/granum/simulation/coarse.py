@@ -84,7 +84,7 @@ class Coarse:
             )  # fmt: skip
             yield "overlap", (
                 f"{two_of(sim, worst)} overlap by {part[worst]:.2g} d at {place(sim.position[c.a[worst]])} "
-                f"(told from {DEEP:g} d on); {way_out}"
+                f"(coarse from {DEEP:g} d on); {way_out}"
             )  # fmt: skip
 
     def _is_news(self, kind: str, part: float, least: float) -> bool:
@@ -96,7 +96,7 @@ class Coarse:
 
     def _way(self, sim: Simulation, speed: float) -> str:
         way = speed * sim.time_step / self.smallest
-        return f"{way:.2g} d per step (told from {FAR:g} d on); try --time-step {as_typed(self._fit(sim, speed))}"
+        return f"{way:.2g} d per step (coarse from {FAR:g} d on); try --time-step {as_typed(self._fit(sim, speed))}"
 
     def _fit(self, sim: Simulation, speed: float) -> float:
         """The step [s] that suits both this speed and what the scene lets expect."""

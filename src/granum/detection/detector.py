@@ -124,8 +124,8 @@ class Detector:
             out = [contacts.whole(name) for name in ("a", "b", "feature", "normal", "overlap")]
             pairs = self.team.run(
                 find_pair_contacts, len(near.order if visit is None else visit), near.sphere, near.order, near.candidate_first,
-                near.candidate, bodies.movable, bodies.wall_body_count, visit, aggregate, self.period, *self._reach, self._hit, *out, first[0],
-                count[0],
+                near.candidate, bodies.movable, bodies.wall_body_count, visit, aggregate, self.period, *self._reach, self._hit, *out,
+                first[0], count[0],
             )  # fmt: skip
             total = self.team.run(
                 find_wall_contacts, len(at_walls),

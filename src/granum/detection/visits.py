@@ -24,7 +24,7 @@ def left_skin(
     position: FloatArray, velocity: FloatArray, first: int, order: IntArray, reference: FloatArray, skin: FloatArray, time: float,
     fall: float, aggregate: IntArray, resting: int, turned: FloatArray, shift: FloatArray, left: IntArray,
 ) -> int:  # fmt: skip
-    """How many grains leave their skin within ``time`` [s], in a frame that has ``turned`` (3, 3) and ``shift``-ed [m] since; named in ``left``.
+    """How many grains leave their skin within ``time`` [s], named in ``left``; the frame has ``turned`` (3, 3) and ``shift``-ed [m] since.
 
     Those of the aggregate ``resting`` move with the frame.
     """

@@ -40,7 +40,7 @@ ROW = 12
 MOST_SURFACES = 6  # of one wall
 ON_THE_WAY = 0.5   # of the radius: distance of the places at which a fast grain looks for walls
 HALVINGS = 40      # of the last such distance: to rounding
-MOST_LOOK = 0.5    # of the radius: how far ahead of a grain curved walls and meshes are looked at; faster grains are followed along their way
+MOST_LOOK = 0.5    # of the radius: how far ahead of a grain curved walls and meshes are looked at; faster grains are followed
 
 
 class WallTable(NamedTuple):

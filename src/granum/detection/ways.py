@@ -1,7 +1,7 @@
 """How far fast grains get: the rest of their way after the solve, until they meet something that the step did not know of.
 
-A step solves the first meeting of every fast grain. What it meets after that, on the way that the collision has given it, waits for the next
-step: the grain stops there and keeps its velocity. It loses some time, but no momentum, and passes through nothing.
+A step solves the first meeting of every fast grain. What it meets after that, on the way that the collision has given it, waits for the
+next step: the grain stops there and keeps its velocity. It loses some time, but no momentum, and passes through nothing.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def times_to_pairs(
 
 @kernel
 def times_to_walls(
-    fast: IntArray, place: FloatArray, orientation: FloatArray, velocity: FloatArray, spin: FloatArray, inverse_mass: FloatArray, first: int,
-    radius: FloatArray, struck: FloatArray, walls: WallTable, h: float, time: FloatArray,
+    fast: IntArray, place: FloatArray, orientation: FloatArray, velocity: FloatArray, spin: FloatArray, inverse_mass: FloatArray,
+    first: int, radius: FloatArray, struck: FloatArray, walls: WallTable, h: float, time: FloatArray,
 ) -> None:  # fmt: skip
     """The same for walls; ``place`` (B, 3) [m] are positions in the cell."""
     most = MOST_SURFACES * walls.kind.shape[0]

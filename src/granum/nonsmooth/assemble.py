@@ -105,8 +105,8 @@ def place_walls(
 @device
 def assemble_share(
     low, high, a, b, normal, overlap, slot_a, slot_b, place, radius, material, wall_material, pair_stiffness, friction,
-    rolling_friction, exponent, fields, serial_start, lever, full, inverse_inertia, soft, impulse, impact_velocity, left_over, h, body, data,
-    stiffness, radius_eff, weight, gap_rate,
+    rolling_friction, exponent, fields, serial_start, lever, full, inverse_inertia, soft, impulse, impact_velocity, left_over, h, body,
+    data, stiffness, radius_eff, weight, gap_rate,
 ):  # fmt: skip
     """The rows of some contacts; returns how many impact. By itself, as next to barriers it is compiled to code of half the speed."""
     impacts = 0

@@ -1,11 +1,11 @@
 """Impact stage: velocities just after the collisions of this step.
 
 Contacts that approach faster than ``v_imp``, and touch or will touch in this step, leave with Newton's restitution of the approach speed
-they had before the stage; all others must not approach further than their gap allows (physics 3 and 13; MR Appendix). Friction acts, nothing
-is soft or warm started.
+they had before the stage; all others must not approach further than their gap allows (physics 3 and 13; MR Appendix). Friction acts,
+nothing is soft or warm started.
 
-A collision inside of the step takes place at its own time (``collision_times.py``): bodies end the step where they would if their velocities
-had changed at that moment.
+A collision inside of the step takes place at its own time (``collision_times.py``): bodies end the step where they would if their
+velocities had changed at that moment.
 
 A big step finds an impact late, with the grains already inside each other, and the stabilisation of the continuous stage would push
 them apart faster than restitution allows. So a contact remembers the speed of its impact until it opens or is back at its law's overlap;

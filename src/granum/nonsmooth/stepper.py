@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import pairwise
 from time import perf_counter
@@ -49,9 +50,9 @@ class Nonsmooth(Record):
     warm_start: WarmStart = HistoryStart()
     impact_velocity: NonNegative = 0.05
     """v_imp [m/s]: faster approaches rebound with restitution."""
-    impact_iterations: int = Field(default=50, ge=1)
+    impact_iterations: int = Field(default=200, ge=1)
     """Most sweeps of an impact stage."""
-    impact_tolerance: NonNegative = 0.1
+    impact_tolerance: NonNegative = 1e-3
     """The impact stage is solved when no velocity changes by more than this part of ``impact_velocity`` in a sweep."""
     prediction: NonNegative = 1.0
     """Steps over which approaching grains are followed: a gap that closes in this time is a contact before it does. 0: contacts only
@@ -299,7 +300,7 @@ class NonsmoothStepper:
         serial_start = p.colour_blocks * LANES
         part = 1.0
         if isinstance(start, HistoryStart):
-            part = start.beta * (self.stability.part if start.guard else 1.0)
+            part = start.part_for(self.settings.solver) * (self.stability.part if start.guard else 1.0)
         elif isinstance(start, ModelStart):
             self.team.run(
                 model_impulses, c.contact_count,

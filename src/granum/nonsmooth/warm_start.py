@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -30,6 +30,9 @@ from .blocks import (
 )  # fmt: skip
 from .rows import arms, into_cone, listed, relative_velocity, strike, turn_against
 
+REUSED = 0.95         # of the last impulses, where sweeps go on to an accuracy
+REUSED_BY_FEW = 0.85  # where their number is fixed (WS)
+
 
 class ColdStart(Record):
     """Every solve begins with zero impulses."""
@@ -41,14 +44,21 @@ class HistoryStart(Record):
     """A part of the last step's impulses, for contacts that persist (WS (7))."""
 
     name: Literal["history"] = "history"
-    beta: Fraction = 0.85
-    """The part that is reused."""
+    beta: Fraction | None = None
+    """The part that is reused. None: 0.95 where sweeps go on to an accuracy, 0.85 where their number is fixed: with few of them more is
+    unstable."""
     guard: bool = True
     """Take a smaller part while the warm start feeds energy into the grains."""
     normals_only: bool = False
     """Start friction and rolling from zero (a variant of WS section 4.2)."""
     update_velocity: bool = True
     """Apply the starting impulses to the velocities, as (8) asks; without it the result is worse than a cold start."""
+
+    def part_for(self, solver: Any) -> float:
+        """The part that is reused with this solver."""
+        if self.beta is not None:
+            return self.beta
+        return REUSED if getattr(solver, "iterations", 0) is None else REUSED_BY_FEW
 
 
 class ModelStart(Record):

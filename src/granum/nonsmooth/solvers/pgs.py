@@ -33,7 +33,7 @@ ORDER_NUMBER = {order.name.lower(): int(order) for order in Order}  # a plain nu
 FEW_BLOCKS = 4   # of a colour: fewer are done by one thread sooner than by several
 SWEPT = 4        # things that a contact counts for, since it is swept so often
 CHECK_EVERY = 5  # sweeps between two looks at the residual at least: a look costs about as much as a sweep
-MOST_SWEEPS = 200  # of a solve whose number of sweeps is left to its accuracy
+MOST_SWEEPS = 500  # of a solve whose number of sweeps is left to its accuracy
 
 
 @device
@@ -184,7 +184,7 @@ class PGS(Record):
 
     name: Literal["pgs"] = "pgs"
     iterations: int | None = Field(default=None, ge=1)
-    """Sweeps per step; with a tolerance the most. None: as many as the accuracy asks for, 200 at most. A column of n grains needs of the
+    """Sweeps per step; with a tolerance the most. None: as many as the accuracy asks for, 500 at most. A column of n grains needs of the
     order of n / error without momentum (physics 9)."""
     tolerance: NonNegative | None = None
     """Stop when the residual is below this [m/s]; 0: never. None: never if iterations are given, else at the accuracy of the step

@@ -51,8 +51,10 @@ def closes(dx, dy, dz, distance, near, ux, uy, uz, time, fall, impact):
             meeting = (distance * distance - near * near) / (math.sqrt(under) - along)
             if meeting <= time:
                 nx, ny, nz = (dx + meeting * ux) / near, (dy + meeting * uy) / near, (dz + meeting * uz) / near
-                return True, nx, ny, nz, (ux * nx + uy * ny + uz * nz) * meeting
-        rate = 0.0  # they pass each other
+                speed = ux * nx + uy * ny + uz * nz
+                if -speed > impact:
+                    return True, nx, ny, nz, speed * meeting
+        rate = 0.0  # they pass each other, or touch in passing
     reach = max(fall, LEAST * near)
     return gap < reach - min(0.0, rate) * time, dx / distance, dy / distance, dz / distance, -gap
 

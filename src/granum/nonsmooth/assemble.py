@@ -64,12 +64,13 @@ def place_walls(
     a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, pairs: int, place: IntArray, slot_b: IntArray, serial_start: int,
     first_full: int, first_wall_slot: int, wall_body: IntArray, surface_velocity: FloatArray,
     # state
-    position: FloatArray, velocity: FloatArray, spin: FloatArray, radius: FloatArray, first: int,
+    position: FloatArray, velocity: FloatArray, spin: FloatArray, radius: FloatArray, first: int, impact_velocity: float, h: float,
     # out
     body: FloatArray, lever: FloatArray, full: IntArray,
 ) -> None:  # fmt: skip
     """Motion of the wall at every wall contact: in the contact's own slot, or as lever arms on a dynamic body.
 
+    Lever arms of a collision inside of the step are those of its moment.
     ``surface_velocity`` (W, 3) [m/s] in world axes; only its part along the surface counts.
     """
     low, high = share(len(a) - pairs, thread, threads)
@@ -77,14 +78,20 @@ def place_walls(
         wall, i = -1 - b[c], a[c]
         w, g, r = wall_body[wall], first + i, radius[i]
         nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
-        reach = r + max(0.0, -overlap[c])
+        slot = np.int64(slot_b[c])
+        # A body that is pushed feels the impulse where the grain does, also over a gap: both lever arms meet in one point.
+        reach = r if slot < first_wall_slot else r + max(0.0, -overlap[c])
         # from the wall body's centre to the contact point
         dx = position[g, 0] + reach * nx - position[w, 0]
         dy = position[g, 1] + reach * ny - position[w, 1]
         dz = position[g, 2] + reach * nz - position[w, 2]
-        slot = np.int64(slot_b[c])
         if slot < first_wall_slot:
             q = np.int64(place[c]) - serial_start
+            ux, uy, uz = velocity[g, 0] - velocity[w, 0], velocity[g, 1] - velocity[w, 1], velocity[g, 2] - velocity[w, 2]
+            closing = ux * nx + uy * ny + uz * nz
+            if overlap[c] < 0.0 and closing > impact_velocity and closing * h > -overlap[c]:
+                later = -overlap[c] / closing
+                dx, dy, dz = dx + later * ux, dy + later * uy, dz + later * uz
             full[q, 0], full[q, 1] = -1, slot - first_full
             lever[q, 0], lever[q, 1], lever[q, 2] = r * nx, r * ny, r * nz
             lever[q, 3], lever[q, 4], lever[q, 5] = dx, dy, dz
@@ -122,10 +129,13 @@ def assemble_share(
         if q >= 0:  # slots of aggregates know nothing of the grain that is touched
             ira = 1.0 / radius[a[c]]
             irb = 1.0 / radius[b[c]] if b[c] >= 0 else 1.0
+        gap_rate[c] = separation_speed(body, p, o, normal, c, q, lever)
+        hits = collides(gap_rate, overlap, impulse, c, impact_velocity, left_over, h)
         if b[c] >= 0:
             kind_b = material[b[c]]
             reduced = 1.0 / (ira + irb)
-            kappa = 1.0 - max(0.0, overlap[c]) * ira * irb * reduced
+            # Both lever arms meet in one point, over a gap too; who collides will touch by then.
+            kappa = 1.0 if hits and overlap[c] < 0.0 else min(2.0, 1.0 - overlap[c] * ira * irb * reduced)
         else:
             kind_b = wall_material[-1 - b[c]]
             reduced, kappa = 1.0 / ira, 1.0
@@ -156,8 +166,7 @@ def assemble_share(
             data[d + INV_DR * LANES] = 1.0 / (wr + soft)
             data[d + MU_R * LANES] = rolling_friction[kind_a, kind_b] * reduced
         stiffness[c], radius_eff[c], weight[c] = k, reduced, wn
-        gap_rate[c] = separation_speed(body, p, o, normal, c, q, lever)
-        impacts += collides(gap_rate, overlap, impulse, c, impact_velocity, left_over, h)
+        impacts += hits
     return impacts
 
 

@@ -1,31 +1,44 @@
 """When in a step its collisions take place, and where that leaves the bodies at its end (physics 13).
 
 A collision that is found before it happens changes velocities at the time t_c = gap / approach speed, not at the start of the step: a body
-whose velocity changes by dv at t_c ends t_c dv short of where the new velocity alone would take it. That is exact for two bodies. A body
-with several collisions has the mean of their times, weighted by their impulses; one that only gets an impulse passed on, as in a row of
-touching grains, has the time of those that pass it on.
+whose velocity changes by dv at t_c ends t_c dv short of where the new velocity alone would take it. That is exact for two bodies, and for
+all that the collision passes its impulse on to, as in a row of touching grains: they change their velocities at the same moment. Where
+several collisions inside of a step act on each other, there is no one moment, and the start of the step has to serve.
+
+Contacts that only pass an impulse on turn until t_c; what that would do to the angular momentum is returned to the pair.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, kernel
-from .blocks import LANES, PN
+from .._jit import FloatArray, IntArray, device, kernel
+from ..detection.images import nearest
+from .blocks import ARM, LANES, PN
+from .impact import slow_down
 
-PASSES = 8  # contacts over which times are handed on
+
+@device
+def root(parent, i):
+    """The body that stands for the group of body i."""
+    while parent[i] != i:
+        parent[i] = parent[parent[i]]
+        i = parent[i]
+    return i
 
 
 @kernel
 def place_at_collisions(
     a: IntArray, b: IntArray, normal: FloatArray, place: IntArray, gap_rate: FloatArray, rebound: FloatArray, fields: int, data: FloatArray,
-    first: int, wall_body: IntArray, inverse_mass: FloatArray, h: float, shift: FloatArray, overlap: FloatArray, position: FloatArray,
+    serial_start: int, lever: FloatArray, first: int, wall_body: IntArray, inverse_mass: FloatArray, radius: FloatArray,
+    period: FloatArray | None, h: float, velocity: FloatArray, shift: FloatArray, overlap: FloatArray, position: FloatArray,
     struck: FloatArray,
-) -> None:  # fmt: skip
+) -> tuple[IntArray, FloatArray]:  # fmt: skip
     """Move bodies to where the step must start for its end to be right, and overlaps with them.
 
-    ``gap_rate`` (C,) is the separation speed before the impact stage [m/s], ``data`` has its impulses. ``shift`` (B, 3) is room to work in,
-    zeros before and after; ``struck`` (B,) receives when in the step bodies are hit [s].
+    ``gap_rate`` (C,) and ``velocity`` (B, 3) are those before the impact stage [m/s], ``data`` has its impulses. ``shift`` (B, 3) is room
+    to work in, zeros before and after; ``struck`` (B,) receives when in the step bodies are hit [s]. Returns contacts (K,) and the angular
+    momentum [N m s] (K, 3) that each of them is to be given after the solve.
     """
     count = 0
     some = np.empty(len(a), np.int64)
@@ -36,46 +49,55 @@ def place_at_collisions(
             count += 1
             inside = inside or (rebound[c] > 0.0 and overlap[c] < 0.0)
     if not inside:
-        return
+        return np.empty(0, np.int32), np.empty((0, 3))
     body = np.empty((count, 2), np.int64)
-    time, known = np.zeros(count), np.zeros(count, np.bool_)
-    pressed = np.empty(count)
-    weight, sum_of_times = np.zeros(len(position)), np.zeros(len(position))
+    parent = np.arange(len(position))
     for k in range(count):
         c = some[k]
         body[k, 0], body[k, 1] = first + a[c], first + b[c] if b[c] >= 0 else wall_body[-1 - b[c]]
-        pressed[k] = data[place[c] // LANES * fields * LANES + PN * LANES + place[c] % LANES]
-        known[k] = rebound[c] > 0.0 and -gap_rate[c] * h > -overlap[c]
-        if known[k]:
-            time[k] = max(0.0, -overlap[c]) / -gap_rate[c]
-    for _ in range(PASSES):
-        for k in range(count):
-            if known[k]:
-                for i in body[k]:
-                    if inverse_mass[i] > 0.0:
-                        weight[i] += pressed[k]
-                        sum_of_times[i] += pressed[k] * time[k]
-        more = False
-        for k in range(count):
-            i, j = body[k, 0], body[k, 1]
-            if not known[k] and weight[i] + weight[j] > 0.0:
-                time[k] = (sum_of_times[i] + sum_of_times[j]) / (weight[i] + weight[j])
-                known[k] = more = True
-        if not more:
-            break
-        for k in range(count):
-            for i in body[k]:
-                weight[i], sum_of_times[i] = 0.0, 0.0
+        if inverse_mass[body[k, 0]] > 0.0 and inverse_mass[body[k, 1]] > 0.0:
+            parent[root(parent, body[k, 0])] = root(parent, body[k, 1])
+    time, collisions = np.zeros(len(position)), np.zeros(len(position), np.int32)
+    for k in range(count):
+        c = some[k]
+        if rebound[c] > 0.0 and -gap_rate[c] * h > -overlap[c] and gap_rate[c] < 0.0:
+            i = root(parent, body[k, 0] if inverse_mass[body[k, 0]] > 0.0 else body[k, 1])
+            collisions[i] += 1
+            time[i] = max(0.0, -overlap[c]) / -gap_rate[c]
+    for k in range(count):
+        for i in body[k]:
+            group = root(parent, i)
+            if inverse_mass[i] > 0.0 and collisions[group] == 1:
+                struck[i] = time[group]
     for k in range(count):
         c = some[k]
         d = place[c] // LANES * fields * LANES + place[c] % LANES
         for f in range(3):
-            p = pressed[k] * normal[c, f] + data[d + (PN + 1 + f) * LANES]
+            p = data[d + PN * LANES] * normal[c, f] + data[d + (PN + 1 + f) * LANES]
             for side in range(2):
                 i = body[k, side]
-                if weight[i] > 0.0:
-                    struck[i] = sum_of_times[i] / weight[i]
-                    shift[i, f] += (1.0 - 2.0 * side) * inverse_mass[i] * p * struck[i]
+                shift[i, f] += (1.0 - 2.0 * side) * inverse_mass[i] * p * struck[i]
+    owed = np.zeros((count, 3))
+    for k in range(count):
+        c, i, j = some[k], body[k, 0], body[k, 1]
+        if inverse_mass[i] == 0.0 or inverse_mass[j] == 0.0:
+            continue
+        d = place[c] // LANES * fields * LANES + place[c] % LANES
+        arm, p = np.zeros(3), np.empty(3)
+        for f in range(3):
+            p[f] = data[d + PN * LANES] * normal[c, f] + data[d + (PN + 1 + f) * LANES]
+            arm[f] = struck[j] * velocity[j, f] - struck[i] * velocity[i, f]
+            if b[c] >= 0:
+                apart = position[j, f] - position[i, f]
+                if period is not None:
+                    apart = nearest(apart, period, f)
+                arm[f] += apart - data[d + ARM * LANES] * (radius[a[c]] + radius[b[c]]) * normal[c, f]
+            else:
+                q = place[c] - serial_start
+                arm[f] += position[j, f] - position[i, f] - lever[q, f] + lever[q, 3 + f]
+        owed[k, 0] = arm[2] * p[1] - arm[1] * p[2]
+        owed[k, 1] = arm[0] * p[2] - arm[2] * p[0]
+        owed[k, 2] = arm[1] * p[0] - arm[0] * p[1]
     for c in range(len(a)):
         i, j = first + a[c], first + b[c] if b[c] >= 0 else wall_body[-1 - b[c]]
         for f in range(3):
@@ -85,3 +107,46 @@ def place_at_collisions(
             for f in range(3):
                 position[i, f] += shift[i, f]
                 shift[i, f] = 0.0
+    return some[:count].astype(np.int32), owed
+
+
+@kernel
+def return_angular_momentum(
+    contact: IntArray, owed: FloatArray, a: IntArray, b: IntArray, normal: FloatArray, place: IntArray, impulse: FloatArray, fields: int,
+    data: FloatArray, struck: FloatArray, first: int, wall_body: IntArray, inverse_mass: FloatArray, radius: FloatArray,
+    period: FloatArray | None, position: FloatArray, velocity: FloatArray, spin: FloatArray,
+) -> None:  # fmt: skip
+    """Give pairs the angular momentum that collisions inside of the step owe them: what ``place_at_collisions`` found, and what the solve
+    has added since at contacts of bodies that were moved, whose normals are not those of their places now."""
+    for k in range(len(contact)):
+        give(
+            contact[k], owed[k, 0], owed[k, 1], owed[k, 2], a, b, first, wall_body, inverse_mass, radius, period, position, velocity, spin
+        )
+    arm, p = np.empty(3), np.empty(3)
+    for c in range(len(a) if len(contact) else 0):
+        if b[c] < 0 or impulse[c, 0] == 0.0 or (struck[first + a[c]] == 0.0 and struck[first + b[c]] == 0.0):
+            continue
+        kappa = data[place[c] // LANES * fields * LANES + ARM * LANES + place[c] % LANES]
+        for f in range(3):
+            apart = position[first + b[c], f] - position[first + a[c], f]
+            if period is not None:
+                apart = nearest(apart, period, f)
+            arm[f] = apart - kappa * (radius[a[c]] + radius[b[c]]) * normal[c, f]
+            p[f] = impulse[c, 0] * normal[c, f] + impulse[c, 1 + f]
+        give(
+            c, arm[2] * p[1] - arm[1] * p[2], arm[0] * p[2] - arm[2] * p[0], arm[1] * p[0] - arm[0] * p[1], a, b, first, wall_body,
+            inverse_mass, radius, period, position, velocity, spin,
+        )  # fmt: skip
+
+
+@device
+def give(c, kx, ky, kz, a, b, first, wall_body, inverse_mass, radius, period, position, velocity, spin):
+    """Give the two bodies of contact c together an angular momentum k [N m s]; nothing if one of them does not yield."""
+    i, j = first + a[c], first + b[c] if b[c] >= 0 else wall_body[-1 - b[c]]
+    if inverse_mass[i] == 0.0 or inverse_mass[j] == 0.0:
+        return
+    inertia, spheres = 0.4 * radius[a[c]] ** 2 / inverse_mass[i], 1
+    if b[c] >= 0:
+        inertia += 0.4 * radius[b[c]] ** 2 / inverse_mass[j]
+        spheres = 2
+    slow_down(i, j, kx, ky, kz, inertia, spheres, inverse_mass, period, position, velocity, spin)

@@ -125,7 +125,7 @@ def slow_down(i, j, kx, ky, kz, inertia, spheres, inverse_mass, period, position
 
 @kernel
 def part_rebounding(
-    a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, impulse: FloatArray, stiffness: FloatArray,
+    a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, found: FloatArray, impulse: FloatArray, stiffness: FloatArray,
     slot_a: IntArray, slot_b: IntArray, place: IntArray, serial_start: int, lever: FloatArray, full: IntArray, packed: FloatArray,
     wall_body: IntArray, exponent: float, rate: float, h: float, forgotten: float, first: int, inverse_mass: FloatArray,
     radius: FloatArray, period: FloatArray | None, shift: FloatArray, rebound: FloatArray, position: FloatArray,
@@ -133,10 +133,12 @@ def part_rebounding(
 ) -> None:  # fmt: skip
     """Move contacts that still rebound towards the overlap of their force: ``rate`` of what their own speed leaves over.
 
+    Those that collided over a gap (``found`` (C,) <= 0 [m], before bodies were moved) end the step where they should.
+
     A few Gauss-Seidel sweeps on displacements, pushing only; contacts that are back at their law, or pressed for
     long, are let go: below ``forgotten`` [m/s] an impact is forgotten. ``shift`` (B, 3) is room to work in, zeros before and after.
     """
-    some = np.flatnonzero(rebound > 0.0)
+    some = np.flatnonzero((rebound > 0.0) & (found > 0.0))
     body = np.empty((len(some), 2), np.int64)
     wanted = np.empty(len(some))
     pushed = np.zeros(len(some))

@@ -27,7 +27,7 @@ from ..state.energy import energy
 from ..state.report import StepReport
 from .assemble import aim_at_rest, assemble_rows, clear_impulses, elastic_energy, mean_square, place_walls
 from .blocks import BODY, LANES
-from .collision_times import place_at_collisions
+from .collision_times import place_at_collisions, return_angular_momentum
 from .impact import aim_at_impacts, part_rebounding, solve_impacts
 from .integrate import add_external_impulse, move_bodies, wall_work
 from .levers import place_levers
@@ -88,6 +88,8 @@ class NonsmoothStepper:
         self.extent = np.zeros((2, 3))  # box around all grain centres after the last step [m]
         self.history = False
         self._shift = np.zeros((0, 3))  # room to work in
+        self._found_overlap = np.zeros(0)  # before collisions moved the start of the step [m]
+        self._owed = (np.zeros(0, np.int32), np.zeros((0, 3)))  # contacts and their angular momentum [N m s]
         self._struck = np.zeros(0)  # when in this step bodies are hit [s]
         self._shown: Contacts | None = None
         self.before_solve: Callable[[Problem], None] | None = None  # looks at the problem of every step
@@ -143,12 +145,16 @@ class NonsmoothStepper:
             self._merge(h)
         for w in self.bodies.dynamic:
             self.work += h * float(np.asarray(self.scene.all_bodies[w].force) @ self.bodies.velocity[w])
+        if impacts:
+            self._return_angular_momentum()
         fast, way = self._follow_fast(h)
         move_bodies(self.team, self.bodies, h, self.reduced.bound_walls if self.reduced is not None else ())
         hold_back(fast, way, self.bodies.velocity, self.bodies.wall_body_count, h, self.bodies.position)
         if self.reduced is not None:
             self.work += self.reduced.aggregates.move(self.team, h, gravity)
-        self._part_rebounding(h)
+        if impacts:
+            self._found_overlap, contacts.overlap[:] = contacts.overlap.copy(), self._found_overlap
+        self._part_rebounding(h, self._found_overlap if impacts else contacts.overlap)
         tick()
         detection, assembly, impact, aim, solve, integrate = (b - a for a, b in pairwise(clock))
         kinetic, potential, self.fastest, self.extent = energy(self.bodies, gravity, self.team)
@@ -160,6 +166,13 @@ class NonsmoothStepper:
             kinetic_energy=kinetic, energy=kinetic + potential, **self._reduction(), seconds={
                 "detection": detection, "assembly": assembly + aim, "impact": impact, "solve": solve, "integrate": integrate,
             },
+        )  # fmt: skip
+
+    def _return_angular_momentum(self) -> None:
+        p, c, b = self.problem, self.detector.contacts, self.bodies
+        return_angular_momentum(
+            *self._owed, c.a, c.b, c.normal, p.place, c.impulse, p.fields, p.data, self._struck, b.wall_body_count, self.walls.body,
+            b.movable, b.radius, self.period, b.position, b.velocity, b.spin,
         )  # fmt: skip
 
     def _follow_fast(self, h: float) -> tuple[IntArray, FloatArray]:
@@ -235,7 +248,7 @@ class NonsmoothStepper:
                 place_walls, (c.contact_count - c.pair_count) // LIGHT,
                 c.a, c.b, c.normal, c.overlap, c.pair_count, p.place, p.slot_b, serial_start, p.first_full, p.first_wall_slot,
                 self.walls.body, surface_velocity(self.walls, b.orientation), d.place, b.velocity, b.spin, b.radius, b.wall_body_count,
-                p.body, p.lever, p.full,
+                self.settings.impact_velocity, h, p.body, p.lever, p.full,
             )  # fmt: skip
         if aggregates is not None and p.one_by_one:
             centre = np.concatenate([b.position[b.dynamic], aggregates.centre])
@@ -268,9 +281,10 @@ class NonsmoothStepper:
         )  # fmt: skip
         self._count_work()
         b = self.bodies
-        place_at_collisions(
-            c.a, c.b, c.normal, p.place, p.gap_rate, c.rebound, p.fields, p.data, b.wall_body_count, self.walls.body, b.movable, h,
-            self._room_for_shift(), c.overlap, b.position, self._struck,
+        self._found_overlap = c.overlap.copy()
+        self._owed = place_at_collisions(
+            c.a, c.b, c.normal, p.place, p.gap_rate, c.rebound, p.fields, p.data, p.colour_blocks * LANES, p.lever, b.wall_body_count,
+            self.walls.body, b.movable, b.radius, self.period, h, b.velocity, self._room_for_shift(), c.overlap, b.position, self._struck,
         )  # fmt: skip
 
     def _room_for_shift(self) -> FloatArray:
@@ -327,15 +341,16 @@ class NonsmoothStepper:
         if self.driven and c.contact_count > first:
             self.work += wall_work(first, p.first_wall_slot, p.slot_a, p.slot_b, p.place, c.normal, p.fields, p.data, p.body)
 
-    def _part_rebounding(self, h: float) -> None:
+    def _part_rebounding(self, h: float, overlap: FloatArray) -> None:
+        """``overlap`` (C,) [m] of the bodies where collisions have put them."""
         p, c, b, e = self.problem, self.detector.contacts, self.bodies, self.pairs.exponent
         if not c.rebound.any():
             return
         tau = max(self.settings.damping_steps * h, self.pairs.dissipation / e)
         rate = 4.0 / (1.0 + 4.0 * tau / h) / e
         part_rebounding(
-            c.a, c.b, c.normal, c.overlap, c.impulse, p.stiffness, p.slot_a, p.slot_b, p.place, p.colour_blocks * LANES, p.lever,
-            p.full, p.body, self.walls.body, e, rate, h,
+            c.a, c.b, c.normal, overlap, c.overlap, c.impulse, p.stiffness, p.slot_a, p.slot_b, p.place, p.colour_blocks * LANES,
+            p.lever, p.full, p.body, self.walls.body, e, rate, h,
             0.02 * self.settings.impact_velocity, b.wall_body_count, b.movable, b.radius, self.period,
             self._room_for_shift(), c.rebound, b.position, b.velocity, b.spin,
         )  # fmt: skip

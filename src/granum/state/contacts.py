@@ -84,7 +84,7 @@ class Contacts:
         self.a[:], self.b[:pairs] = new_row[self.a], new_row[self.b[:pairs]]
 
     def closed_count(self) -> int:
-        """How many contacts touch or push: not those that are only about to."""
+        """How many contacts touch, push or have collided in the last step: not those that are only about to."""
         return int(np.count_nonzero(self._closed()))
 
     def place_among_closed(self, contact: int) -> int:
@@ -92,10 +92,10 @@ class Contacts:
         return int(np.count_nonzero(self._closed()[:contact])) if contact >= 0 else -1
 
     def _closed(self) -> BoolArray:
-        return (self.overlap > 0.0) | (self.impulse[:, 0] > 0.0)
+        return (self.overlap > 0.0) | (self.impulse[:, 0] > 0.0) | (self.rebound > 0.0)
 
     def closed(self) -> Contacts:
-        """A copy of the contacts that touch or push."""
+        """A copy of the contacts that touch, push or have collided in the last step."""
         chosen = self._closed()
         found = Contacts(0)
         found.reserve(max(1, int(np.count_nonzero(chosen))))

@@ -8,10 +8,10 @@ products of small matrices, ``sums`` long sums in a fixed order, ``chance`` rand
 
 from .chance import normal, uniform
 from .functions import arctan2, cos, exp, log, octave, power, sin
-from .sums import mean, total
+from .sums import mean, total, totals
 from .vectors import determinant, dot, inverse, length, product, solve, times
 
 __all__ = [
     "arctan2", "cos", "determinant", "dot", "exp", "inverse", "length", "log", "mean", "normal", "octave", "power", "product", "sin",
-    "solve", "times", "total", "uniform",
+    "solve", "times", "total", "totals", "uniform",
 ]  # fmt: skip

@@ -33,6 +33,11 @@ def total(values: Any) -> float:
     return float(_total(np.ascontiguousarray(values, np.float64).ravel()))
 
 
+def totals(rows: FloatArray) -> FloatArray:
+    """(d,) sums of the columns of an (n, d) array."""
+    return np.array([total(column) for column in rows.T])
+
+
 def mean(values: Any) -> float:
     """Mean of all numbers of an array; NaN of none."""
     return total(values) / np.size(values) if np.size(values) else np.nan

@@ -28,7 +28,7 @@ def times(matrix: FloatArray, vector: FloatArray) -> FloatArray:
     return np.asarray(dot(matrix, np.asarray(vector)[..., None, :]))
 
 
-def product(a: FloatArray, b: FloatArray) -> FloatArray:
+def product(a: Any, b: FloatArray) -> FloatArray:
     """(..., n, d) times (..., d, e), d being small."""
     found = a[..., :, 0, None] * b[..., None, 0, :]
     for k in range(1, a.shape[-1]):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
 from pydantic import model_validator
 
 from .._jit import FloatArray
+from ..arithmetic import cos, length
 from ..contact.model import Finite, NonNegative, Positive, Record, Vector
 from .shapes import Shape
 
@@ -39,8 +41,8 @@ class Motion(Record):
         """Velocity [m/s] and spin [rad/s] at ``time`` [s]."""
         if time < self.start or (self.stop is not None and time >= self.stop):
             return np.zeros(3), np.zeros(3)
-        phase = 2 * np.pi * self.frequency
-        swing = np.asarray(self.amplitude) * phase * np.cos(phase * (time - self.start))
+        turns = self.frequency * (time - self.start)
+        swing = np.asarray(self.amplitude) * (2 * np.pi * self.frequency) * cos(2 * np.pi * (turns - math.floor(turns)))
         return np.asarray(self.velocity) + swing, np.asarray(self.spin, float)
 
 
@@ -82,6 +84,6 @@ class Body(Record):
             raise ValueError(f"body {self.name!r} is dynamic; a belt (surface_velocity) needs a static or kinematic body")
         if self.kind != "kinematic" and self.motion != Motion():
             raise ValueError(f"body {self.name!r} is {self.kind}; only a kinematic body has a motion")
-        if not np.linalg.norm(self.orientation) > 0:
+        if not length(self.orientation) > 0:
             raise ValueError(f"orientation of body {self.name!r} must not be zero")
         return self

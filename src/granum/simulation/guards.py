@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arithmetic import dot, length, total
 from ..checks import RunError
 from ..scene.bodies import Body
 from ..scene.scene import Scene
@@ -80,7 +81,7 @@ class Guard:
             self._act(
                 self.settings.on_lost, sim, "wall",
                 f"grain {sim.bodies.id[grain]} went through wall {wall} (contact {c}) at {_place(sim.position[grain])}: it moves "
-                f"{np.linalg.norm(sim.velocity[grain]) * sim.time_step / sim.radius[grain]:.2g} radii per step",
+                f"{length(sim.velocity[grain]) * sim.time_step / sim.radius[grain]:.2g} radii per step",
             )  # fmt: skip
 
     def _look_at_speed(self, sim: Simulation) -> None:
@@ -106,7 +107,7 @@ class Guard:
                 self.settings.on_overlap, sim, "overlap",
                 f"contact {worst}, grain {sim.bodies.id[c.a[worst]]} with {other}, overlaps by {part[worst]:.2f} d at "
                 f"{_place(sim.position[c.a[worst]])} (limit {self.settings.overlap:g} d). A smaller time_step helps: grains move up to "
-                f"{np.sqrt((sim.velocity**2).sum(axis=1).max()) * sim.time_step / smallest:.2g} d per step",
+                f"{length(sim.velocity).max() * sim.time_step / smallest:.2g} d per step",
             )  # fmt: skip
 
     def _look_at_energy(self, sim: Simulation) -> None:
@@ -115,8 +116,8 @@ class Guard:
         if self.lifted != sim.grain_count:
             inverse = sim.bodies.inverse_mass[sim.bodies.grains]
             yields = inverse > 0
-            self.mass = float(np.sum(1 / inverse[yields]))
-            self.lift = float(np.linalg.norm(gravity.acceleration) * np.sum(2 * sim.radius[yields] / inverse[yields]))
+            self.mass = total(1 / inverse[yields])
+            self.lift = float(length(gravity.acceleration)) * total(2 * sim.radius[yields] / inverse[yields])
             self.lifted = sim.grain_count
         if self.settings.on_energy == "off":
             return
@@ -127,7 +128,7 @@ class Guard:
         created = unexplained - self.lowest - self.stored
         limit = self.settings.energy * (self.largest_kinetic + self.lift)
         if created > limit and limit > 0:
-            fast = int(np.argmax((sim.velocity**2).sum(axis=1)))
+            fast = int(np.argmax(dot(sim.velocity, sim.velocity)))
             self.lowest, self.stored = unexplained, sim.report.elastic_energy
             self._act(
                 self.settings.on_energy, sim, "energy",
@@ -182,9 +183,9 @@ def _corners(owner: Body) -> list[np.ndarray]:
     reach = 0.0
     for wall in owner.walls:
         if isinstance(wall, Box):
-            reach = max(reach, float(np.linalg.norm(np.maximum(np.abs(wall.lower), np.abs(wall.upper)))))
+            reach = max(reach, float(length(np.maximum(np.abs(wall.lower), np.abs(wall.upper)))))
         elif isinstance(wall, Cylinder):
-            reach = max(reach, float(np.linalg.norm(wall.centre)) + np.hypot(wall.radius, (wall.length or 0) / 2))
+            reach = max(reach, float(length(wall.centre) + length((wall.radius, (wall.length or 0) / 2))))
         elif isinstance(wall, Mesh):
-            reach = max(reach, float(np.linalg.norm(wall.vertices, axis=1).max()))
+            reach = max(reach, float(length(wall.vertices).max()))
     return [np.full(3, -reach), np.full(3, reach)]

@@ -7,6 +7,8 @@ import math
 import numpy as np
 
 from .._jit import FloatArray, device
+from ..arithmetic import length
+from ..arithmetic.elementary import sincos
 
 
 @device
@@ -18,7 +20,8 @@ def turn(q, k, wx, wy, wz, h):
         c = 1.0 - square / 2.0 * (1.0 - square / 12.0 * (1.0 - square / 30.0 * (1.0 - square / 56.0)))
     else:
         half = math.sqrt(square)
-        f, c = math.sin(half) / half, math.cos(half)
+        s, c = sincos(half)
+        f = s / half
     f *= 0.5 * h
     x, y, z = f * wx, f * wy, f * wz
     a, b, d, e = q[k, 0], q[k, 1], q[k, 2], q[k, 3]
@@ -32,7 +35,7 @@ def turn(q, k, wx, wy, wz, h):
 
 def matrix(quaternion: FloatArray) -> FloatArray:
     """(3, 3) rotation from the body's frame to the world."""
-    w, x, y, z = np.asarray(quaternion, float) / np.linalg.norm(quaternion)
+    w, x, y, z = np.asarray(quaternion, float) / length(quaternion)
     return np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

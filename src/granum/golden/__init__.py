@@ -4,7 +4,7 @@
 anew: for a change that moves bits on purpose.
 """
 
-from .hashes import FILE, Golden, compute, expected, machine, mismatches, write
+from .hashes import FILE, Golden, compute, expected, machine, mismatches, verdict, write
 from .scenes import SCENES
 
-__all__ = ["FILE", "SCENES", "Golden", "compute", "expected", "machine", "mismatches", "write"]
+__all__ = ["FILE", "SCENES", "Golden", "compute", "expected", "machine", "mismatches", "verdict", "write"]

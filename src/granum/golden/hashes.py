@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from .._version import __version__
 from ..analysis import state_hash
@@ -32,16 +33,17 @@ def compute(names: Iterable[str] = scenes.SCENES, threads: int = 1) -> dict[str,
     return {name: state_hash(*scenes.run(name, threads).arrays) for name in names}
 
 
-def write(path: Path = FILE) -> Golden:
-    """Compute all hashes and write them to ``path``."""
+def write(path: Path | None = None) -> Golden:
+    """Compute all hashes and write them to ``path``, none: to the file of the package."""
     golden = Golden(compute(), machine())
     content = {"format": FORMAT, "granum": __version__, "machine": golden.machine, "hashes": golden.hashes}
-    path.write_text(json.dumps(content, indent=2) + "\n")
+    (path or FILE).write_text(json.dumps(content, indent=2) + "\n")
     return golden
 
 
-def expected(path: Path = FILE) -> Golden:
-    """What ``path`` says; InputError if it is missing, no such file, or of another version of granum."""
+def expected(path: Path | None = None) -> Golden:
+    """What ``path`` says, none: the file of the package; InputError if it is missing, no such file, or of another version of granum."""
+    path = path or FILE
     try:
         content = json.loads(path.read_text())
         named = content["format"], content["granum"]
@@ -65,15 +67,37 @@ def mismatches(found: dict[str, str], golden: Golden) -> list[str]:
     return [name for name, value in found.items() if golden.hashes[name] != value]
 
 
+def verdict(found: dict[str, str], golden: Golden) -> tuple[bool, str]:
+    """Whether this machine keeps the promise, and what to say of it: nothing is promised for CPUs without AVX2 and FMA."""
+    other = mismatches(found, golden)
+    if not other:
+        return True, "This machine computes granum's reference bits."
+    here = machine()
+    differs = [f"{name} {value} (reference: {golden.machine.get(name, 'unknown')})" for name, value in here.items()
+               if golden.machine.get(name) != value]  # fmt: skip
+    said = (
+        f"This machine computes other bits than granum's reference in {', '.join(other)}. "
+        f"What differs: {'; '.join(differs) or 'nothing that is known'}."
+    )
+    if here["avx2 and fma"] == "yes":
+        return False, said
+    return True, f"{said} The same bits are promised for x86-64 CPUs with AVX2 and FMA."
+
+
 def machine() -> dict[str, str]:
     """What bits could depend on here: the CPU as the compiler sees it, and versions."""
     import llvmlite.binding as llvm
     import numba
 
-    named = numba.config.CPU_NAME or llvm.get_host_cpu_name()  # type: ignore[attr-defined]
-    features = set(filter(None, (numba.config.CPU_FEATURES or llvm.get_host_cpu_features().flatten()).split(",")))  # type: ignore[attr-defined]
-    known = {"cpu": named, "avx2 and fma": "yes" if {"+avx2", "+fma"} <= features else "no", "avx512": "yes" if "+avx512f" in features else "no"}
-    known |= {"python": platform.python_version(), "c library": " ".join(platform.libc_ver()).strip() or "unknown"}
+    settings: Any = numba.config
+    features = llvm.get_host_cpu_features()
+    known = {
+        "cpu": settings.CPU_NAME or llvm.get_host_cpu_name(),
+        "avx2 and fma": "yes" if features.get("avx2") and features.get("fma") else "no",
+        "avx512": "yes" if features.get("avx512f") else "no",
+        "python": platform.python_version(),
+        "c library": " ".join(platform.libc_ver()).strip() or "unknown",
+    }
     for name in ("numpy", "scipy", "numba", "llvmlite"):
         try:
             known[name] = version(name)

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._jit import FloatArray
 from ..arithmetic import cos, normal, sin
 from ..checks import RunError
 from ..contact import LinearContact, Material
@@ -85,7 +84,7 @@ def box(threads: int) -> Outcome:
 
 def hopper(threads: int) -> Outcome:
     """A funnel of thin triangles below a round source of log-normal sizes; what gets through leaves."""
-    angle = 2 * np.pi / 10 * np.arange(10)
+    angle = 2 * np.pi / 10 * np.arange(10.0)
     ring = np.stack([cos(angle), sin(angle)], axis=1)
     vertices = np.concatenate([np.column_stack([r * D * ring, np.full(10, z * D)]) for r, z in ((1.3, 0.0), (4.0, 2.0))])
     here, after = np.arange(10), (np.arange(10) + 1) % 10
@@ -119,7 +118,8 @@ def shaker(threads: int) -> Outcome:
         walls=(Box(material="stone", lower=(-0.03, -0.03, 0), upper=(0.03, 0.03, 0.2), open=("+z",)),),
     )  # fmt: skip
     brick = Body(
-        name="brick", kind="dynamic", position=(0.0, 0.0, 0.1), mass=0.02, inertia=(2e-6, 3e-6, 4e-6), spin=(2.0, 1.0, 0.5), force=(0.02, 0, 0),
+        name="brick", kind="dynamic", position=(0.0, 0.0, 0.1), mass=0.02, inertia=(2e-6, 3e-6, 4e-6), spin=(2.0, 1.0, 0.5),
+        force=(0.02, 0, 0),
         walls=(Box(material="stone", lower=(-0.012, -0.01, -0.008), upper=(0.012, 0.01, 0.008), side="outside"),),
     )  # fmt: skip
     scene = Scene(materials=(STONE,), grains=(grains,), bodies=(tray, brick))
@@ -178,22 +178,25 @@ def merged(threads: int) -> Outcome:
         walls=(Box(material="stone", lower=(-2.6 * D, -2.6 * D, 0), upper=(2.7 * D, 2.7 * D, 1), open=("+z",)),),
         grains=(
             Grains(material="stone", position=bed, diameter=D),
-            Grains(material="stone", position=rod + (0.0003, 0.0005, 0.09), diameter=D, velocity=np.cross(spin, rod), spin=np.tile(spin, (5, 1))),
+            Grains(
+                material="stone", position=rod + np.array([0.0003, 0.0005, 0.09]), diameter=D, velocity=np.cross(spin, rod),
+                spin=np.tile(spin, (5, 1)),
+            ),
         ),
     )  # fmt: skip
     reduction = {"split": ("contact", "trial"), "merge": {"smallest": 3}}
     return _run(scene, 160, threads, stepper={"reduction": reduction}, time_step=0.002)
 
 
-def restart(threads: int) -> Outcome:
+def restart(threads: int, stop: bool = True) -> Outcome:
     """Grains that rain into a box of walls whose front is lifted; the run is stopped on the way and goes on from its checkpoint."""
-    scene = make_scene("collapse", {"count": 90, "width": 4.0, "settle": 0.1})
-    sim = _start(scene, threads)
+    sim = _start(make_scene("collapse", {"count": 90, "width": 4.0, "settle": 0.1}), threads)
     sim.run(70 * sim.time_step)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "run.checkpoint.h5"
-        Checkpointer(path).save(sim)
-        sim = load_run(path, threads).simulation
+    if stop:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "run.checkpoint.h5"
+            Checkpointer(path).save(sim)
+            sim = load_run(path, threads).simulation
     sim.run(110 * sim.time_step)
     return _outcome(sim)
 
@@ -202,7 +205,7 @@ def jammed(threads: int) -> Outcome:
     """Discs at the packing fraction at which they jam: minimisations, sparse factors, the test for rigidity."""
     found = jam(64, dim=2, law=HERTZ, sizes=LogNormal(median=1.0, sigma=0.2, lower=0.7, upper=1.5), accuracy=1e-4)
     packing = found.packing
-    arrays: tuple[FloatArray, ...] = (packing.cell.vectors, packing.position, packing.radius, np.array([found.phi_cr]), found.measured.forces)
+    arrays = (packing.cell.vectors, packing.position, packing.radius, np.array([found.phi_cr]), found.measured.forces)
     return Outcome(arrays, {"grains": packing.count, "contacts": found.measured.contacts})
 
 

@@ -41,9 +41,12 @@ class Motion(Record):
         """Velocity [m/s] and spin [rad/s] at ``time`` [s]."""
         if time < self.start or (self.stop is not None and time >= self.stop):
             return np.zeros(3), np.zeros(3)
-        turns = self.frequency * (time - self.start)
-        swing = np.asarray(self.amplitude) * (2 * np.pi * self.frequency) * cos(2 * np.pi * (turns - math.floor(turns)))
-        return np.asarray(self.velocity) + swing, np.asarray(self.spin, float)
+        velocity, spin = np.asarray(self.velocity, float), np.asarray(self.spin, float)
+        if self.frequency > 0 and any(self.amplitude):
+            turns = self.frequency * (time - self.start)
+            swing = 2 * np.pi * self.frequency * cos(2 * np.pi * (turns - math.floor(turns)))
+            velocity = velocity + swing * np.asarray(self.amplitude)
+        return velocity, spin
 
 
 class Body(Record):

@@ -15,9 +15,11 @@ from ..arithmetic.elementary import sincos
 def turn(q, k, wx, wy, wz, h):
     """Turn quaternion ``q[k]`` by the spin (wx, wy, wz) [rad/s], world axes, for ``h`` [s]: exact for a steady spin."""
     square = 0.25 * h * h * (wx * wx + wy * wy + wz * wz)  # of half the angle
-    if square < 1e-3:  # series of sin(x)/x and cos(x), exact to rounding here
-        f = 1.0 - square / 6.0 * (1.0 - square / 20.0 * (1.0 - square / 42.0 * (1.0 - square / 72.0)))
-        c = 1.0 - square / 2.0 * (1.0 - square / 12.0 * (1.0 - square / 30.0 * (1.0 - square / 56.0)))
+    if square < 0.1:  # series of sin(x)/x and cos(x), exact to rounding here
+        f = 1.0 + square * (-1.0 / 6.0 + square * (1.0 / 120.0 + square * (-1.0 / 5040.0 + square * (1.0 / 362880.0 + square * (
+            -1.0 / 39916800.0 + square * (1.0 / 6227020800.0))))))  # fmt: skip
+        c = 1.0 + square * (-1.0 / 2.0 + square * (1.0 / 24.0 + square * (-1.0 / 720.0 + square * (1.0 / 40320.0 + square * (
+            -1.0 / 3628800.0 + square * (1.0 / 479001600.0))))))  # fmt: skip
     else:
         half = math.sqrt(square)
         s, c = sincos(half)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arithmetic import dot, length, total
 from ..checks import RunError
 from ..scene.extent import reach_from_origin
 from ..scene.scene import Scene
@@ -90,7 +91,7 @@ class Guard:
             self._act(
                 self.settings.on_lost, sim, "wall",
                 f"grain {sim.bodies.id[grain]} went through wall {wall} (contact {c}) at {place(sim.position[grain])}: it moves "
-                f"{np.linalg.norm(sim.velocity[grain]) * sim.time_step / sim.radius[grain]:.2g} radii per step",
+                f"{length(sim.velocity[grain]) * sim.time_step / sim.radius[grain]:.2g} radii per step",
             )  # fmt: skip
 
     def _look_at_overlap(self, sim: Simulation) -> None:
@@ -114,8 +115,8 @@ class Guard:
         if self.lifted != sim.grain_count:
             inverse = sim.bodies.inverse_mass[sim.bodies.grains]
             yields = inverse > 0
-            self.mass = float(np.sum(1 / inverse[yields]))
-            self.lift = float(np.linalg.norm(gravity.acceleration) * np.sum(2 * sim.radius[yields] / inverse[yields]))
+            self.mass = total(1 / inverse[yields])
+            self.lift = float(length(gravity.acceleration)) * total(2 * sim.radius[yields] / inverse[yields])
             self.lifted = sim.grain_count
         if self.settings.on_energy == "off":
             return
@@ -126,7 +127,7 @@ class Guard:
         created = unexplained - self.lowest - self.stored
         limit = self.settings.energy * (self.largest_kinetic + self.lift)
         if created > limit and limit > 0:
-            fast = int(np.argmax((sim.velocity**2).sum(axis=1)))
+            fast = int(np.argmax(dot(sim.velocity, sim.velocity)))
             self.lowest, self.stored = unexplained, sim.report.elastic_energy
             self._act(
                 self.settings.on_energy, sim, "energy",

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
+from ..arithmetic import length, power
 from ..checks import InputError
 from ..scene.grains import Grains
 from ..scene.scene import Scene
@@ -58,7 +57,7 @@ def _limit(scene: Scene, damped: bool, mode: float, reduced: float, approach: fl
         for other in range(len(scene.materials)):
             k = table.stiffness[own, other]
             if hertz:  # against a wall: R* = d / 2
-                deepest = (1.25 * mass * approach**2 / (k * math.sqrt(0.5 * d))) ** 0.4  # of an elastic impact
+                deepest = power(1.25 * mass * approach * approach / (k * math.sqrt(0.5 * d)), 0.4)  # of an elastic impact
                 k *= math.sqrt(0.5 * d * max(DEEP * d, deepest))
             secant, stiffness = k, k * (1.5 if hertz else 1.0)
             w = math.sqrt(mode * stiffness / mass)
@@ -75,7 +74,7 @@ def _lightest(scene: Scene) -> list[tuple[int, float, float]]:
         d = (block.sizes.range if hasattr(block, "sizes") else block.size_range)[0]
         if math.isfinite(d):
             own = scene.material_index[block.material]
-            found.append((own, d, scene.materials[own].density * math.pi / 6 * d**3))
+            found.append((own, d, scene.materials[own].density * math.pi / 6 * d * d * d))
     if found:
         for body in scene.bodies:
             if body.kind == "dynamic" and body.mass is not None:
@@ -85,8 +84,8 @@ def _lightest(scene: Scene) -> list[tuple[int, float, float]]:
 
 def _approach(scene: Scene) -> float:
     """Largest speed [m/s] at which the first grains, and those that are emitted, can meet."""
-    speeds = [math.hypot(*e.velocity) for e in scene.emitters]
-    speeds += [float(np.linalg.norm(g.velocity, axis=1).max(initial=0.0)) for g in scene.grains if isinstance(g, Grains)]
+    speeds = [float(length(e.velocity)) for e in scene.emitters]
+    speeds += [float(length(g.velocity).max(initial=0.0)) for g in scene.grains if isinstance(g, Grains)]
     return 2 * max(speeds, default=0.0)
 
 

@@ -39,7 +39,7 @@ def springs(sim):
     found, owner = {}, {}
     for n in range(s._count):
         i, j = (int(s.neighbours.order[x[n]]) for x in (s._a, s._b))
-        found[min(i, j), max(i, j)] = s._spring[s._place[n]] * (1 if i < j else -1)
+        found[min(i, j), max(i, j)] = s._spring[s._place[n], 1:] * (1 if i < j else -1)
         owner[min(i, j), max(i, j)] = i
     return found, owner
 

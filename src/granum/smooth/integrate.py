@@ -88,7 +88,7 @@ def carry_springs(
 ) -> None:  # fmt: skip
     """Springs of touching pairs from an old neighbour list into a new one; ``a`` and ``b`` are grains.
 
-    A pair may have another owner in the new list: then its springs change sign.
+    A pair may have another owner in the new list: then its springs change sign; their stiffness, which stands first, does not.
     """
     kept = spring.shape[1]
     for n in range(len(a)):
@@ -99,5 +99,5 @@ def carry_springs(
                     touched[c] = 1
                     for f in range(kept):
                         value = old_spring[place[n], f]
-                        spring[c, f] = -value if turned else value
+                        spring[c, f] = -value if turned and f > 0 else value
             i, j = j, i

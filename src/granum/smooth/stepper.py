@@ -27,13 +27,13 @@ from ..state.report import StepReport
 from ..state.rotation import matrix
 from .damping import damping_table
 from .integrate import carry_springs, kick_and_drift, kick_and_look
+from .lanes import IMPACT, ROLLING, SPRING
 from .pairs import FORCE, ROW, find_touching, push_pairs
 from .time_step import automatic_step, check_step
 from .walls import carry_wall_springs, push_walls
 
 SKIN = Skin(least=0.15, ahead=20, slow_ahead=100, slow_skin=0.5)
 REACH = 0.5  # of the largest radius: how far beyond a grain walls are looked for, its skin and the walls' way included
-IMPACT = 0.05  # [m/s]: contacts that close or open faster are impacts, as in the nonsmooth stepper
 EMPTY = np.zeros((0, FORCE))
 CONTACTS = ("a", "b", "feature", "normal", "overlap", "impulse", "rebound")        # kept in a checkpoint
 WALL_CONTACTS = ("a", "b", "feature", "normal", "overlap", "spring", "force")
@@ -71,7 +71,8 @@ class SmoothStepper:
         self.hertz = self.pairs.exponent > 1.0
         self.dissipation = 0.0 if damped else self.pairs.dissipation
         self.law = _law(scene, damped, self.hertz)
-        self.springs = 6 if (self.pairs.rolling_friction > 0).any() else 3
+        rolls = (self.pairs.rolling_friction > 0).any()
+        self.springs, self.forces = (ROLLING, FORCE) if rolls else (SPRING, 3)  # numbers of a contact
         self.reach = (0.5 + 0.5 * REACH) * scene.size_range[1]
         self.walls = WallTable.build(scene.all_bodies, scene.material_index, self.reach)
         self._endless = endless_tubes(self.walls)
@@ -82,6 +83,7 @@ class SmoothStepper:
         x = bodies.position[bodies.grains]
         self.extent = np.array([x.min(axis=0, initial=np.inf), x.max(axis=0, initial=-np.inf)])  # box around all grain centres [m]
         self.elastic = self.deepest = 0.0
+        self.impacts = 0
         self._contacts: Contacts | None = Contacts()
         self._h = h
         self._fresh = True  # forces have not been found yet
@@ -92,7 +94,7 @@ class SmoothStepper:
         # the pairs that touch
         self._count = 0
         self._a = self._b = self._place = np.zeros(1, np.int32)
-        self._pair_force = np.zeros((0, self.springs))
+        self._pair_force = np.zeros((0, self.forces))
         # walls: grains near them, how far those walls may still go, contacts of this step and the last
         self._near, self._way = np.zeros(0, np.int32), 0.0
         self._touch, self._last = WallContacts(0, self.springs), WallContacts(0, self.springs)
@@ -102,7 +104,7 @@ class SmoothStepper:
         """Advance from ``time`` by ``h`` [s] under ``gravity`` [m/s^2]."""
         clock = [perf_counter()]
         tick = lambda: clock.append(perf_counter())  # noqa: E731
-        self._h = h
+        self._h, self.impacts = h, 0
         self._list(0, h)
         if self._fresh:
             self._find_forces(gravity)
@@ -120,7 +122,7 @@ class SmoothStepper:
         tick()
         drift, detect, push, kick = (b - a for a, b in pairwise(clock))
         return StepReport(
-            step=number, time=time + h, contacts=touching, impacts=0, iterations=0, residual=0.0, max_overlap=self.deepest,
+            step=number, time=time + h, contacts=touching, impacts=self.impacts, iterations=0, residual=0.0, max_overlap=self.deepest,
             elastic_energy=self.elastic, kinetic_energy=kinetic, energy=kinetic + potential,
             seconds={"detection": detect, "assembly": 0.0, "impact": 0.0, "solve": push, "integrate": drift + kick},
         )  # fmt: skip
@@ -178,7 +180,7 @@ class SmoothStepper:
             self._way = 0.0
         carry_springs(a, c, old_spring, place, rank, near.candidate_first, near.candidate, self._spring, self._touched)
         self._a, self._b, self._place = (np.zeros(slots + 1, np.int32) for _ in range(3))
-        self._pair_force = np.zeros((slots, self.springs))
+        self._pair_force = np.zeros((slots, self.forces))
 
     def _find_touching(self) -> int:
         """Pairs and walls that touch now, with their springs."""
@@ -235,21 +237,23 @@ class SmoothStepper:
         b, near = self.bodies, self.neighbours
         self._force[:] = 0.0
         materials = len(self.scene.materials)
-        self.elastic, self.deepest = push_pairs(
+        self.elastic, self.deepest, hits = push_pairs(
             self._count, self._a, self._b, self._place, self._sphere, self._grain, self.law, materials, self.hertz, self.dissipation, h,
             self.period, self._spring, self._force, self._pair_force,
         )  # fmt: skip
+        self.impacts += hits
         t = self._touch
         self._wall_force[:] = 0.0
         if not t.count:
             return
         place = in_cell(self._sphere, 0, self.period)
-        elastic, deepest, power = push_walls(
+        elastic, deepest, hits, power = push_walls(
             t.a, t.b, t.normal, t.overlap, near.rank, place, self._grain, self.walls.body, self.walls.material,
             surface_velocity(self.walls, b.orientation), b.position, b.velocity, b.spin, b.inverse_mass, self.law, materials, self.hertz,
             self.dissipation, h, t.spring, self._force, self._wall_force, t.force,
         )  # fmt: skip
         self.elastic, self.deepest = self.elastic + elastic, max(self.deepest, deepest)
+        self.impacts += hits
         if self.driven:
             self.work += h * power
 
@@ -299,7 +303,7 @@ class SmoothStepper:
         contacts.impulse[:] = 0.0
         contacts.impulse[:, 0] = self._h * push
         contacts.impulse[:, 1:4] = self._h * (force[:, :3] - push[:, None] * contacts.normal)
-        contacts.impulse[:, 4 : 1 + self.springs] = self._h * force[:, 3:]
+        contacts.impulse[:, 4 : 1 + self.forces] = self._h * force[:, 3:]
         rate = np.abs((self._relative_velocity() * contacts.normal).sum(axis=1))
         contacts.rebound[:] = np.where(rate > IMPACT, rate, 0.0)
         return contacts
@@ -338,7 +342,7 @@ class SmoothStepper:
         self._a, self._b, self._place = (np.zeros(slots + 1, np.int32) for _ in range(3))
         for name, room in (("a", self._a), ("b", self._b), ("place", self._place)):
             room[: self._count] = pairs[name]
-        self._pair_force = np.zeros((slots, self.springs))
+        self._pair_force = np.zeros((slots, self.forces))
         self._touch.restore(saved["walls"])
         old = saved["contacts"]
         self._contacts = Contacts(len(old["a"]))
@@ -380,7 +384,7 @@ class WallContacts:
         self.room = room
         self._a, self._b, self._feature = (np.zeros(room, np.int32) for _ in range(3))
         self._normal, self._overlap = np.zeros((room, 3)), np.zeros(room)
-        self._spring, self._force = np.zeros((room, self.springs)), np.zeros((room, self.springs))
+        self._spring, self._force = np.zeros((room, self.springs)), np.zeros((room, self.springs - 1))
 
     def _show(self, count: int) -> None:
         self.count = count

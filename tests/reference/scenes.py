@@ -11,7 +11,7 @@ from granum.simulation import Simulation, make_settings
 D = 0.013  # [m]
 G = 9.81  # [m/s^2]
 H = 0.005  # [s]
-FREE = {"on_overlap": "off", "on_lost": "off", "on_energy": "off"}
+FREE = {"on_overlap": "off", "on_lost": "off", "on_energy": "off", "on_coarse": "off"}
 
 
 def spheres(position, diameter, velocity=None, spin=None):
@@ -39,6 +39,13 @@ def make(
     )  # fmt: skip
     run = {"time_step": h, "stepper": {**(stepper or {}), "solver": solver or {}}, "guards": guards or {}, **(settings or {})}
     return Simulation(scene, make_settings(run))
+
+
+def write_scene(path, scene):
+    """A Python file that makes the scene, for the command line."""
+    lines = ("import json", "from granum.scene import Scene", f"scene = Scene.model_validate(json.loads(r'''{scene.model_dump_json()}'''))")
+    path.write_text("\n".join(lines))
+    return path
 
 
 def mass(diameter=D, density=3700.0):

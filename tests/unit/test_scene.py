@@ -13,7 +13,7 @@ from granum.scene import Body, Box, Cylinder, Discrete, Emitter, Grains, Lattice
 from granum.scene.emitter import BoxSource, Disc
 from granum.scene.library import make_scene
 from granum.simulation import Simulation, make_settings, simulate
-from tests.reference.scenes import D, G, make
+from tests.reference.scenes import FREE, D, G, make
 
 NAN, INF = float("nan"), float("inf")
 BAD_POSITIVE = [-1.0, 0.0, NAN, INF, -INF]
@@ -244,7 +244,7 @@ SPOILERS = {
 
 @pytest.mark.parametrize("guard", SPOILERS)
 def test_guards_may_warn_or_be_off(guard):
-    sound = {"overlap": 0.3, "on_lost": "off", "on_overlap": "off", "on_energy": "off"}
+    sound = {**FREE, "overlap": 0.3}
     sim = falling(**{**sound, guard: "warn"})
     sim.run(0.06)
     SPOILERS[guard](sim)

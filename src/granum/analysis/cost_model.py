@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..nonsmooth.time_step import step_by_gravity, step_by_speed
+
 Number = float | NDArray[np.float64]
 
 PAPER_COST = 1e-6
@@ -112,13 +114,11 @@ def normal_velocity(inertial: Number, diameter: Number, shape: Number, gravity: 
 def nonsmooth_step(tolerance: Number, diameter: Number, young: Number, velocity: Number, gravity: float = 9.8) -> Number:
     """h_N [s]: neither the speed ``velocity`` [m/s] nor gravity may make an overlap above ``tolerance`` d in a step (SN (37)).
 
-    Stiff grains also need a regularisation that does not vanish. SN clamps h_N at E = 10 GPa for two diameters; between, beyond
-    and at other E the clamp goes on as d^0.602 E^-1/2, which keeps Sigma (physics 2) and touches no softer row of SN Table I.
+    In SN stiff grains also need a regularisation that does not vanish. SN clamps h_N at E = 10 GPa for two diameters; between, beyond
+    and at other E the clamp goes on as d^0.602 E^-1/2, which keeps Sigma (physics 2) and touches no softer row of SN Table I. granum needs
+    no clamp: its own step is that of ``nonsmooth/time_step.py``.
     """
-    allowed = np.asarray(tolerance * diameter, float)
-    with np.errstate(divide="ignore"):
-        by_speed = np.divide(allowed, velocity)
-    by_gravity = np.sqrt(2 * allowed / gravity)
+    by_speed, by_gravity = step_by_speed(diameter, velocity, tolerance), step_by_gravity(diameter, gravity, tolerance)
     clamp = CLAMP_STEP * (diameter / CLAMP_DIAMETER) ** CLAMP_EXPONENT * np.sqrt(CLAMP_YOUNG / young)
     return np.minimum(np.minimum(by_speed, by_gravity), clamp)[()]
 

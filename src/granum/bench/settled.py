@@ -18,7 +18,7 @@ from ..simulation import Settings, Simulation, make_settings
 SETTLE_STEPS = 300
 SETTLE_ITERATIONS = 50
 # A tall lattice lands fast: its overlaps of the moment do not matter here.
-GUARDS_OFF = {"on_overlap": "off", "on_energy": "off", "on_lost": "off"}
+GUARDS_OFF = {"on_overlap": "off", "on_energy": "off", "on_lost": "off", "on_coarse": "off"}
 
 DRUM_STEPS, DRUM_BRAKED = 150, 120
 """Steps of the drum, and those of them after which the grains are slowed down: so they sink and do not fall."""

@@ -20,7 +20,8 @@ def measure_smooth(particles: int = 10_000, rows: int = 3, talk: Talk = print) -
     ``rows`` = 6 adds rolling resistance.
     """
     settled = settled_box(particles, rows, talk, **GRAINS)
-    settings = make_settings({"stepper": {"name": "smooth"}, "time_step": TIME_STEP, "guards": {"on_overlap": "off", "on_energy": "off"}})
+    off = {"on_overlap": "off", "on_energy": "off", "on_coarse": "off"}
+    settings = make_settings({"stepper": {"name": "smooth"}, "time_step": TIME_STEP, "guards": off})
     sim = Simulation(settled.scene, settings, bodies=settled.bodies)
     seconds, lists = [], 0
     for repeat in range(REPEATS + 1):  # the first may compile, and the springs form

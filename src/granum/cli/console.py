@@ -33,6 +33,11 @@ def talk(message: str, style: str | None = None) -> None:
     stderr().print(message, style=style, markup=False)
 
 
+def in_milliseconds(seconds: float) -> str:
+    """A time step: "4.5 ms", or "12 us" if it is short."""
+    return f"{1e3 * seconds:.2g} ms" if seconds >= 1e-4 else f"{1e6 * seconds:.2g} us"
+
+
 def print_json(content: dict[str, Any]) -> None:
     """One JSON object on stdout; numbers that JSON does not know become null."""
     sys.stdout.write(json.dumps(finite(content), indent=2) + "\n")

@@ -26,7 +26,7 @@ class Job:
     last_step: int
     recording: Path
     about: dict[str, Any]
-    """Kept in the checkpoint: run_id, recording, command, chosen, picture."""
+    """Kept in the checkpoint: run_id, recording, command, chosen, time_step_reason, picture."""
     resume: bool = False
     observers: list[Any] = field(default_factory=list)
 
@@ -35,10 +35,10 @@ def execute(job: Job) -> dict[str, Any]:
     """Run to the end (or an interruption); returns the summary, which the recording holds too."""
     from ..observe import Checkpointer, Interrupt, Interrupted, Progress, Recorder, seconds
 
-    sim, chosen = job.sim, job.about["chosen"]
+    sim = job.sim
     recorder = Recorder(
         job.recording, seconds(sim.settings.every), description=describe(job), resume=job.resume,
-        summary=lambda sim: summarise(sim, job.recording, chosen),
+        summary=lambda sim: summarise(sim, job.recording, job.about),
     )  # fmt: skip
     # The order matters: frames before checkpoints, the interrupt last.
     sim.observers += [

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..checks import InputError
-from .console import in_words, print_json, talk
+from .console import in_milliseconds, in_words, print_json, talk
 from .units import read_fraction, read_quantity, read_size
 
 if TYPE_CHECKING:
     from ..analysis.cost_model import Estimate, System
     from ..analysis.scene_size import SceneSize
+    from ..analysis.step_plan import PlannedStep
     from ..scene.scene import Scene
 
 SYSTEM, COST, OUTPUT = "The system", "What it runs on", "Output"
@@ -48,6 +49,9 @@ def plan(
     density: Annotated[str | None, typer.Option(help="Of a grain; default 2500 kg/m3.", rich_help_panel=SYSTEM)] = None,
     poisson: Annotated[str | None, typer.Option(help="Poisson's ratio; default 0.3.", rich_help_panel=SYSTEM)] = None,
     gravity: Annotated[str | None, typer.Option(help="Default 9.8 m/s2.", rich_help_panel=SYSTEM)] = None,
+    speed: Annotated[
+        str | None, typer.Option(help="The fastest that moves: 2m/s; default: of the scene, or of a slow flow.", rich_help_panel=SYSTEM)
+    ] = None,
     scene: Annotated[
         str | None, typer.Option(metavar="SCENE", help="Read size and material from a scene (name, .toml, .py).", rich_help_panel=SYSTEM)
     ] = None,
@@ -68,7 +72,7 @@ def plan(
     """
     given = {
         "diameter": diameter, "young": young, "width": width, "height": height, "inertial": inertial, "tolerance": tolerance,
-        "density": density, "poisson": poisson, "gravity": gravity,
+        "density": density, "poisson": poisson, "gravity": gravity, "speed": speed,
     }  # fmt: skip
     if table:
         beside = {**given, "scene": scene, "set": values or None, "machine": machine or None, "contacts": contacts, "threads": threads}
@@ -81,15 +85,22 @@ def plan(
         raise InputError("--set needs --scene.")
     if contacts is not None and not (math.isfinite(contacts) and contacts > 0):
         raise InputError(f"contacts must be a finite number above 0 per grain (got {contacts}).")
-    loaded, size = _load(scene, values or []) if scene is not None else (None, None)
+    from ..analysis.step_plan import plan_step
+
+    loaded, size, own_step = _load(scene, values or []) if scene is not None else (None, None, None)
+    fastest = _speed(given.pop("speed"))
     system, grains, notes = _system(given, size)
+    step = plan_step(system, loaded, speed=fastest, own_gravity=gravity is not None, exact=tolerance is not None)
+    if own_step is not None:
+        notes.append(f"the scene itself sets a time step of {in_milliseconds(own_step)}")
     if loaded is None or any(given[name] is not None for name in ("diameter", "young", "density", "poisson")):
         loaded = _one_material(system)
         notes.append(f"smooth time step: for a Hertz contact and restitution {loaded.materials[0].restitution:g}, the default")
     costs = _measure_machine(system) if machine else _paper_costs()
     if contacts is not None:
         costs["contacts_per_grain"] = contacts
-    found = make_plan(system, _smooth_step(loaded), grains, costs, threads or 1)
+    found = make_plan(system, step, _smooth_step(loaded), grains, costs, threads or 1)
+    found["errors"] = step.errors(system.diameter, own_step)
     if as_json:
         print_json({**found, "notes": notes})
         return
@@ -139,17 +150,29 @@ def _system(given: dict[str, str | None], size: SceneSize | None) -> tuple[Syste
     return (replace(base, **read) if base else System(**read)), grains, notes
 
 
-def _load(spec: str, values: list[str]) -> tuple[Scene, SceneSize]:
+def _speed(text: str | None) -> float | None:
+    """[m/s]"""
+    if text is None:
+        return None
+    speed = read_quantity("speed", text, "speed")
+    if speed < 0:
+        raise InputError(f"speed must be 0 or more (got {text!r}).")
+    return speed
+
+
+def _load(spec: str, values: list[str]) -> tuple[Scene, SceneSize, float | None]:
+    """The scene, its size, and the nonsmooth step [s] that it gives for itself."""
     from ..analysis.scene_size import size_of_scene
     from ..scene.file import load_scene
     from ..simulation import make_settings
     from .run import _pairs
 
     scene = load_scene(spec, _pairs(values))
-    size = size_of_scene(scene, make_settings(scene.run).duration)
+    settings = make_settings(scene.run)
+    size = size_of_scene(scene, settings.duration)
     if size is None:
         raise InputError(f"scene {spec!r} has no grains to plan for; describe the system with --diameter, --young, --width, --height.")
-    return scene, size
+    return scene, size, settings.time_step if settings.stepper.name == "nonsmooth" else None
 
 
 def _one_material(system: System) -> Scene:
@@ -195,20 +218,23 @@ def _measure_machine(system: System) -> dict[str, Any]:
     return costs
 
 
-def make_plan(system: System, smooth_step: float, grains: int | None, costs: dict[str, Any], threads: int) -> dict[str, Any]:
+def make_plan(
+    system: System, planned: PlannedStep, smooth_step: float, grains: int | None, costs: dict[str, Any], threads: int
+) -> dict[str, Any]:  # fmt: skip
     """Everything that is said about a system: the law's numbers, the ways to run it, and the best one.
 
-    ``smooth_step`` [s] is the one that granum takes; the law's own, h_S, stays with the law's numbers.
+    ``planned`` and ``smooth_step`` [s] are the steps that granum takes; the law's own, h_N and h_S, stay with the law's numbers.
     """
     from ..analysis.cost_model import amdahl, estimate
 
     found = estimate(system, costs["nonsmooth"], costs["smooth"], grains, costs["contacts_per_grain"])
     ways: list[dict[str, Any]] = []
+    h = planned.step.seconds
     for name, gain in {"plain": 1.0, **FEWER_SWEEPS}.items():
         sweeps = max(1, math.ceil(found.iterations / gain))
         cost = costs["nonsmooth_momentum" if "momentum" in name else "nonsmooth"]
-        seconds = (cost * sweeps + costs["rest_of_step"]) * found.contacts / found.time_step_nonsmooth
-        ways.append(_way("nonsmooth", name, found.time_step_nonsmooth, sweeps, 1, seconds))
+        seconds = (cost * sweeps + costs["rest_of_step"]) * found.contacts / h
+        ways.append(_way("nonsmooth", name, h, sweeps, 1, seconds))
     ways.append(_way("smooth", "", smooth_step, None, 1, costs["smooth"] * found.grains / smooth_step))
     as_run = ways[-2:]  # both steppers with the solver that is the default
     best = min(as_run, key=lambda way: way["effort"])
@@ -217,7 +243,8 @@ def make_plan(system: System, smooth_step: float, grains: int | None, costs: dic
         ways += [{**way, "threads": threads, **_seconds(way["effort"] / faster)} for way in as_run if way["stepper"] == "nonsmooth"]
     return {
         "inputs": asdict(system), **_row(found), "contacts": found.contacts, "recommended": best, "ways": ways, "costs": costs,
-        "fewer_sweeps": FEWER_SWEEPS, "parallel_part": PARALLEL_PART,
+        "time_step": h, "time_step_reason": planned.step.reason, "fastest": planned.speed, "fewer_sweeps": FEWER_SWEEPS,
+        "parallel_part": PARALLEL_PART,
     }  # fmt: skip
 
 
@@ -283,6 +310,8 @@ def _show_table(as_json: bool) -> None:
 def _show_plan(found: dict[str, Any], notes: list[str]) -> None:
     from rich.table import Table
 
+    from ..nonsmooth.time_step import as_typed
+
     console, best, inputs, costs = _console(), found["recommended"], found["inputs"], found["costs"]
     console.print(
         f"system: {found['grains']:.4g} grains of {1e3 * inputs['diameter']:g} mm, {inputs['width']:.3g} d wide, {inputs['height']:.3g} d "
@@ -294,30 +323,44 @@ def _show_plan(found: dict[str, Any], notes: list[str]) -> None:
     hint = " (SN's count; a settled packing has about 2: --contacts 2)" if each == 1 and inputs["width"] >= 5 else ""
     console.print(f"contacts: {found['contacts']:.4g}, {each:.2g} per grain{hint}")
     if best["stepper"] == "nonsmooth":
-        flags = f"--stepper nonsmooth --time-step {best['time_step']:.2g} --iterations {best['iterations']}"
-        console.print(f"recommended: nonsmooth, h = {_step(best['time_step'])}, {best['iterations']} iterations with momentum and history")
+        flags = f"--stepper nonsmooth --time-step {as_typed(best['time_step'])} --iterations {best['iterations']}"
+        step = in_milliseconds(best["time_step"])
+        console.print(f"recommended: nonsmooth, h = {step}, {best['iterations']} iterations with momentum and history")
     else:
         flags = "--stepper smooth"
-        console.print(f"recommended: smooth, h = {_step(best['time_step'])} (a stable step is found by itself)")
+        console.print(f"recommended: smooth, h = {in_milliseconds(best['time_step'])} (a stable step is found by itself)")
     console.print(f"  {best['words']} on one thread; granum run SCENE {flags}")
     table = Table(title="estimates", title_justify="left")
     for name in ("stepper", "sweeps", "iterations", "h", "threads", "time per simulated second"):
         table.add_column(name, justify="left" if name in ("stepper", "sweeps") else "right")
     for way in found["ways"]:
         sweeps, number = way["solver"] or "-", "-" if way["iterations"] is None else str(way["iterations"])
-        table.add_row(way["stepper"], sweeps, number, _step(way["time_step"]), str(way["threads"]), in_time(way["effort"]))
+        table.add_row(way["stepper"], sweeps, number, in_milliseconds(way["time_step"]), str(way["threads"]), in_time(way["effort"]))
     console.print(table)
+    console.print(_error_table(found))
+    console.print(
+        f"nonsmooth h: the step that granum takes ({found['time_step_reason']}); SN counts with "
+        f"{in_milliseconds(found['time_step_nonsmooth'])} for an error of {100 * inputs['tolerance']:g} %"
+    )
     source = "measured on this machine, with the rest of a step" if costs["measured"] else "as in SN Table I; --machine measures"
     console.print(f"K_N = {costs['nonsmooth']:.2g} s per contact and iteration, K_S = {costs['smooth']:.2g} s per grain and step: {source}")
-    console.print(f"smooth h: the step that granum takes; SN counts with sqrt(m/k) = {_step(found['time_step_smooth'])}")
+    console.print(f"smooth h: the step that granum takes; SN counts with sqrt(m/k) = {in_milliseconds(found['time_step_smooth'])}")
     gains = ", ".join(f"{name} {gain:g}" for name, gain in FEWER_SWEEPS.items())
     console.print(f"fewer sweeps than plain, cold ones, the least that was measured in columns and boxes: {gains}")
     if any(way["threads"] > 1 for way in found["ways"]):
         console.print(f"threads: Amdahl's law with {PARALLEL_PART:.0%} of the work on all of them (nonsmooth; smooth runs on one)")
 
 
-def _step(seconds: float) -> str:
-    return f"{1e3 * seconds:.2g} ms" if seconds >= 1e-4 else f"{1e6 * seconds:.2g} us"
+def _error_table(found: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    title = f"error of a step, in diameters (the fastest moves at {found['fastest']:.3g} m/s)"
+    table = Table(title=title, title_justify="left")
+    for name in ("h", "way of the fastest", "fall from rest", "error", ""):
+        table.add_column(name, justify="right" if name else "left")
+    for row in found["errors"]:
+        table.add_row(in_milliseconds(row["time_step"]), *(f"{row[name]:.2g}" for name in ("way", "fall", "error")), row["which"])
+    return table
 
 
 def _console() -> Any:

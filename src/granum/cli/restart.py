@@ -100,4 +100,5 @@ def _from_the_start(recording: Path, description: dict[str, Any] | None, why: st
     if threads is not None:
         settings = settings.model_copy(update={"threads": threads})
     sim = Simulation(Scene.model_validate(description["scene"]), settings)
-    return Job(sim, description["last_step"], recording, {key: description[key] for key in keys})
+    about = {key: description[key] for key in (*keys, "time_step_reason") if key in description}
+    return Job(sim, description["last_step"], recording, about)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..checks import InputError, known_name
-from .console import in_words, talk
+from .console import in_milliseconds, in_words, talk
 from .reduction import (
     MergeAcceleration,
     MergeSpin,
@@ -27,6 +27,7 @@ from .reduction import (
 )
 
 if TYPE_CHECKING:
+    from ..nonsmooth.time_step import TimeStep
     from ..scene.scene import Scene
     from ..simulation import Settings
 
@@ -69,7 +70,8 @@ def run(
     sensor: Sensors = None,
     shadow: Shadow = None,
     time_step: Annotated[
-        float | None, typer.Option(help="[s]; default: of the scene (nonsmooth), or as stable (smooth).", rich_help_panel=RUN)
+        float | None,
+        typer.Option(help="[s]; default: of the scene, or as its speeds and grains ask; smooth: as stable.", rich_help_panel=RUN),
     ] = None,
     duration: Annotated[float | None, typer.Option(help="Simulated time [s].", rich_help_panel=RUN)] = None,
     threads: Annotated[int | None, typer.Option(help="Same bits for any number; default: 1.", rich_help_panel=RUN)] = None,
@@ -130,19 +132,23 @@ def _start(
     from .execute import Job, check_output, command_line, default_output, execute
     from .summary import show
 
+    cold = not cache_is_warm()  # asked before the time step is found, which may compile a little
     scene = reduction.add_sensors(load_scene(spec, values, seed))
-    settings = _settings(scene, flags, reduction)
+    settings, step = _settings(scene, flags, reduction)
     output = output if output is not None else default_output(scene.name)
     check_output(output, picture)
     dump = ProblemDump(_dump_paths(dumps, output, settings), talk)
     compiling = Compiling(stderr())
-    if not cache_is_warm():
+    chosen = _chosen(scene, flags)
+    if chosen["time_step"] not in ("given", "of the scene"):
+        talk(f"time step {in_milliseconds(step.seconds)}: {step.reason}")
+    if cold:
         compiling.show()
     try:
         sim = Simulation(scene, settings)
         about = {
             "run_id": uuid.uuid4().hex, "recording": output.name, "command": command_line(), "seed": seed, "picture": picture,
-            "chosen": _chosen(scene, flags),
+            "chosen": chosen, "time_step_reason": step.reason if step.reason != "given" else chosen["time_step"],
         }  # fmt: skip
         last_step = max(1, round(settings.duration / sim.time_step))
         summary = execute(Job(sim, last_step, output, about, observers=[compiling, dump] if dumps else [compiling]))
@@ -151,8 +157,8 @@ def _start(
     show(summary | {"problems": [str(path) for path in dump.written]} if dumps else summary, as_json)
 
 
-def _settings(scene: Scene, flags: dict[str, Any], reduction: ReductionOptions) -> Settings:
-    """Of the scene and the command line, with every default that depends on the scene filled in."""
+def _settings(scene: Scene, flags: dict[str, Any], reduction: ReductionOptions) -> tuple[Settings, TimeStep]:
+    """Of the scene and the command line, with every default that depends on the scene filled in; and why the time step is what it is."""
     from ..nonsmooth.solvers import SOLVERS
     from ..nonsmooth.warm_start import WARM_STARTS
     from ..simulation import make_settings
@@ -175,9 +181,9 @@ def _settings(scene: Scene, flags: dict[str, Any], reduction: ReductionOptions) 
     if name == "smooth":
         _tell_of_restitution(scene, settings)
     threads = _useful_threads(settings)
-    time_step = settings.step_for(scene)
-    every = settings.every if settings.every is not None else max(settings.duration / 100, time_step)
-    return settings.model_copy(update={"time_step": time_step, "every": every, "threads": threads})
+    step = settings.choose_step(scene)
+    every = settings.every if settings.every is not None else max(settings.duration / 100, step.seconds)
+    return settings.model_copy(update={"time_step": step.seconds, "every": every, "threads": threads}), step
 
 
 def _fit(solver: dict[str, Any], method: str, known: Container[str]) -> None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 
-def summarise(sim: Simulation, recording: Path, chosen: dict[str, str]) -> dict[str, Any]:
-    """Of a simulation at its end."""
+def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[str, Any]:
+    """Of a simulation at its end; ``about`` tells where its settings come from."""
     from ..analysis import mean_and_largest_overlap, scene_results, state_hash
     from ..state.report import STAGES
 
@@ -30,7 +30,8 @@ def summarise(sim: Simulation, recording: Path, chosen: dict[str, str]) -> dict[
         "state_hash": state_hash(sim.wrapped_position, sim.orientation, sim.velocity, sim.spin),
         "recording": str(recording), "checkpoint": str(checkpoint_path(recording)),
         "results": scene_results(sim.scene, sim.wrapped_position, sim.radius, sim.velocity, max(0.0, sim.time - sim.time_step)),
-        "taken_out": sim.taken_out, "sinks": tally(sim), "chosen": chosen, "stopped": sim.stop_reason, **_merged(sim),
+        "taken_out": sim.taken_out, "sinks": tally(sim), "chosen": about["chosen"], "time_step_reason": about.get("time_step_reason"),
+        "warnings": sim.warnings, "stopped": sim.stop_reason, **_merged(sim),
     }  # fmt: skip
 
 
@@ -101,7 +102,8 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
     scene = Scene.model_validate(description["scene"])
     known: dict[str, Any] = {
         "scene": scene.name, "complete": False, **method(description["settings"]), "state_hash": None, "results": {},
-        "taken_out": 0, "sinks": [], "chosen": description.get("chosen", {}), "stopped": None,
+        "taken_out": 0, "sinks": [], "chosen": description.get("chosen", {}),
+        "time_step_reason": description.get("time_step_reason"), "warnings": [], "stopped": None,
     }  # fmt: skip
     if not len(recording):
         return known
@@ -140,6 +142,8 @@ def show(summary: dict[str, Any], as_json: bool) -> None:
 
 
 def _rows(s: dict[str, Any]) -> list[tuple[str, str]]:
+    from rich.markup import escape
+
     def given(key: str) -> str:
         return f" [dim]({s['chosen'][key]})[/dim]" if key in s["chosen"] else ""
 
@@ -150,7 +154,7 @@ def _rows(s: dict[str, Any]) -> list[tuple[str, str]]:
     units = {"height": "m", "exact_height": "m", "angle": "degrees"}
     rows = [
         ("grains", number("grains")), ("contacts", number("contacts") + (" (none inside of aggregates)" if s.get("reduction") else "")),
-        ("time", f"{number('time', 's')} in {number('steps')} steps of {number('time_step', 's')}{given('time_step')}"),
+        ("time", f"{number('time', 's')} in {number('steps')} steps of {number('time_step', 's')}{_step_origin(s)}"),
         *_how(s, given), *_reduction_rows(s), ("threads", number("threads")),
         ("overlap", f"mean {number('mean_overlap')} d, largest {number('max_overlap')} d"),
         ("kinetic energy", number("kinetic_energy", "J")),
@@ -165,8 +169,15 @@ def _rows(s: dict[str, Any]) -> list[tuple[str, str]]:
         shares = ", ".join(f"{stage} {seconds / total:.0%}" for stage, seconds in s["stage_seconds"].items())
         rows.append(("wall time", f"{s['wall_seconds']:.3g} s: {shares}"))
     rows.append(("state hash", f"{(s['state_hash'] or 'unknown')[:16]}"))
+    rows += [("warning", f"[yellow]{escape(warning)}[/yellow]") for warning in s.get("warnings", ())]
     rows += [(name, s[name]) for name in ("recording", "checkpoint", "picture", "stopped") if s.get(name)]
     return rows
+
+
+def _step_origin(s: dict[str, Any]) -> str:
+    """Where the time step comes from, and why it is what it is if granum chose it."""
+    parts = dict.fromkeys(part for part in (s["chosen"].get("time_step"), s.get("time_step_reason")) if part)
+    return f" [dim]({': '.join(parts)})[/dim]" if parts else ""
 
 
 def _how(s: dict[str, Any], given: Callable[[str], str]) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from ..scene.library import make_scene
 from ..scene.scene import Scene
 from ..simulation import Settings, Simulation, make_settings
 
-GUARDS_OFF = {"on_overlap": "off", "on_lost": "off", "on_energy": "off"}  # some runs are bad on purpose
+GUARDS_OFF = {"on_overlap": "off", "on_lost": "off", "on_energy": "off", "on_coarse": "off"}  # some runs are bad on purpose
 HISTORY: dict[str, Any] = {"name": "history", "beta": 0.85}
 
 METHODS: dict[str, tuple[dict[str, Any], bool]] = {  # warm start, momentum

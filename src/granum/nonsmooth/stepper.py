@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from itertools import pairwise
 from time import perf_counter
@@ -12,7 +11,6 @@ import numpy as np
 from pydantic import Field
 
 from .._jit import FloatArray, IntArray
-from ..checks import InputError
 from ..contact.model import NonNegative, Positive, Record
 from ..detection.detector import Detector
 from ..detection.images import period_of
@@ -31,6 +29,7 @@ from .levers import place_levers
 from .problem import Problem
 from .reduced import Reduced, trial_solver, velocities
 from .solvers import PGS, Solver, SolveReport
+from .time_step import automatic_step
 from .warm_start import HistoryStart, ModelStart, StabilityGuard, WarmStart, model_impulses, start_from
 
 
@@ -54,13 +53,8 @@ class Nonsmooth(Record):
     """Merge grains that move as one; none: every grain is always solved."""
 
     def step_for(self, scene: Scene) -> float:
-        """sqrt(2 eps d / g) [s] with eps = 1 % and d the smallest diameter (physics 9), and d / 4 of an emitted grain's way at most."""
-        g = math.sqrt(sum(x * x for x in scene.gravity.acceleration))
-        smallest = scene.size_range[0]
-        if g == 0 or not math.isfinite(smallest):
-            raise InputError("time_step must be given: without gravity or grains there is nothing to derive it from.")
-        fastest = max((math.hypot(*e.velocity) for e in scene.emitters), default=0.0)
-        return min(math.sqrt(2 * 0.01 * smallest / g), 0.25 * smallest / fastest if fastest > 0 else math.inf)
+        """The automatic step [s] of a scene (``time_step.py``)."""
+        return automatic_step(scene).seconds
 
 
 class NonsmoothStepper:

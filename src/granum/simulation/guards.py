@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checks import RunError
-from ..scene.bodies import Body
+from ..scene.extent import reach_from_origin
 from ..scene.scene import Scene
-from ..scene.shapes import Box, Cylinder, Mesh
 from ..state.contacts import overlap_in_diameters
+from .coarse import Coarse, place, two_of
 from .settings import Action, Guards
 
 if TYPE_CHECKING:
@@ -20,22 +20,31 @@ if TYPE_CHECKING:
 
 
 class Guard:
-    """Looks at every step: finite state, world, walls, overlap, energy."""
+    """Looks at every step: finite state, world, walls, size of the step, overlap, energy."""
 
     def __init__(self, settings: Guards, scene: Scene) -> None:
         self.settings, self.scene = settings, scene
         self.world: tuple[np.ndarray, np.ndarray] | None = (
             (np.asarray(scene.world[0]), np.asarray(scene.world[1])) if scene.world is not None else None
         )
-        thin = any(isinstance(wall, Mesh) and wall.side == "both" for wall in scene.all_walls)
-        self.longest_step = 0.5 if thin else 1.0  # in diameters of the smallest grain
         self.allowed = 0.0    # energy [J] that emitters brought in
         self.lowest = np.inf  # of the energy that nothing explains [J]
         self.stored = 0.0     # most elastic energy since then [J]
         self.largest_kinetic = 0.0
         self.unexplained = 0.0  # kinetic and gravitational energy less what emitters and walls brought [J]
         self.lift, self.mass, self.lifted = 0.0, 0.0, -1  # m g d [J] and mass [kg] of all grains, and their number
-        self._warned: set[str] = set()
+        self.told: dict[str, str] = {}  # warnings by kind, the last and worst of each
+        self._coarse = Coarse(settings, scene)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What went wrong so far and did not stop the run, in words."""
+        return list(self.told.values())
+
+    def look_ahead(self, sim: Simulation) -> None:
+        """Before the first step: is it too large for the speeds that the scene starts with?"""
+        for kind, what in self._coarse.expected(sim):
+            self._tell(sim, kind, what)
 
     def allow(self, joules: float) -> None:
         """Energy that came with new grains."""
@@ -47,7 +56,8 @@ class Guard:
             self._not_finite(sim)
         self._look_at_world(sim)
         self._look_at_walls(sim)
-        self._look_at_speed(sim)
+        for kind, what in self._coarse.found(sim):
+            self._tell(sim, kind, what)
         self._look_at_overlap(sim)
         self._look_at_energy(sim)
 
@@ -71,7 +81,7 @@ class Guard:
             x = sim.position
             grain = int(np.flatnonzero(((x < low) | (x > high))[:, ends].any(axis=1))[0])
             corners = f"({', '.join(f'{v:.4g}' for v in low)}) to ({', '.join(f'{v:.4g}' for v in high)}) m"
-            self._act(self.settings.on_lost, sim, "world", f"grain {sim.bodies.id[grain]} left the world, {corners}, at {_place(x[grain])}")
+            self._act(self.settings.on_lost, sim, "world", f"grain {sim.bodies.id[grain]} left the world, {corners}, at {place(x[grain])}")
 
     def _look_at_walls(self, sim: Simulation) -> None:
         c = sim.stepper.through
@@ -79,17 +89,8 @@ class Guard:
             grain, wall = int(sim.contacts.a[c]), -1 - int(sim.contacts.b[c])
             self._act(
                 self.settings.on_lost, sim, "wall",
-                f"grain {sim.bodies.id[grain]} went through wall {wall} (contact {c}) at {_place(sim.position[grain])}: it moves "
+                f"grain {sim.bodies.id[grain]} went through wall {wall} (contact {c}) at {place(sim.position[grain])}: it moves "
                 f"{np.linalg.norm(sim.velocity[grain]) * sim.time_step / sim.radius[grain]:.2g} radii per step",
-            )  # fmt: skip
-
-    def _look_at_speed(self, sim: Simulation) -> None:
-        """A grain that moves further than its size in a step may pass another, or a thin wall, without ever touching it."""
-        far = sim.stepper.fastest * sim.time_step / self.scene.size_range[0]
-        if far > self.longest_step:
-            self._act(
-                "warn", sim, "speed", f"grains move up to {far:.2g} d per step and may pass "
-                f"{'thin walls' if self.longest_step < 1 else 'each other'} unnoticed: a smaller time_step helps",
             )  # fmt: skip
 
     def _look_at_overlap(self, sim: Simulation) -> None:
@@ -100,13 +101,11 @@ class Guard:
         part = overlap_in_diameters(c.overlap, c.a, c.b, sim.radius)
         worst = int(part.argmax())
         if part[worst] > self.settings.overlap:
-            b = int(c.b[worst])
-            other = f"grain {sim.bodies.id[b]}" if b >= 0 else f"wall {-1 - b}"
             self._act(
                 self.settings.on_overlap, sim, "overlap",
-                f"contact {worst}, grain {sim.bodies.id[c.a[worst]]} with {other}, overlaps by {part[worst]:.2f} d at "
-                f"{_place(sim.position[c.a[worst]])} (limit {self.settings.overlap:g} d). A smaller time_step helps: grains move up to "
-                f"{np.sqrt((sim.velocity**2).sum(axis=1).max()) * sim.time_step / smallest:.2g} d per step",
+                f"contact {worst}, {two_of(sim, worst)}, overlaps by {part[worst]:.2f} d at {place(sim.position[c.a[worst]])} "
+                f"(limit {self.settings.overlap:g} d). A smaller time_step helps: grains move up to "
+                f"{sim.stepper.fastest * sim.time_step / smallest:.2g} d per step; try {self._coarse.smaller_step(sim, part[worst])}",
             )  # fmt: skip
 
     def _look_at_energy(self, sim: Simulation) -> None:
@@ -132,42 +131,48 @@ class Guard:
             self._act(
                 self.settings.on_energy, sim, "energy",
                 f"energy came from nothing: {created:.3g} J, more than {self.settings.energy:.0%} of kinetic energy and m g d; the fastest "
-                f"grain is {sim.bodies.id[fast]} at {_place(sim.position[fast])}. More iterations, a smaller warm start or a smaller "
+                f"grain is {sim.bodies.id[fast]} at {place(sim.position[fast])}. More iterations, a smaller warm start or a smaller "
                 "time_step helps",
             )  # fmt: skip
 
     def _act(self, action: Action, sim: Simulation, kind: str, what: str) -> None:
-        if action == "off" or (action == "warn" and kind in self._warned):
-            return
-        message = f"t = {sim.time:.6g} s (step {sim.step_count}): {what}."
-        if action == "warn":
-            self._warned.add(kind)
-            warnings.warn(message, RuntimeWarning, stacklevel=4)
-            return
-        raise RunError(f"{message} Last checkpoint: {sim.last_checkpoint or 'none'}.")
+        if action == "stop":
+            raise RunError(f"{_when(sim)}: {what}. Last checkpoint: {sim.last_checkpoint or 'none'}.")
+        if action == "warn" and kind not in self.told:
+            self._tell(sim, kind, what)
+
+    def _tell(self, sim: Simulation, kind: str, what: str) -> None:
+        """Warn once of a kind; the last is kept."""
+        message = f"{_when(sim)}: {what}."
+        if kind not in self.told:
+            warnings.warn(message, RuntimeWarning, stacklevel=5)
+        self.told[kind] = message
 
     def checkpoint(self) -> dict[str, Any]:
         world = self.world if self.world is not None else (np.zeros(0), np.zeros(0))
         return {
             "allowed": self.allowed, "lowest": float(self.lowest), "stored": self.stored, "largest_kinetic": self.largest_kinetic,
-            "low": world[0], "high": world[1],
+            "low": world[0], "high": world[1], "told": dict(self.told), "coarse": self._coarse.checkpoint(),
         }  # fmt: skip
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.allowed, self.lowest = saved["allowed"], saved["lowest"]
         self.stored, self.largest_kinetic = saved["stored"], saved["largest_kinetic"]
         self.world = (saved["low"], saved["high"]) if len(saved["low"]) else None
+        self.told = dict(saved.get("told", {}))  # not in checkpoints from before steps were judged
+        self._coarse.restore(saved.get("coarse", {}))
 
 
-def _place(x: np.ndarray) -> str:
-    return f"({', '.join(f'{v:.4g}' for v in x)}) m"
+def _when(sim: Simulation) -> str:
+    return f"t = {sim.time:.6g} s (step {sim.step_count})"
 
 
 def default_world(sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
     """A hundred times the box that holds all finite walls, sources and grains, and ten thousand diameters at least."""
     points = [sim.position.min(axis=0, initial=np.inf), sim.position.max(axis=0, initial=-np.inf)] if sim.grain_count else []
-    for owner in sim.scene.all_bodies:
-        points += [np.asarray(owner.position) + p for p in _corners(owner)]
+    for owner in sim.scene.all_bodies:  # whichever way they turn
+        reach = max((reach_from_origin(wall) for wall in owner.walls), default=0.0)
+        points += [np.asarray(owner.position) - reach, np.asarray(owner.position) + reach]
     rng = np.random.default_rng(0)
     for emitter in sim.scene.emitters:
         points += list(emitter.source.points(rng, 64))
@@ -175,16 +180,3 @@ def default_world(sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
     half = np.maximum(100 * np.max(high - low), 10_000 * sim.scene.size_range[1]) / 2
     middle = (low + high) / 2
     return middle - half, middle + half
-
-
-def _corners(owner: Body) -> list[np.ndarray]:
-    """Outermost points of a body's finite walls, whichever way it is turned."""
-    reach = 0.0
-    for wall in owner.walls:
-        if isinstance(wall, Box):
-            reach = max(reach, float(np.linalg.norm(np.maximum(np.abs(wall.lower), np.abs(wall.upper)))))
-        elif isinstance(wall, Cylinder):
-            reach = max(reach, float(np.linalg.norm(wall.centre)) + np.hypot(wall.radius, (wall.length or 0) / 2))
-        elif isinstance(wall, Mesh):
-            reach = max(reach, float(np.linalg.norm(wall.vertices, axis=1).max()))
-    return [np.full(3, -reach), np.full(3, reach)]

@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError
 from ..checks import explain
 from ..contact.model import NonNegative, Positive, Record
 from ..nonsmooth import Nonsmooth
+from ..nonsmooth.time_step import TimeStep, automatic_step
 from ..reduction import Reduction
 from ..scene.scene import Scene
 from ..smooth import Smooth
@@ -27,6 +28,9 @@ class Guards(Record):
     energy: NonNegative = 0.1
     """Most energy that may come from nothing, as a part of the largest kinetic energy so far plus m g d of all grains."""
     on_energy: Action = "stop"
+    on_coarse: Literal["warn", "off"] = "warn"
+    """A step in which grains or walls move by 0.2 of the smallest diameter, or grains overlap by 0.05 of theirs: the run goes on, and
+    tells which step would fit."""
 
 
 class Settings(Record):
@@ -53,7 +57,15 @@ class Settings(Record):
 
     def step_for(self, scene: Scene) -> float:
         """The time step [s]: as set, or as the stepper suggests."""
-        return self.time_step if self.time_step is not None else self.stepper.step_for(scene)
+        return self.choose_step(scene).seconds
+
+    def choose_step(self, scene: Scene) -> TimeStep:
+        """The time step, and why it is taken."""
+        if self.time_step is not None:
+            return TimeStep(self.time_step, "given")
+        if isinstance(self.stepper, Nonsmooth):
+            return automatic_step(scene)
+        return TimeStep(self.stepper.step_for(scene), "the shortest collision is resolved")
 
 
 def make_settings(*layers: dict[str, Any]) -> Settings:

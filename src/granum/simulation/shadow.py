@@ -23,7 +23,7 @@ from .settings import Guards, Settings
 if TYPE_CHECKING:
     from .simulation import Simulation
 
-UNWATCHED = Guards(on_overlap="off", on_lost="off", on_energy="off")
+UNWATCHED = Guards(on_overlap="off", on_lost="off", on_energy="off", on_coarse="off")
 
 
 class Shadow:

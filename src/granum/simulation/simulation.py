@@ -94,6 +94,7 @@ class Simulation:
         if bodies is None:
             check_sensors(self)
             check_placement(self.bodies, Detector(self.stepper.walls, period=self.stepper.period), self.settings.relax)
+            self.guard.look_ahead(self)
 
     def _make_stepper(self) -> NonsmoothStepper | SmoothStepper:
         how = self.settings.stepper
@@ -137,6 +138,11 @@ class Simulation:
         view = self.bodies.radius[:]
         view.flags.writeable = False
         return view
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the guards found and let pass so far, the worst of each kind."""
+        return self.guard.warnings
 
     @property
     def taken_out(self) -> int:

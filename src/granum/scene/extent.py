@@ -1,0 +1,76 @@
+"""How far walls reach: along a direction, and away from an axis. Planes and endless cylinders have no end."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+
+from .._jit import FloatArray
+from ..contact.model import Vector
+from .shapes import Box, Cylinder, Mesh, Shape
+
+
+def dot(vectors: FloatArray, direction: FloatArray | Vector) -> FloatArray:
+    """(n,) of vectors (n, 3) with one direction or as many, summed in the order of the axes on every machine."""
+    d = np.asarray(direction)
+    return vectors[..., 0] * d[..., 0] + vectors[..., 1] * d[..., 1] + vectors[..., 2] * d[..., 2]
+
+
+def length(vectors: FloatArray) -> FloatArray:
+    """(n,) of vectors (n, 3)."""
+    return np.sqrt(vectors[..., 0] ** 2 + vectors[..., 1] ** 2 + vectors[..., 2] ** 2)
+
+
+def cross(a: FloatArray, b: FloatArray) -> FloatArray:
+    """(3,) a x b."""
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def furthest(wall: Shape, direction: FloatArray) -> float:
+    """Largest x . ``direction`` (a unit vector) [m] on a wall, in its body's frame; infinite for a wall without end."""
+    if isinstance(wall, Box):
+        return float(dot(_corners(wall), direction).max())
+    if isinstance(wall, Cylinder) and wall.length is not None:
+        along = float(dot(np.asarray(wall.axis), direction))
+        across = math.sqrt(max(0.0, 1.0 - along * along))
+        return float(dot(np.asarray(wall.centre), direction)) + 0.5 * wall.length * abs(along) + wall.radius * across
+    if isinstance(wall, Mesh):
+        return float(dot(wall.vertices, direction).max())
+    return math.inf
+
+
+def reach_from_axis(wall: Shape, axis: FloatArray) -> float:
+    """Largest distance [m] of a wall from an axis (a unit vector) through the origin of its body's frame; infinite without end."""
+    if isinstance(wall, Box):
+        return float(away_from_axis(_corners(wall), axis).max())
+    if isinstance(wall, Cylinder):
+        centre, own = np.asarray(wall.centre), np.asarray(wall.axis)
+        parallel = abs(float(dot(own, axis))) > 1 - 1e-9
+        if wall.length is None and not parallel:
+            return math.inf
+        half = 0.0 if parallel else 0.5 * (wall.length or 0.0)
+        ends = np.stack([centre - half * own, centre + half * own])
+        return float(away_from_axis(ends, axis).max()) + wall.radius
+    if isinstance(wall, Mesh):
+        return float(away_from_axis(wall.vertices, axis).max())
+    return math.inf
+
+
+def reach_from_origin(wall: Shape) -> float:
+    """Largest distance [m] of a finite wall from the origin of its body's frame, or a little more; 0 for a wall without end."""
+    if isinstance(wall, Box):
+        return float(length(_corners(wall)).max())
+    if isinstance(wall, Cylinder):
+        return math.hypot(*wall.centre) + math.hypot(wall.radius, (wall.length or 0.0) / 2)
+    return float(length(wall.vertices).max()) if isinstance(wall, Mesh) else 0.0
+
+
+def away_from_axis(points: FloatArray, axis: FloatArray) -> FloatArray:
+    """(n,) distance [m] of points (n, 3) from an axis (a unit vector) through the origin."""
+    return length(points - dot(points, axis)[:, None] * axis)
+
+
+def _corners(box: Box) -> FloatArray:
+    return np.array(list(product(*zip(box.lower, box.upper, strict=True))))

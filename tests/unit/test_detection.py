@@ -91,7 +91,7 @@ def test_far_apart_and_coincident_grains():
 @pytest.mark.parametrize("speed", [1e3, 1e9, 1e15, 1e25])
 def test_one_grain_of_any_speed_is_listed_with_all_it_can_reach(speed):
     """What it may cross in some steps is more cells than an integer counts, then further than an integer reaches."""
-    bodies, _, _, side = swarm(300, 1, 0)
+    bodies = swarm(300, 1, 0)[0]
     bodies.velocity[bodies.grains] *= 1e-3
     near = NeighbourList()
     near.update(bodies, 1e-3)

@@ -65,7 +65,7 @@ def test_springs_turn_with_the_contact(axis, wall):
         before, after = revolve(steps, AXES[axis], wall)
         slip, lost = np.linalg.norm(after[:3] - before[:3]) / D, np.linalg.norm(after[3:] - before[3:]) / np.linalg.norm(before[3:])
         errors.append((slip, lost))
-        # No spin of one against the other. The overlap of D / 50 is known to some 100 eps, K to half of that, and springs shrink as it grows.
+        # No spin of one against the other. The overlap, D / 50, is known to some 100 eps, K to half of that; springs shrink as it grows.
         assert_allclose(np.linalg.norm(after[3:]), np.linalg.norm(before[3:]), rtol=50 * np.finfo(float).eps * steps)
     errors = np.array(errors)
     slopes = np.log2(errors[:-1] / errors[1:])

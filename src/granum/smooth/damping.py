@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from .._jit import FloatArray
+from ..scene.scene import Scene
 
 LEAST = 0.1
 """The smallest restitution that is damped for: below it, damping would ask for ever smaller steps."""
@@ -50,3 +51,18 @@ def damping_table(restitution: FloatArray, hertz: bool) -> FloatArray:
     """alpha [-] of every pair of materials."""
     found = {e: damping_for(e, hertz) for e in set(restitution.ravel().tolist())}
     return np.array([[found[e] for e in row] for row in restitution.tolist()])
+
+
+def least_used(scene: Scene) -> str | None:
+    """In words, which restitution is below the least that is damped for; none: no pair that can touch."""
+    table, names = scene.pair_table().restitution, [material.name for material in scene.materials]
+    own = sorted({scene.material_index[block.material] for block in (*scene.grains, *scene.emitters)})
+    pairs = sorted((float(table[i, j]), i, j) for i in own for j in range(len(names)) if table[i, j] < LEAST and (j >= i or j not in own))
+    if not pairs:
+        return None
+    e, i, j = pairs[0]
+    more = f" (and that of {len(pairs) - 1} more pairs)" if len(pairs) > 1 else ""
+    return (
+        f"restitution {e:.3g} of {names[i]} with {names[j]}{more} is below {LEAST:g}, the least that the smooth stepper damps for: "
+        f"{LEAST:g} is used; the nonsmooth stepper (--stepper nonsmooth) takes any"
+    )

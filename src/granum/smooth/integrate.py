@@ -52,12 +52,12 @@ def kick_and_drift(
 def kick_and_look(
     rank: IntArray, first: int, kick: float, gravity: FloatArray, force: FloatArray, sphere: FloatArray, grain: FloatArray,
     velocity: FloatArray, spin: FloatArray, box: FloatArray,
-) -> tuple[float, float, float]:  # fmt: skip
-    """v += kick a from the rows; returns kinetic energy [J], energy in the field of gravity [J] and largest speed [m/s].
+) -> tuple[float, float, float, float]:  # fmt: skip
+    """v += kick a from the rows; returns kinetic energy [J], energy in the field of gravity [J], largest speed [m/s] and largest v/r [1/s].
 
     ``box`` (2, 3) receives the lowest and highest coordinates of the centres [m].
     """
-    kinetic, potential, fastest = 0.0, 0.0, 0.0
+    kinetic, potential, fastest, swiftest = 0.0, 0.0, 0.0, 0.0
     gx, gy, gz = gravity[0], gravity[1], gravity[2]
     x0, y0, z0, x1, y1, z1 = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf
     for i in range(U(len(rank))):
@@ -76,9 +76,9 @@ def kick_and_look(
             square = vx * vx + vy * vy + vz * vz
             kinetic += 0.5 * mass * (square + turning * (wx * wx + wy * wy + wz * wz))
             potential -= mass * (gx * x + gy * y + gz * z)
-            fastest = max(fastest, square)
+            fastest, swiftest = max(fastest, square), max(swiftest, square / (r * r))
     box[0, 0], box[0, 1], box[0, 2], box[1, 0], box[1, 1], box[1, 2] = x0, y0, z0, x1, y1, z1
-    return kinetic, potential, math.sqrt(fastest)
+    return kinetic, potential, math.sqrt(fastest), math.sqrt(swiftest)
 
 
 @kernel

@@ -13,11 +13,11 @@ The secant stiffness is ``K = k sqrt(R* delta)`` (Hertz, k = 4/3 E*) or ``K = k`
 with u the velocity of b against a at the contact, w the spin of b against that of a, s and q their integrals since the contact began,
 turned with the contact and scaled back with the force at its bound.
 
-While K grows, s and q shrink as 1 / K: forces of springs grow by what the contact moves only, df = -k_t u dt. While K falls, s and q stay,
-and the forces fall with K. The energy stored in a spring, f^2 / 2 k_t = k_t s^2 / 2, can then only fall with K, either way, so that no path
-gains energy: its rate is f.u less a loss (df = 0: f^2 / 2 k_t^2 dk_t/dt; ds = 0: -s^2 / 2 dk_t/dt). Springs that kept their length while K
-grows would give back more than they took, and forces that stayed while it falls too (Elata and Berryman 1996; Thornton, Cummins and
-Cleary 2013, (17) and (18)). It is Mindlin's solution without slip for a load first pressed and then sheared, and for one unloaded after that.
+While K grows, s and q shrink as 1 / K: the forces of springs grow by what the contact moves, df = -k_t u dt. While K falls, s and q stay,
+and the forces fall with K. The energy in a spring, f^2 / 2 k_t = k_t s^2 / 2, falls by that either way, so that no path gains energy: a
+step's work is what the spring stores and a loss, f^2 / 2 k_t^2 dk_t as K grows, -s^2 / 2 dk_t as it falls. Springs that kept their length
+while K grows would give back more than they took, and so would forces that stayed while it falls (Elata and Berryman 1996; Thornton,
+Cummins and Cleary 2013). It is Mindlin's solution without slip for contacts that are pressed, sheared and released one after the other.
 """
 
 from __future__ import annotations

@@ -25,11 +25,11 @@ from ..state.energy import wall_energy
 from ..state.motion import move_walls
 from ..state.report import StepReport
 from ..state.rotation import matrix
-from .damping import damping_table
+from .damping import damping_table, least_used
 from .integrate import carry_springs, kick_and_drift, kick_and_look
 from .lanes import IMPACT, ROLLING, SPRING
 from .pairs import FORCE, ROW, find_touching, push_pairs
-from .time_step import automatic_step, check_step
+from .time_step import automatic_step, check_step, too_soft
 from .walls import carry_wall_springs, push_walls
 
 SKIN = Skin(least=0.15, ahead=20, slow_ahead=100, slow_skin=0.5)
@@ -55,9 +55,14 @@ class Smooth(Record):
             raise ValueError(f"{refused.SMOOTH}. Leave reduction out, or take the stepper nonsmooth")
         return given
 
-    def step_for(self, scene: Scene) -> float:
-        """A stable time step [s]."""
-        return automatic_step(scene, self.damping == "restitution")
+    def step_for(self, scene: Scene, speed: float = 0.0) -> float:
+        """A stable time step [s], also for grains that move at ``speed`` [m/s]."""
+        return automatic_step(scene, self.damping == "restitution", speed)
+
+    def remarks(self, scene: Scene) -> list[tuple[str, str]]:
+        """What a run does otherwise than its materials say, or what they do not bear: a kind and a sentence each."""
+        found = {"restitution": least_used(scene) if self.damping == "restitution" else None, "soft": too_soft(scene)}
+        return [(kind, what) for kind, what in found.items() if what is not None]
 
 
 class SmoothStepper:
@@ -80,6 +85,7 @@ class SmoothStepper:
         self.neighbours = NeighbourList(SKIN, period=self.period)
         self.driven = bool((bodies.kind == KINEMATIC).any() or self.walls.surface_velocity.any())
         self.work, self.fastest, self.through = 0.0, 0.0, -1
+        self.leap = 0.0  # furthest way of a grain in the last step, in its own radii
         x = bodies.position[bodies.grains]
         self.extent = np.array([x.min(axis=0, initial=np.inf), x.max(axis=0, initial=-np.inf)])  # box around all grain centres [m]
         self.elastic = self.deepest = 0.0
@@ -261,9 +267,10 @@ class SmoothStepper:
         """The second kick; kinetic and gravitational energy [J] after it."""
         b, near = self.bodies, self.neighbours
         self._kick_walls(kick, gravity)
-        kinetic, potential, self.fastest = kick_and_look(
+        kinetic, potential, self.fastest, leap = kick_and_look(
             near.rank, b.wall_body_count, kick, gravity, self._force, self._sphere, self._grain, b.velocity, b.spin, self.extent
         )
+        self.leap = leap * self._h
         own, lifted = wall_energy(b, gravity)
         return kinetic + own, potential + lifted
 

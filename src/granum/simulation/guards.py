@@ -111,8 +111,8 @@ class Guard:
         soft = f", and stiffer grains: an impact at that speed goes up to {deep:.2g} d deep at any step" if deep > LEAP else ""
         self._act(
             self.settings.on_lost, sim, "leap",
-            f"grain {sim.bodies.id[fast]} at {place(sim.position[fast])} moves at {speed:.3g} m/s, {sim.stepper.leap:.2g} r per step: it may "
-            f"pass others and walls unseen (limit {LEAP:g} r). Try --time-step {as_typed(how.step_for(self.scene, speed))}{soft}",
+            f"grain {sim.bodies.id[fast]} at {place(sim.position[fast])} moves at {speed:.3g} m/s, {sim.stepper.leap:.2g} r per step: it "
+            f"may pass others and walls unseen (limit {LEAP:g} r). Try --time-step {as_typed(how.step_for(self.scene, speed))}{soft}",
         )  # fmt: skip
 
     def _look_at_overlap(self, sim: Simulation) -> None:

@@ -83,21 +83,23 @@ def kick_and_look(
 
 @kernel
 def carry_springs(
-    a: IntArray, b: IntArray, old_spring: FloatArray, place: IntArray, rank: IntArray, candidate_first: IntArray,
-    candidate: IntArray, spring: FloatArray, touched: np.ndarray,
+    # touching pairs of grains, and their places in the old list; both then as ranks and places in the new one
+    a: IntArray, b: IntArray, place: IntArray,
+    old_spring: FloatArray, rank: IntArray, candidate_first: IntArray, candidate: IntArray, spring: FloatArray, touched: np.ndarray,
 ) -> None:  # fmt: skip
-    """Springs of touching pairs from an old neighbour list into a new one; ``a`` and ``b`` are grains.
+    """Springs of touching pairs from an old neighbour list into a new one.
 
     A pair may have another owner in the new list: then its springs change sign; their stiffness, which stands first, does not.
     """
     kept = spring.shape[1]
     for n in range(len(a)):
+        old = place[n]
         i, j = rank[a[n]], rank[b[n]]
         for turned in range(2):
             for c in range(candidate_first[i], candidate_first[i + 1]):
                 if candidate[c] == j:
-                    touched[c] = 1
+                    a[n], b[n], place[n], touched[c] = i, j, c, 1
                     for f in range(kept):
-                        value = old_spring[place[n], f]
+                        value = old_spring[old, f]
                         spring[c, f] = -value if turned and f > 0 else value
             i, j = j, i

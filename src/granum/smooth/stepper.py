@@ -156,7 +156,8 @@ class SmoothStepper:
         if not left and len(near.rank) == b.grain_count:
             return
         count, lists, old_rank = self._count, near.rebuilds, near.rank.copy()
-        a, c, place = near.order[self._a[:count]], near.order[self._b[:count]], self._place[:count]
+        a, c, place = near.order[self._a[:count]], near.order[self._b[:count]], self._place[:count].copy()
+        again = np.ones(count, bool)  # pairs that get another place
         if not near.update(b, h):
             return
         slots, rank, known = int(near.candidate_first[-1]), near.rank, len(old_rank)
@@ -174,7 +175,6 @@ class SmoothStepper:
             self._sphere[old, :3] = np.inf  # an empty rank is out of everybody's reach
             self._spring[: len(old_spring)], self._touched[place] = old_spring, 1
             again = moved[a] | moved[c]
-            a, c, place = a[again], c[again], place[again]
             self._near = np.concatenate([self._near[~moved[self._near]], added])
         else:
             places = np.full(len(near.order), -1)
@@ -184,8 +184,14 @@ class SmoothStepper:
                 for rows in (self._force, self._grain, self._sphere)
             )
             self._way = 0.0
-        carry_springs(a, c, old_spring, place, rank, near.candidate_first, near.candidate, self._spring, self._touched)
-        self._a, self._b, self._place = (np.zeros(slots + 1, np.int32) for _ in range(3))
+        pairs = a[again], c[again], place[again]
+        carry_springs(*pairs, old_spring, rank, near.candidate_first, near.candidate, self._spring, self._touched)
+        # The list may change twice in a step, when grains come and when others leave their skin: the pairs move on with it.
+        for name, found in zip(("_a", "_b", "_place"), pairs, strict=True):
+            room = np.zeros(slots + 1, np.int32)
+            room[:count] = getattr(self, name)[:count]
+            room[:count][again] = found
+            setattr(self, name, room)
         self._pair_force = np.zeros((slots, self.forces))
 
     def _find_touching(self) -> int:

@@ -99,6 +99,12 @@ def test_an_emitter_falls_to_the_furthest_wall_below_it():
     assert fastest(scene(emitters=[emitter(source)], walls=[FLOOR, table])).value == pytest.approx(math.sqrt(2 * G * (0.5 - D / 2)))
 
 
+def test_an_emitter_above_fixed_grains_alone_falls_to_them():
+    rough = at((0, 0, 0), (D, 0, 0), static=True)
+    source = emitter(BoxSource(lower=(0, 0, 0.5), upper=(D, 0, 0.5)))
+    assert fastest(scene(rough, emitters=[source])).value == pytest.approx(math.sqrt(2 * G * 0.5))
+
+
 @pytest.mark.parametrize(
     "motion, speed",
     [
@@ -254,8 +260,8 @@ def test_grains_meet_across_the_faces_of_a_cell():
 @pytest.mark.parametrize("ratio", [1.0, 9.0])
 def test_grains_come_down_as_in_the_plain_twin(period, ratio):
     rng = np.random.default_rng(int(10 * ratio) + len(period))
-    count = 300
-    x = rng.random((count, 3)) * (0.12, 0.1, 0.5)
+    count = 150
+    x = rng.random((count, 3)) * (0.12, 0.1, 0.25)
     radius = 0.002 * ratio ** rng.random(count)
     floor = np.where(rng.random(count) < 0.1, np.inf, x[:, 2] + 0.3 * rng.random(count))
     frame = Frame(np.eye(3)[:2], np.array([0.0, 0.0, -1.0]), np.array(period))
@@ -265,14 +271,14 @@ def test_grains_come_down_as_in_the_plain_twin(period, ratio):
 
 def test_balls_fall_to_triangles_as_in_the_plain_twin():
     rng = np.random.default_rng(4)
-    corners = rng.random((150, 3, 3)) * (1, 1, 0.5)
-    mesh = Mesh(material="m", vertices=corners.reshape(-1, 3), triangles=np.arange(450).reshape(-1, 3))
-    centre, radius = rng.random((200, 3)) * (1.2, 1.2, 0.6) - 0.1, 0.02 * rng.random(200)
+    corners = rng.random((90, 3, 3)) * (1, 1, 0.5)
+    mesh = Mesh(material="m", vertices=corners.reshape(-1, 3), triangles=np.arange(270).reshape(-1, 3))
+    centre, radius = rng.random((60, 3)) * (1.2, 1.2, 0.6) - 0.1, 0.02 * rng.random(60)
     made = scene(at(0, 0, 0), walls=[mesh])
     frame = Frame(np.eye(3)[:2], np.array([0.0, 0.0, -1.0]), np.zeros(2))
     plain = [fall_to_triangles_plainly(mesh.vertices[mesh.triangles], c, r) for c, r in zip(centre, radius, strict=True)]
     assert fall_to_floor(made, frame, centre, radius) == pytest.approx(plain, rel=1e-9, abs=1e-12)
-    assert 20 < np.isfinite(plain).sum() < 180
+    assert 10 < np.isfinite(plain).sum() < 55
 
 
 def test_gravity_that_grows_makes_falls_slow():

@@ -14,6 +14,7 @@ from .images import in_cell
 from .narrow import find_pair_contacts
 from .neighbours import NeighbourList
 from .persistence import carry_over
+from .prediction import Ahead, keep_first_meetings
 from .visits import Visits, fill_spheres
 from .walls import WallTable, find_wall_contacts
 
@@ -39,10 +40,15 @@ class Detector:
         self._hit = np.zeros(0, np.int32)  # room to work in
         self.same = False
         self.through = -1
+        self.ahead: Ahead | None = None
 
-    def detect(self, bodies: Bodies, h: float) -> Contacts:
-        """Contacts of the bodies where they are now; ``h`` [s] is the step they are about to take."""
-        relisted = self.neighbours.update(bodies, h)
+    def detect(self, bodies: Bodies, h: float, ahead: Ahead | None = None) -> Contacts:
+        """Contacts of the bodies where they are now; ``h`` [s] is the step they are about to take.
+
+        With ``ahead`` those that this step can close count too: they have minus their gap as overlap.
+        """
+        self.ahead = ahead
+        relisted = self.neighbours.update(bodies, h, *((ahead.time, ahead.fall) if ahead is not None else ()))
         self.contacts, self._last = self._last, self.contacts
         self._where, self._last_where = self._last_where, self._where
         return self._look(bodies, relisted)
@@ -50,6 +56,12 @@ class Detector:
     def look_again(self, bodies: Bodies) -> Contacts:
         """Contacts of this step once more, after aggregates have changed."""
         return self._look(bodies, True)
+
+    @property
+    def _reach(self) -> tuple[float, float, float]:
+        """Time [s], fall [m] and speed of collisions [m/s] of what is looked at ahead."""
+        a = self.ahead
+        return (a.time, a.fall, a.impact) if a is not None else (0.0, 0.0, 0.0)
 
     @property
     def last(self) -> Contacts:
@@ -70,11 +82,16 @@ class Detector:
             relisted |= self.visits.stale
             self._visit(self.visits, bodies, relisted)
         self._find(bodies)
+        if self.ahead is not None:
+            c = self.contacts
+            keep_first_meetings(
+                c.a, c.b, c.normal, bodies.radius, bodies.wall_body_count, self.walls.body, self.place, self.ahead, c.overlap
+            )
         c, old = self.contacts, self._last
         same, self.through = self.team.run(
             carry_over, c.contact_count,
-            c.a, c.b, c.feature, c.normal, old.b, old.feature, old.normal, old.impulse, old.rebound, self._last_where[0],
-            self._last_where[1], c.impulse, c.rebound,
+            c.a, c.b, c.feature, c.normal, c.overlap, self.ahead.fall if self.ahead is not None else 0.0, old.b, old.feature, old.normal,
+            old.overlap, old.impulse, old.rebound, self._last_where[0], self._last_where[1], c.impulse, c.rebound,
         )  # fmt: skip
         self.same = same and not relisted
         return c
@@ -84,7 +101,9 @@ class Detector:
         near = self.neighbours
         if relisted:
             visits.update(near)
-        fill_spheres(visits.rank, near.order, bodies.position, bodies.wall_body_count, bodies.radius, near.sphere)
+        fill_spheres(
+            visits.rank, near.order, bodies.position, bodies.velocity, bodies.wall_body_count, bodies.radius, *self._reach[:2], near.sphere
+        )
         visits.number(near.order)
 
     def _find(self, bodies: Bodies) -> None:
@@ -105,12 +124,13 @@ class Detector:
             out = [contacts.whole(name) for name in ("a", "b", "feature", "normal", "overlap")]
             pairs = self.team.run(
                 find_pair_contacts, len(near.order if visit is None else visit), near.sphere, near.order, near.candidate_first,
-                near.candidate, bodies.movable, bodies.wall_body_count, visit, aggregate, self.period, self._hit, *out, first[0], count[0],
+                near.candidate, bodies.movable, bodies.wall_body_count, visit, aggregate, self.period, *self._reach, self._hit, *out,
+                first[0], count[0],
             )  # fmt: skip
             total = self.team.run(
                 find_wall_contacts, len(at_walls),
                 at_walls, self.place, bodies.orientation, bodies.radius, bodies.movable, bodies.wall_body_count, aggregate,
-                wall_aggregate, self.walls, pairs, *out, first[1], count[1],
+                wall_aggregate, self.walls, pairs, *out, first[1], count[1], self.ahead,
             )  # fmt: skip
             if total <= contacts.room:
                 contacts.resize(pairs, total)

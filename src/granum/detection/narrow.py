@@ -6,20 +6,30 @@ import math
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, LongArray, kernel
+from .._jit import FloatArray, IntArray, LongArray, device, kernel
 from ..parallel.barrier import add_up, share, wait
 from .images import nearest
+from .prediction import closes, margin
 
 ROUNDING = 1e-12  # grains that touch but for rounding are in contact
+
+
+@device
+def fill_sphere(sphere, k, position, velocity, body, r, time, fall):
+    """Row k: 0:3 centre, 3 radius [m], 4:7 velocity [m/s], 7 how far beyond the surface partners are looked for [m]."""
+    vx, vy, vz = velocity[body, 0], velocity[body, 1], velocity[body, 2]
+    sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3] = position[body, 0], position[body, 1], position[body, 2], r
+    sphere[k, 4], sphere[k, 5], sphere[k, 6] = vx, vy, vz
+    sphere[k, 7] = margin(vx, vy, vz, r, time, fall) if time > 0.0 else 0.0
 
 
 @kernel
 def gather_sorted(
     thread: int, threads: int, barrier: LongArray,
-    position: FloatArray, first: int, radius: FloatArray, order: IntArray, reference: FloatArray, skin: FloatArray,
-    sphere: FloatArray, left: IntArray,
+    position: FloatArray, velocity: FloatArray, first: int, radius: FloatArray, order: IntArray, reference: FloatArray,
+    skin: FloatArray, time: float, fall: float, sphere: FloatArray, left: IntArray,
 ) -> int:  # fmt: skip
-    """Fill ``sphere`` (R, 4) with centre and radius [m] by rank; returns how many grains have left their skin, named in ``left``.
+    """Fill ``sphere`` (R, 8) by rank; returns how many grains leave their skin within ``time`` [s], named in ``left``.
 
     It names no more than there is room for in ``left``. An empty rank is put out of everybody's reach.
     """
@@ -31,13 +41,14 @@ def gather_sorted(
         if i < 0:
             sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3] = np.inf, np.inf, np.inf, 0.0
             continue
-        x, y, z = position[first + i, 0], position[first + i, 1], position[first + i, 2]
-        dx, dy, dz = x - reference[i, 0], y - reference[i, 1], z - reference[i, 2]
-        if not dx * dx + dy * dy + dz * dz <= skin[i] * skin[i]:  # a NaN is not inside
+        fill_sphere(sphere, k, position, velocity, first + i, radius[i], time, fall)
+        dx, dy, dz = sphere[k, 0] - reference[i, 0], sphere[k, 1] - reference[i, 1], sphere[k, 2] - reference[i, 2]
+        ex, ey, ez = dx + time * sphere[k, 4], dy + time * sphere[k, 5], dz + time * sphere[k, 6]
+        furthest = max(dx * dx + dy * dy + dz * dz, ex * ex + ey * ey + ez * ez)
+        if not furthest <= (skin[i] - 0.5 * fall) ** 2:  # a NaN is not inside
             if gone < len(own):
                 own[gone] = i
             gone += 1
-        sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3] = x, y, z, radius[i]
     before, total = add_up(barrier, thread, threads, gone)
     for k in range(min(gone, len(left) - before)):
         left[before + k] = own[k]
@@ -49,10 +60,13 @@ def gather_sorted(
 def find_pair_contacts(
     thread: int, threads: int, barrier: LongArray,
     sphere: FloatArray, order: IntArray, candidate_first: IntArray, candidate: IntArray, movable: FloatArray, first: int,
-    visit: IntArray | None, aggregate: IntArray | None, period: FloatArray | None, hit: IntArray, a: IntArray, b: IntArray,
-    feature: IntArray, normal: FloatArray, overlap: FloatArray, first_of: IntArray, count_of: IntArray,
+    visit: IntArray | None, aggregate: IntArray | None, period: FloatArray | None, time: float, fall: float, impact: float,
+    hit: IntArray, a: IntArray, b: IntArray, feature: IntArray, normal: FloatArray, overlap: FloatArray, first_of: IntArray,
+    count_of: IntArray,
 ) -> int:  # fmt: skip
     """Contacts of grain pairs, in Morton order of their owner a; returns how many, written only as far as there is room.
+
+    With ``time`` [s] > 0 pairs that close their gap in that time are contacts too (see ``closes``), with minus their gap as overlap.
 
     ``movable`` is the inverse mass of the bodies: two grains that never move do not push. ``hit`` has room for all candidates and keeps
     those that touch, until each thread knows where its contacts begin. With aggregates only the ranks of ``visit`` are looked at, and two
@@ -70,7 +84,7 @@ def find_pair_contacts(
         i = order[k]
         if i < 0:
             continue
-        xk, yk, zk, rk = sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3]
+        xk, yk, zk, rk, mk = sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3], sphere[k, 7]
         known = found
         for c in range(candidate_first[k], candidate_first[k + 1]):
             m = candidate[c]
@@ -78,7 +92,13 @@ def find_pair_contacts(
             if period is not None:
                 dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
             near = rk + sphere[m, 3]
-            if dx * dx + dy * dy + dz * dz < near * near * (1.0 + ROUNDING):
+            far = near + mk + sphere[m, 7]
+            square = dx * dx + dy * dy + dz * dz
+            if square < far * far * (1.0 + ROUNDING):
+                if not square < near * near * (1.0 + ROUNDING):
+                    ux, uy, uz = sphere[m, 4] - sphere[k, 4], sphere[m, 5] - sphere[k, 5], sphere[m, 6] - sphere[k, 6]
+                    if not closes(dx, dy, dz, math.sqrt(square), near, ux, uy, uz, time, fall, impact)[0]:
+                        continue
                 pushes = movable[first + i] + movable[first + order[m]] > 0.0
                 if aggregate is not None:
                     pushes = pushes or aggregate[i] != aggregate[order[m]]
@@ -105,9 +125,14 @@ def find_pair_contacts(
                 if period is not None:
                     dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
                 distance = math.sqrt(dx * dx + dy * dy + dz * dz)
+                near = rk + sphere[m, 3]
                 a[place], b[place], feature[place] = i, order[m], 0
-                overlap[place] = max(0.0, rk + sphere[m, 3] - distance)
-                if distance > 0.0:
+                overlap[place] = max(0.0, near - distance)
+                if not distance * distance < near * near * (1.0 + ROUNDING):
+                    ux, uy, uz = sphere[m, 4] - sphere[k, 4], sphere[m, 5] - sphere[k, 5], sphere[m, 6] - sphere[k, 6]
+                    _, nx, ny, nz, gap = closes(dx, dy, dz, distance, near, ux, uy, uz, time, fall, impact)
+                    normal[place, 0], normal[place, 1], normal[place, 2], overlap[place] = nx, ny, nz, gap
+                elif distance > 0.0:
                     f = 1.0 / distance
                     normal[place, 0], normal[place, 1], normal[place, 2] = dx * f, dy * f, dz * f
                 else:  # concentric: any direction will do, but always the same

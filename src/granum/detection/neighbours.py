@@ -19,12 +19,13 @@ from .cells import Cells, file_in_cells
 from .images import in_cell
 from .narrow import gather_sorted
 from .pairs import append_candidates, append_near, find_candidates, who_searches
-from .visits import Visits, left_skin
+from .visits import Visits, fill_spheres, left_skin
 
 FEW = 16            # grains that are appended in one step; more are cheaper to list all together
 FEW_NEAR = 256      # the same where many grains rest in an aggregate
 APPENDED = 0.05     # of all grains: when more than this part has been appended, the list is made anew
 APPENDED_NEAR = 0.25
+SPHERE = 8          # numbers of a grain that the search for contacts reads
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class NeighbourList:
     """Candidates by rank.
 
     ``order`` (R,) grain of each rank, -1 for an empty one; ``rank`` (N,) of each grain; candidates of rank k are
-    ``candidate[candidate_first[k] : candidate_first[k + 1]]``, as ranks. ``sphere`` (R, 4) centre and radius by rank [m];
+    ``candidate[candidate_first[k] : candidate_first[k + 1]]``, as ranks. ``sphere`` (R, 8) centre, radius, velocity and look-out by rank;
     ``live`` (N,) the grains in the order of their ranks; ``rebuilds`` counts the whole lists made. In a cell (``period``) no grain reaches
     further than a quarter of it, so that two meet in one image at most.
     """
@@ -54,15 +55,20 @@ class NeighbourList:
         self.furthest = np.inf if period is None else 0.25 * period[0, period[0] > 0].min()  # that a grain may reach [m]
         self.order = self.rank = self.live = np.zeros(0, np.int32)
         self.reference, self.skin = np.zeros((0, 3)), np.zeros(0)  # of each grain when it was listed [m]
-        self.sphere = np.zeros((0, 4))
+        self.sphere = np.zeros((0, SPHERE))
         self.candidate_first, self.candidate = np.zeros(1, np.int32), np.zeros(256, np.int32)
         self.listed = 0  # ranks of the last whole list; later ones were appended
         self.rebuilds = 0
+        self.fall = 0.0  # [m] that gravity may add to the way of a step
         self.visits: Visits | None = None
         self._cells: Cells | None = None  # of the last whole list; none after a restart
 
-    def update(self, bodies: Bodies, h: float) -> bool:
-        """Make the list hold for the bodies where they are now; ``h`` [s] is their next step. True if it has changed."""
+    def update(self, bodies: Bodies, h: float, time: float = 0.0, fall: float = 0.0) -> bool:
+        """Make the list hold for the bodies where they are now; ``h`` [s] is their next step. True if it has changed.
+
+        It also holds for where they will be after ``time`` [s], with what gravity adds (``fall`` [m]).
+        """
+        self.fall = fall
         before = len(self.order), self.rebuilds
         new = np.arange(len(self.rank), bodies.grain_count, dtype=np.int32)
         few, most = (FEW_NEAR, APPENDED_NEAR) if self.visits is not None and self.visits.many_rest else (FEW, APPENDED)
@@ -70,27 +76,32 @@ class NeighbourList:
             self._list_all(bodies, h)
         elif len(new):
             self._append(bodies, h, new)
-        left = self._gather(bodies)
+        left = self._gather(bodies, time, fall)
         if len(left):
             if len(left) > few or len(self.order) + len(left) > self.listed * (1 + most) + few:
                 self._list_all(bodies, h)
-                self._gather(bodies)
+                self._gather(bodies, time, fall)
             else:
                 self._append(bodies, h, left)
+                appended = np.arange(len(self.order) - len(left), len(self.order), dtype=np.int32)
+                fill_spheres(
+                    appended, self.order, bodies.position, bodies.velocity, bodies.wall_body_count, bodies.radius, time, fall, self.sphere
+                )
         return (len(self.order), self.rebuilds) != before
 
-    def _gather(self, bodies: Bodies) -> IntArray:
+    def _gather(self, bodies: Bodies, time: float, fall: float) -> IntArray:
         """Fill ``sphere`` (with ``visits`` they do); returns the grains that have left their skin."""
         left = np.empty((FEW if self.visits is None else FEW_NEAR) + 1, np.int32)
         if self.visits is not None:
             count = left_skin(
-                bodies.position, bodies.wall_body_count, self.order, self.reference, self.skin, self.visits.aggregate, self.visits.resting,
-                *self.visits.since_listed(), left,
+                bodies.position, bodies.velocity, bodies.wall_body_count, self.order, self.reference, self.skin, time, fall,
+                self.visits.aggregate, self.visits.resting, *self.visits.since_listed(), left,
             )  # fmt: skip
             return left[: min(count, len(left))]
         count = self.team.run(
             gather_sorted, len(self.order) // LIGHT,
-            bodies.position, bodies.wall_body_count, bodies.radius, self.order, self.reference, self.skin, self.sphere, left
+            bodies.position, bodies.velocity, bodies.wall_body_count, bodies.radius, self.order, self.reference, self.skin, time, fall,
+            self.sphere, left,
         )
         return left[: min(count, len(left))]
 
@@ -99,7 +110,7 @@ class NeighbourList:
         v, radius = bodies.velocity[bodies.wall_body_count + grains], bodies.radius[grains]
         step = h * np.sqrt(np.einsum("ij,ij->i", v, v))
         ahead = np.maximum(self.rule.ahead * step, np.minimum(self.rule.slow_ahead * step, self.rule.slow_skin * radius))
-        return np.minimum(np.maximum(self.rule.least * radius, ahead), self.furthest - radius)
+        return np.minimum(np.maximum(self.rule.least * radius, ahead) + 0.5 * self.fall, self.furthest - radius)
 
     def _list_all(self, bodies: Bodies, h: float) -> None:
         """A new list of all grains."""
@@ -116,7 +127,7 @@ class NeighbourList:
         self.order = self.live = cells.order
         self.rank = np.empty(count, np.int32)
         self.rank[cells.order] = np.arange(count, dtype=np.int32)
-        self.sphere, self.candidate_first = np.zeros((count, 4)), np.zeros(count + 1, np.int32)
+        self.sphere, self.candidate_first = np.zeros((count, SPHERE)), np.zeros(count + 1, np.int32)
         looks, sorted_reach = who_searches(cells), np.empty((count, 4))
         while True:
             found = self.team.run(
@@ -149,8 +160,7 @@ class NeighbourList:
         self.rank[grains] = np.arange(first, first + len(grains), dtype=np.int32)
         self.order = np.concatenate([self.order, grains])
         self.live = self.order[self.order >= 0]
-        own = np.column_stack([self.reference[grains], bodies.radius[grains]])
-        self.sphere = np.concatenate([self.sphere, own])
+        self.sphere = np.concatenate([self.sphere, np.zeros((len(grains), SPHERE))])
         self.candidate_first = np.concatenate([self.candidate_first, np.zeros(len(grains), np.int32)])
         reach = bodies.radius[: len(self.skin)] + self.skin
         while True:
@@ -179,7 +189,7 @@ class NeighbourList:
             setattr(self, name, np.array(saved[name]))
         self.listed = saved["listed"]
         self.live = self.order[self.order >= 0]
-        self.sphere = np.zeros((len(self.order), 4))
+        self.sphere = np.zeros((len(self.order), SPHERE))
         self.sphere[self.order < 0, :3] = np.inf
 
     def keep(self, new_row: IntArray) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
 from ..parallel.barrier import add_up, largest_of, share
 
+OPENED = 0.05  # of the fall of a step: contacts whose gap is wider have opened
+
 
 @device
 def find_among(low, high, partner, part, nx, ny, nz, b, feature, normal):
@@ -28,14 +30,15 @@ def find_among(low, high, partner, part, nx, ny, nz, b, feature, normal):
 def carry_over(
     thread: int, threads: int, barrier: LongArray,
     # this step's contacts
-    a: IntArray, b: IntArray, feature: IntArray, normal: FloatArray,
+    a: IntArray, b: IntArray, feature: IntArray, normal: FloatArray, overlap: FloatArray, fall: float,
     # the last step's, with where those of each grain stand: pairs (column 0) and walls (column 1)
-    old_b: IntArray, old_feature: IntArray, old_normal: FloatArray, old_impulse: FloatArray, old_rebound: FloatArray,
-    old_first: IntArray, old_count: IntArray,
+    old_b: IntArray, old_feature: IntArray, old_normal: FloatArray, old_overlap: FloatArray, old_impulse: FloatArray,
+    old_rebound: FloatArray, old_first: IntArray, old_count: IntArray,
     # out
     impulse: FloatArray, rebound: FloatArray,
 ) -> tuple[bool, int]:  # fmt: skip
-    """Carry impulses [N s] and rebound speeds [m/s] over; new contacts start from zero.
+    """Carry impulses [N s] and rebound speeds [m/s] over; new contacts start from zero, and so do those that have opened: by more than
+    ``OPENED`` of what gravity can close in a step (``fall`` [m]), or that now look to another side.
 
     Returns whether the contacts are the same as before, in the same order, and the last contact (else -1) that has turned to the
     other side of a wall: its grain went through.
@@ -55,12 +58,17 @@ def carry_over(
             old = find_among(low, low + old_count[0, j], i, part, -nx, -ny, -nz, old_b, old_feature, old_normal)
             sign = -1.0
         changed += old != c or sign < 0.0
-        if old < 0:
+        towards = sign
+        if old >= 0 and j < 0:
+            towards = nx * old_normal[old, 0] + ny * old_normal[old, 1] + nz * old_normal[old, 2]
+            if towards < -0.5 and overlap[c] > 0.0 and old_overlap[old] > 0.0:
+                through = c
+        if old < 0 or overlap[c] < -OPENED * fall or (j < 0 and towards < 0.0):
             rebound[c] = 0.0
             for f in range(7):
                 impulse[c, f] = 0.0
             continue
-        rebound[c] = old_rebound[old]
+        rebound[c] = old_rebound[old] if overlap[c] > 0.0 else 0.0
         impulse[c, 0] = old_impulse[old, 0]
         for f in range(1, 7):
             impulse[c, f] = sign * old_impulse[old, f]
@@ -69,6 +77,4 @@ def carry_over(
         impulse[c, 1] -= along * nx
         impulse[c, 2] -= along * ny
         impulse[c, 3] -= along * nz
-        if j < 0 and nx * old_normal[old, 0] + ny * old_normal[old, 1] + nz * old_normal[old, 2] < -0.5:
-            through = c
     return add_up(barrier, thread, threads, changed)[1] == 0, largest_of(barrier, thread, threads, through)

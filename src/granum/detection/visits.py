@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
+from .narrow import fill_sphere
 from .network import Network, mark_all_foreign, mark_foreign
 
 if TYPE_CHECKING:
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 
 @kernel
 def left_skin(
-    position: FloatArray, first: int, order: IntArray, reference: FloatArray, skin: FloatArray, aggregate: IntArray, resting: int,
-    turned: FloatArray, shift: FloatArray, left: IntArray,
+    position: FloatArray, velocity: FloatArray, first: int, order: IntArray, reference: FloatArray, skin: FloatArray, time: float,
+    fall: float, aggregate: IntArray, resting: int, turned: FloatArray, shift: FloatArray, left: IntArray,
 ) -> int:  # fmt: skip
-    """How many grains have left their skin in a frame that has ``turned`` (3, 3) and ``shift``-ed [m] since; named in ``left``.
+    """How many grains leave their skin within ``time`` [s], named in ``left``; the frame has ``turned`` (3, 3) and ``shift``-ed [m] since.
 
     Those of the aggregate ``resting`` move with the frame.
     """
@@ -32,11 +33,12 @@ def left_skin(
         i = order[k]
         if i < 0 or aggregate[i] == resting:
             continue
-        square = 0.0
+        square, later = 0.0, 0.0
         for f in range(3):
             at = turned[f, 0] * reference[i, 0] + turned[f, 1] * reference[i, 1] + turned[f, 2] * reference[i, 2] + shift[f]
             square += (position[first + i, f] - at) ** 2
-        if not square <= skin[i] * skin[i]:  # a NaN is not inside
+            later += (position[first + i, f] + time * velocity[first + i, f] - at) ** 2
+        if not max(square, later) <= (skin[i] - 0.5 * fall) ** 2:  # a NaN is not inside
             if gone < len(left):
                 left[gone] = i
             gone += 1
@@ -44,13 +46,15 @@ def left_skin(
 
 
 @kernel
-def fill_spheres(visit: IntArray, order: IntArray, position: FloatArray, first: int, radius: FloatArray, sphere: FloatArray) -> None:
-    """Centre and radius [m] of the ranks that are visited."""
+def fill_spheres(
+    visit: IntArray, order: IntArray, position: FloatArray, velocity: FloatArray, first: int, radius: FloatArray, time: float, fall: float,
+    sphere: FloatArray,
+) -> None:  # fmt: skip
+    """Rows of the ranks that are visited."""
     for n in range(len(visit)):
         k = visit[n]
         i = order[k]
-        sphere[k, 0], sphere[k, 1], sphere[k, 2] = position[first + i, 0], position[first + i, 1], position[first + i, 2]
-        sphere[k, 3] = radius[i]
+        fill_sphere(sphere, k, position, velocity, first + i, radius[i], time, fall)
 
 
 @kernel

@@ -20,6 +20,7 @@ from ..scene.shapes import Box, Cylinder, Mesh, Plane
 from ..state.rotation import matrix
 from .mesh import CANDIDATE_COLUMNS, cell_of, touch_mesh
 from .mesh_table import MeshTable, build_mesh
+from .prediction import LEAST, TOWARDS, Ahead, approach
 
 # kinds of walls, and their parameters in the body's frame [m]
 PLANE = 0     # 0:3 point, 3:6 unit normal towards the grains
@@ -37,6 +38,9 @@ OBSTACLE = 2  # 0:3 position of the body, 3:12 its rotation matrix; the rest is 
 FACETS = 3    # as OBSTACLE
 ROW = 12
 MOST_SURFACES = 6  # of one wall
+ON_THE_WAY = 0.5   # of the radius: distance of the places at which a fast grain looks for walls
+HALVINGS = 40      # of the last such distance: to rounding
+MOST_LOOK = 0.5    # of the radius: how far ahead of a grain curved walls and meshes are looked at; faster grains are followed
 
 
 class WallTable(NamedTuple):
@@ -119,9 +123,10 @@ def find_wall_contacts(
     b: IntArray,               # (room,) -1 - wall
     feature: IntArray,         # (room,) face of a container, surface of a cylinder, region of a mesh
     normal: FloatArray,        # (room, 3) unit, from the grain towards the wall
-    overlap: FloatArray,       # (room,) > 0 [m]
+    overlap: FloatArray,       # (room,) > 0, or minus the gap of a predicted contact [m]
     first_of: IntArray,        # (N,) first wall contact of each grain
     count_of: IntArray,        # (N,) its number of wall contacts
+    ahead: Ahead | None = None,  # contacts that the next step can close count too
 ) -> int:
     """Append the contacts of grains with walls, grain by grain and wall by wall; returns the count of all contacts.
 
@@ -135,12 +140,12 @@ def find_wall_contacts(
         walls.kind, walls.body, walls.parameter, position, orientation, inverse_mass,
         frame, kind, wall_of, part, yields, row,
     )  # fmt: skip
-    parameter = walls.parameter
+    parameter, wall_body = walls.parameter, walls.body
     (
         triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, cell_first, near,
         candidate_room,
     ) = walls.mesh  # fmt: skip
-    found = np.empty((candidate_room, CANDIDATE_COLUMNS))
+    found = np.empty((max(1, candidate_room), CANDIDATE_COLUMNS))
     room = a.shape[0]
     counted, everywhere = 0, 0
     low, high = share(order.shape[0], thread, threads)
@@ -165,41 +170,132 @@ def find_wall_contacts(
                     apart = wall_aggregate[wall_of[s]] != aggregate[i]
                 if not apart:
                     continue
-                if kind[s] == FLAT:
-                    nx, ny, nz = -row[s, 0], -row[s, 1], -row[s, 2]
-                    depth = r + nx * x + ny * y + nz * z + row[s, 3]
-                elif kind[s] == LATERAL:
-                    dx, dy, dz = x - row[s, 0], y - row[s, 1], z - row[s, 2]
-                    nx, ny, nz, depth = touch_lateral(dx, dy, dz, row[s, 3], row[s, 4], row[s, 5], row[s, 6], row[s, 7], r)
-                elif kind[s] == OBSTACLE:
-                    nx, ny, nz, depth = touch_obstacle(row, s, parameter, wall_of[s], x, y, z, r)
-                else:
-                    px, py, pz = to_body(row, s, x, y, z)
-                    cell = cell_of(parameter, wall_of[s], px, py, pz)
-                    if cell < 0 or cell_first[cell] == cell_first[cell + 1]:
-                        continue
-                    touching = touch_mesh(
-                        triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, near,
-                        cell_first[cell], cell_first[cell + 1], px, py, pz, r, parameter[wall_of[s], 8] != 0.0, found,
-                    )  # fmt: skip
-                    for n in range(touching):
-                        if writing and total < room:
-                            nx, ny, nz = turned(row, s, found[n, 0], found[n, 1], found[n, 2])
-                            a[total], b[total], feature[total] = i, -1 - wall_of[s], np.int32(found[n, 4])
-                            normal[total, 0], normal[total, 1], normal[total, 2] = nx, ny, nz
-                            overlap[total] = found[n, 3]
-                        total += 1
-                    continue
-                if depth > 0.0:
+                ux, uy, uz, look = 0.0, 0.0, 0.0, 0.0
+                if ahead is not None:  # of the wall against the grain
+                    ux, uy, uz = approach(ahead.velocity, ahead.spin, position, wall_body[wall_of[s]], body)
+                    look = math.sqrt(ux * ux + uy * uy + uz * uz) * ahead.time + max(ahead.fall, LEAST * r)
+                fast = kind[s] != FLAT and look > MOST_LOOK * r
+                if fast:
+                    look = MOST_LOOK * r
+                touching = touch_surface(
+                    kind[s], s, row, parameter, wall_of[s], part[s], triangle, region, own, edge, edge_first, edge_side, vertex,
+                    vertex_first, spoke, cell_first, near, x, y, z, r + look, found,
+                )  # fmt: skip
+                for n in range(touching):
+                    depth = found[n, 3] - look
+                    if ahead is not None and not depth > 0.0:
+                        rate = ux * found[n, 0] + uy * found[n, 1] + uz * found[n, 2]
+                        if not -depth < max(ahead.fall, LEAST * r) - min(0.0, rate) * ahead.time:
+                            continue
                     if writing and total < room:
-                        a[total], b[total], feature[total] = i, -1 - wall_of[s], part[s]
-                        normal[total, 0], normal[total, 1], normal[total, 2] = nx, ny, nz
+                        a[total], b[total], feature[total] = i, -1 - wall_of[s], np.int32(found[n, 4])
+                        normal[total, 0], normal[total, 1], normal[total, 2] = found[n, 0], found[n, 1], found[n, 2]
                         overlap[total] = depth
                     total += 1
+                if ahead is not None and fast:
+                    met, time = first_touch(
+                        kind[s], s, row, parameter, wall_of[s], part[s], triangle, region, own, edge, edge_first, edge_side, vertex,
+                        vertex_first, spoke, cell_first, near, x, y, z, r, ux, uy, uz, 0.0, ahead.time, found,
+                    )  # fmt: skip
+                    if met and time > 0.0:
+                        if writing and total < room:
+                            a[total], b[total], feature[total] = i, -1 - wall_of[s], np.int32(found[0, 4])
+                            normal[total, 0], normal[total, 1], normal[total, 2] = found[0, 0], found[0, 1], found[0, 2]
+                            overlap[total] = (ux * found[0, 0] + uy * found[0, 1] + uz * found[0, 2]) * time
+                        total += 1
             count_of[i] = total - known
         counted = total
     wait(barrier, threads)
     return pair_count + everywhere
+
+
+@device
+def touch_surface(
+    kind, s, row, parameter, wall, part, triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, cell_first, near,
+    x, y, z, r, found,
+):  # fmt: skip
+    """Contacts of a sphere with surface s: unit normal, overlap [m] and feature of each in the first columns of ``found``; how many."""
+    if kind == FACETS:
+        px, py, pz = to_body(row, s, x, y, z)
+        cell = cell_of(parameter, wall, px, py, pz)
+        if cell < 0 or cell_first[cell] == cell_first[cell + 1]:
+            return 0
+        touching = touch_mesh(
+            triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, near,
+            cell_first[cell], cell_first[cell + 1], px, py, pz, r, parameter[wall, 8] != 0.0, found,
+        )  # fmt: skip
+        for n in range(touching):
+            found[n, 0], found[n, 1], found[n, 2] = turned(row, s, found[n, 0], found[n, 1], found[n, 2])
+        return touching
+    if kind == FLAT:
+        nx, ny, nz = -row[s, 0], -row[s, 1], -row[s, 2]
+        depth = r + nx * x + ny * y + nz * z + row[s, 3]
+    elif kind == LATERAL:
+        dx, dy, dz = x - row[s, 0], y - row[s, 1], z - row[s, 2]
+        nx, ny, nz, depth = touch_lateral(dx, dy, dz, row[s, 3], row[s, 4], row[s, 5], row[s, 6], row[s, 7], r)
+    else:
+        nx, ny, nz, depth = touch_obstacle(row, s, parameter, wall, x, y, z, r)
+    if not depth > 0.0:
+        return 0
+    found[0, 0], found[0, 1], found[0, 2], found[0, 3], found[0, 4] = nx, ny, nz, depth, part
+    return 1
+
+
+@device
+def first_touch(
+    kind, s, row, parameter, wall, part, triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, cell_first, near,
+    x, y, z, r, ux, uy, uz, begin, end, found,
+):  # fmt: skip
+    """Follow a sphere to the surface s, which moves with u [m/s] against it, from time ``begin`` to ``end`` [s]: whether it runs into it,
+    and when; the contact is in the first row of ``found``. Places along the way are half a radius apart, and the last bit is halved."""
+    speed = math.sqrt(ux * ux + uy * uy + uz * uz)
+    if speed == 0.0:
+        return False, 0.0
+    steps = np.int64(math.ceil(speed * (end - begin) / (ON_THE_WAY * r)))
+    low = begin
+    for k in range(1, steps + 1):
+        high = begin + (end - begin) * k / steps
+        if runs_into(
+            kind, s, row, parameter, wall, part, triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke,
+            cell_first, near, x - high * ux, y - high * uy, z - high * uz, r, ux, uy, uz, speed, found,
+        ):  # fmt: skip
+            for _ in range(HALVINGS):
+                middle = 0.5 * (low + high)
+                if runs_into(
+                    kind, s, row, parameter, wall, part, triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke,
+                    cell_first, near, x - middle * ux, y - middle * uy, z - middle * uz, r, ux, uy, uz, speed, found,
+                ):  # fmt: skip
+                    high = middle
+                else:
+                    low = middle
+            runs_into(
+                kind, s, row, parameter, wall, part, triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke,
+                cell_first, near, x - high * ux, y - high * uy, z - high * uz, r, ux, uy, uz, speed, found,
+            )  # fmt: skip
+            return True, high
+        low = high
+    return False, 0.0
+
+
+@device
+def runs_into(
+    kind, s, row, parameter, wall, part, triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, cell_first, near,
+    x, y, z, r, ux, uy, uz, speed, found,
+):  # fmt: skip
+    """Whether a sphere touches a surface that comes towards it, not only along it; the deepest such contact goes to the first row."""
+    touching = touch_surface(
+        kind, s, row, parameter, wall, part, triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, cell_first,
+        near, x, y, z, r, found,
+    )  # fmt: skip
+    deepest = -1
+    for n in range(touching):
+        if ux * found[n, 0] + uy * found[n, 1] + uz * found[n, 2] < -TOWARDS * speed and (deepest < 0 or found[n, 3] > found[deepest, 3]):
+            deepest = n
+    if deepest < 0:
+        return False
+    for f in range(5):
+        found[0, f] = found[deepest, f]
+    return True
 
 
 @device

@@ -50,17 +50,18 @@ def separation_speed(body, a, b, normal, c, q, lever):
 
 
 @device
-def collides(gap_rate, impulse, c, impact_velocity, left_over):
-    """Whether contact c approaches faster than v_imp; one that carried a load in the last step must be faster by ``left_over``
-    [m/s], what the last solve did not finish."""
-    return gap_rate[c] < -(impact_velocity + left_over if impulse[c, 0] > 0.0 else impact_velocity)
+def collides(gap_rate, overlap, impulse, c, impact_velocity, left_over, h):
+    """Whether contact c approaches faster than v_imp and closes in this step; one that carried a load in the last step must be faster by
+    ``left_over`` [m/s], what the last solve did not finish."""
+    threshold = impact_velocity + left_over if impulse[c, 0] > 0.0 else impact_velocity
+    return gap_rate[c] < -threshold and overlap[c] - gap_rate[c] * h > 0.0
 
 
 @kernel
 def place_walls(
     thread: int, threads: int, barrier: LongArray,
     # contacts with walls, and what they touch
-    a: IntArray, b: IntArray, normal: FloatArray, pairs: int, place: IntArray, slot_b: IntArray, serial_start: int,
+    a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, pairs: int, place: IntArray, slot_b: IntArray, serial_start: int,
     first_full: int, first_wall_slot: int, wall_body: IntArray, surface_velocity: FloatArray,
     # state
     position: FloatArray, velocity: FloatArray, spin: FloatArray, radius: FloatArray, first: int,
@@ -76,10 +77,11 @@ def place_walls(
         wall, i = -1 - b[c], a[c]
         w, g, r = wall_body[wall], first + i, radius[i]
         nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
+        reach = r + max(0.0, -overlap[c])
         # from the wall body's centre to the contact point
-        dx = position[g, 0] + r * nx - position[w, 0]
-        dy = position[g, 1] + r * ny - position[w, 1]
-        dz = position[g, 2] + r * nz - position[w, 2]
+        dx = position[g, 0] + reach * nx - position[w, 0]
+        dy = position[g, 1] + reach * ny - position[w, 1]
+        dz = position[g, 2] + reach * nz - position[w, 2]
         slot = np.int64(slot_b[c])
         if slot < first_wall_slot:
             q = np.int64(place[c]) - serial_start
@@ -103,8 +105,8 @@ def place_walls(
 @device
 def assemble_share(
     low, high, a, b, normal, overlap, slot_a, slot_b, place, radius, material, wall_material, pair_stiffness, friction,
-    rolling_friction, exponent, fields, serial_start, lever, full, inverse_inertia, soft, impulse, impact_velocity, left_over, body, data,
-    stiffness, radius_eff, weight, gap_rate,
+    rolling_friction, exponent, fields, serial_start, lever, full, inverse_inertia, soft, impulse, impact_velocity, left_over, h, body,
+    data, stiffness, radius_eff, weight, gap_rate,
 ):  # fmt: skip
     """The rows of some contacts; returns how many impact. By itself, as next to barriers it is compiled to code of half the speed."""
     impacts = 0
@@ -123,7 +125,7 @@ def assemble_share(
         if b[c] >= 0:
             kind_b = material[b[c]]
             reduced = 1.0 / (ira + irb)
-            kappa = 1.0 - overlap[c] * ira * irb * reduced
+            kappa = 1.0 - max(0.0, overlap[c]) * ira * irb * reduced
         else:
             kind_b = wall_material[-1 - b[c]]
             reduced, kappa = 1.0 / ira, 1.0
@@ -155,7 +157,7 @@ def assemble_share(
             data[d + MU_R * LANES] = rolling_friction[kind_a, kind_b] * reduced
         stiffness[c], radius_eff[c], weight[c] = k, reduced, wn
         gap_rate[c] = separation_speed(body, p, o, normal, c, q, lever)
-        impacts += collides(gap_rate, impulse, c, impact_velocity, left_over)
+        impacts += collides(gap_rate, overlap, impulse, c, impact_velocity, left_over, h)
     return impacts
 
 
@@ -165,7 +167,7 @@ def assemble_rows(
     a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
     radius: FloatArray, material: IntArray, wall_material: IntArray, pair_stiffness: FloatArray, friction: FloatArray,
     rolling_friction: FloatArray, exponent: float, fields: int, serial_start: int, lever: FloatArray, full: IntArray,
-    inverse_inertia: FloatArray, soft: float, impulse: FloatArray, impact_velocity: float, left_over: float, body: FloatArray,
+    inverse_inertia: FloatArray, soft: float, impulse: FloatArray, impact_velocity: float, left_over: float, h: float, body: FloatArray,
     # out
     data: FloatArray, stiffness: FloatArray, radius_eff: FloatArray, weight: FloatArray, gap_rate: FloatArray,
 ) -> int:  # fmt: skip
@@ -177,7 +179,7 @@ def assemble_rows(
     low, high = share(len(a), thread, threads)
     impacts = assemble_share(
         low, high, a, b, normal, overlap, slot_a, slot_b, place, radius, material, wall_material, pair_stiffness, friction,
-        rolling_friction, exponent, fields, serial_start, lever, full, inverse_inertia, soft, impulse, impact_velocity, left_over, body,
+        rolling_friction, exponent, fields, serial_start, lever, full, inverse_inertia, soft, impulse, impact_velocity, left_over, h, body,
         data, stiffness, radius_eff, weight, gap_rate,
     )  # fmt: skip
     return add_up(barrier, thread, threads, impacts)[1]
@@ -195,7 +197,8 @@ def aim_at_rest(
 
     A Hertz contact has no stiffness at zero overlap; its softness is taken at ``TOUCH`` R* at least, and the target such that the force at
     rest is the law's all the same. A contact that still rebounds from an impact presses as at the overlap of its last force: the
-    stabilisation would push its excess overlap out with a speed that spoils the restitution.
+    stabilisation would push its excess overlap out with a speed that spoils the restitution. A contact with a gap may close it in this step
+    and no more: nothing pushes while it stays open.
     """
     tau = max(damping_steps * h, dissipation / exponent)
     upsilon = 1.0 / (1.0 + 4.0 * tau / h)
@@ -204,8 +207,8 @@ def aim_at_rest(
         if remeasure:
             q = listed(place[c], serial_start, full)
             gap_rate[c] = separation_speed(body, np.int64(slot_a[c]), np.int64(slot_b[c]), normal, c, q, lever)
-        delta = overlap[c]
-        if rebound[c] > 0.0:
+        delta = max(0.0, overlap[c])
+        if rebound[c] > 0.0 and delta > 0.0:
             at_rest = (impulse[c, 0] / (h * stiffness[c])) ** (1.0 / (2.0 * exponent - 1.0))
             delta = min(delta, at_rest + SETTLED * rebound[c] * h * exponent / (4.0 * upsilon))
         law, closed = h * stiffness[c] * delta, stiffness[c]  # the law's impulse at rest, and its stiffness
@@ -215,7 +218,7 @@ def aim_at_rest(
             closed *= root if delta > TOUCH * radius_eff[c] else math.sqrt(TOUCH * radius_eff[c])
         softness = 4.0 * upsilon / (h * h * exponent * closed)
         d = place[c] // LANES * fields * LANES + place[c] % LANES
-        data[d + TARGET * LANES] = softness * law + upsilon * gap_rate[c]
+        data[d + TARGET * LANES] = softness * law + upsilon * gap_rate[c] if overlap[c] >= 0.0 else overlap[c] / h
         data[d + SOFTNESS * LANES] = softness
         data[d + INV_DN * LANES] = 1.0 / (weight[c] + softness)
     wait(barrier, threads)
@@ -238,6 +241,15 @@ def clear_impulses(
 
 
 @kernel
+def mean_square(values: FloatArray) -> float:
+    """Mean of the squares, in a fixed order."""
+    total = 0.0
+    for k in range(len(values)):
+        total += values[k] * values[k]
+    return total / max(1, len(values))
+
+
+@kernel
 def elastic_energies(
     thread: int, threads: int, barrier: LongArray, overlap: FloatArray, stiffness: FloatArray, exponent: float, parts: FloatArray
 ) -> None:
@@ -246,8 +258,9 @@ def elastic_energies(
     for k in range(low, high):
         total = 0.0
         for c in range(k * CHUNK, min((k + 1) * CHUNK, len(overlap))):
-            square = stiffness[c] * overlap[c] * overlap[c]
-            total += 0.4 * square * math.sqrt(overlap[c]) if exponent > 1.0 else 0.5 * square
+            delta = max(0.0, overlap[c])
+            square = stiffness[c] * delta * delta
+            total += 0.4 * square * math.sqrt(delta) if exponent > 1.0 else 0.5 * square
         parts[k] = total
     wait(barrier, threads)
 

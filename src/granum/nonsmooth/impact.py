@@ -1,7 +1,11 @@
 """Impact stage: velocities just after the collisions of this step.
 
-Contacts that approach faster than ``v_imp`` leave with Newton's restitution of the approach speed they had before the stage; all
-others must not approach (physics 3; MR Appendix). Friction acts, nothing is soft or warm started, and positions do not move.
+Contacts that approach faster than ``v_imp``, and touch or will touch in this step, leave with Newton's restitution of the approach speed
+they had before the stage; all others must not approach further than their gap allows (physics 3 and 13; MR Appendix). Friction acts,
+nothing is soft or warm started.
+
+A collision inside of the step takes place at its own time (``collision_times.py``): bodies end the step where they would if their
+velocities had changed at that moment.
 
 A big step finds an impact late, with the grains already inside each other, and the stabilisation of the continuous stage would push
 them apart faster than restitution allows. So a contact remembers the speed of its impact until it opens or is back at its law's overlap;
@@ -27,16 +31,16 @@ FORGET = 0.7  # per step: the part of an impact's speed that a pressed contact s
 @kernel
 def aim_at_impacts(
     thread: int, threads: int, barrier: LongArray,
-    a: IntArray, b: IntArray, place: IntArray, weight: FloatArray, gap_rate: FloatArray, material: IntArray,
-    wall_material: IntArray, restitution: FloatArray, impulse: FloatArray, impact_velocity: float, left_over: float, fields: int,
+    a: IntArray, b: IntArray, overlap: FloatArray, place: IntArray, weight: FloatArray, gap_rate: FloatArray, material: IntArray,
+    wall_material: IntArray, restitution: FloatArray, impulse: FloatArray, impact_velocity: float, left_over: float, h: float, fields: int,
     rebound: FloatArray, data: FloatArray,
 ) -> None:  # fmt: skip
     """Targets of the impact stage, from the separation speeds before it; remembers who rebounds."""
     low, high = share(len(a), thread, threads)
     for c in range(low, high):
         d = place[c] // LANES * fields * LANES + place[c] % LANES
-        target = 0.0
-        if collides(gap_rate, impulse, c, impact_velocity, left_over):
+        target = min(0.0, overlap[c]) / h
+        if collides(gap_rate, overlap, impulse, c, impact_velocity, left_over, h):
             approach = -gap_rate[c]
             kind_b = material[b[c]] if b[c] >= 0 else wall_material[-1 - b[c]]
             target = restitution[material[a[c]], kind_b] * approach
@@ -64,7 +68,7 @@ def solve_impacts(
     low, high = share(serial_start + full_first[COLOURS + 1], thread, threads)
     for p in range(low, high):
         c = contact_at[p]
-        if c >= 0 and gap_rate[c] < -tolerance:
+        if c >= 0 and gap_rate[c] < data[p // LANES * fields * LANES + TARGET * LANES + p % LANES] - tolerance:
             changed[lane_a[p]] = changed[lane_b[p]] = -1
     wait(barrier, threads)
     for sweep in range(most_sweeps):

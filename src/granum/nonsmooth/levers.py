@@ -26,7 +26,7 @@ def place_levers(
         reach, other = r, 1.0
         if b[c] >= 0:
             s = radius[b[c]]
-            kappa = 1.0 - overlap[c] / (r + s)
+            kappa = 1.0 - max(0.0, overlap[c]) / (r + s)
             reach, other = kappa * r, kappa * s
         for f in range(3):
             point = position[i, f] + reach * normal[c, f]

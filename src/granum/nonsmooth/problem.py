@@ -119,6 +119,7 @@ class Problem:
         self.colour_blocks = 0
         self.colours = 0
         self.soft_t = 0.0
+        self.accuracy = 0.0  # [m/s] of the residual: what the state is worth
         self.first_full = 0  # slots before it are grains, by rank; then dynamic walls, then wall contacts
         self.yielding = 0
         self.first_wall_slot = 0

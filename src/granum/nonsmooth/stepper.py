@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import pairwise
 from time import perf_counter
@@ -13,16 +14,20 @@ from pydantic import Field
 from .._jit import FloatArray, IntArray
 from ..contact.model import NonNegative, Positive, Record
 from ..detection.detector import Detector
-from ..detection.images import period_of
-from ..detection.walls import WallTable, surface_velocity
+from ..detection.images import in_cell, period_of
+from ..detection.prediction import Ahead
+from ..detection.walls import MOST_LOOK, WallTable, surface_velocity
+from ..detection.ways import fast_grains, hold_back, times_to_pairs, times_to_walls
 from ..parallel import LIGHT, ONE, Team
 from ..reduction import Reduction
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
+from ..state.contacts import Contacts
 from ..state.energy import energy
 from ..state.report import StepReport
-from .assemble import aim_at_rest, assemble_rows, clear_impulses, elastic_energy, place_walls
+from .assemble import aim_at_rest, assemble_rows, clear_impulses, elastic_energy, mean_square, place_walls
 from .blocks import BODY, LANES
+from .collision_times import place_at_collisions
 from .impact import aim_at_impacts, part_rebounding, solve_impacts
 from .integrate import add_external_impulse, move_bodies, wall_work
 from .levers import place_levers
@@ -31,6 +36,10 @@ from .reduced import Reduced, trial_solver, velocities
 from .solvers import PGS, Solver, SolveReport
 from .time_step import automatic_step
 from .warm_start import HistoryStart, ModelStart, StabilityGuard, WarmStart, model_impulses, start_from
+
+# Accuracy of a solve that is given no number of sweeps: its residual [m/s] as a part of
+AT_REST = 3e-5     # the speed that gravity gives in a step, and
+IN_MOTION = 0.03   # the speed at which grains approach and part (root mean square over the contacts)
 
 
 class Nonsmooth(Record):
@@ -41,10 +50,13 @@ class Nonsmooth(Record):
     warm_start: WarmStart = HistoryStart()
     impact_velocity: NonNegative = 0.05
     """v_imp [m/s]: faster approaches rebound with restitution."""
-    impact_iterations: int = Field(default=50, ge=1)
+    impact_iterations: int = Field(default=200, ge=1)
     """Most sweeps of an impact stage."""
-    impact_tolerance: NonNegative = 0.1
+    impact_tolerance: NonNegative = 1e-3
     """The impact stage is solved when no velocity changes by more than this part of ``impact_velocity`` in a sweep."""
+    prediction: NonNegative = 1.0
+    """Steps over which approaching grains are followed: a gap that closes in this time is a contact before it does. 0: contacts only
+    while grains overlap, as in the papers."""
     damping_steps: Positive = 2.0
     """n_s: overlaps relax over at least this many steps."""
     regularisation: Positive = 1e-6
@@ -63,7 +75,7 @@ class NonsmoothStepper:
     def __init__(self, scene: Scene, bodies: Bodies, settings: Nonsmooth, team: Team = ONE) -> None:
         self.scene, self.bodies, self.settings, self.team = scene, bodies, settings, team
         self.pairs = scene.pair_table()
-        self.walls = WallTable.build(scene.all_bodies, scene.material_index, scene.size_range[1] / 2)
+        self.walls = WallTable.build(scene.all_bodies, scene.material_index, (1 + MOST_LOOK) * scene.size_range[1] / 2)
         self.period = period_of(scene.cell)
         self.detector = Detector(self.walls, team, self.period)
         self.problem = Problem(bool((self.pairs.rolling_friction > 0).any()), team)
@@ -75,6 +87,8 @@ class NonsmoothStepper:
         self.extent = np.zeros((2, 3))  # box around all grain centres after the last step [m]
         self.history = False
         self._shift = np.zeros((0, 3))  # room to work in
+        self._struck = np.zeros(0)  # when in this step bodies are hit [s]
+        self._shown: Contacts | None = None
         self.before_solve: Callable[[Problem], None] | None = None  # looks at the problem of every step
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
         self.reduced = Reduced(self, settings.reduction) if settings.reduction is not None else None
@@ -82,16 +96,26 @@ class NonsmoothStepper:
     @property
     def through(self) -> int:
         """A contact whose grain went through its wall, or -1."""
-        return self.detector.through
+        return self.detector.contacts.place_among_closed(self.detector.through)
 
     def watch_energy(self, unexplained: float, kinetic: float, fall: float) -> None:
         """Tell the warm start how the energy [J] has changed in this step; ``fall`` is that of all grains falling for one step."""
         self.stability.look(unexplained, kinetic, fall)
 
     @property
-    def contacts(self) -> Any:
-        """Contacts of the last step, with its impulses."""
-        return self.detector.contacts
+    def contacts(self) -> Contacts:
+        """Contacts of the last step that touch or push, with its impulses."""
+        if self._shown is None:
+            self._shown = self.detector.contacts.closed()
+        return self._shown
+
+    def _ahead(self, h: float, gravity: FloatArray) -> Ahead | None:
+        """How far this step looks ahead."""
+        time = self.settings.prediction * h
+        if time == 0.0:
+            return None
+        g = math.sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)
+        return Ahead(self.bodies.velocity, self.bodies.spin, time, g * time * h, self.settings.impact_velocity)
 
     def step(self, number: int, time: float, h: float, gravity: FloatArray) -> StepReport:
         """Advance from ``time`` by ``h`` [s] under ``gravity`` [m/s^2]."""
@@ -99,7 +123,9 @@ class NonsmoothStepper:
         tick = lambda: clock.append(perf_counter())  # noqa: E731
         if self.reduced is not None:
             self.work += self.reduced.begin(h)
-        contacts = self.detector.detect(self.bodies, h)
+        contacts = self.detector.detect(self.bodies, h, self._ahead(h, gravity))
+        self._shown = None
+        self._struck = np.zeros(len(self.bodies.position))
         if self.reduced is not None:
             self.reduced.refine(h, gravity)
         tick()
@@ -116,7 +142,9 @@ class NonsmoothStepper:
             self._merge(h)
         for w in self.bodies.dynamic:
             self.work += h * float(np.asarray(self.scene.all_bodies[w].force) @ self.bodies.velocity[w])
+        fast, way = self._follow_fast(h)
         move_bodies(self.team, self.bodies, h, self.reduced.bound_walls if self.reduced is not None else ())
+        hold_back(fast, way, self.bodies.velocity, self.bodies.wall_body_count, h, self.bodies.position)
         if self.reduced is not None:
             self.work += self.reduced.aggregates.move(self.team, h, gravity)
         self._part_rebounding(h)
@@ -124,7 +152,7 @@ class NonsmoothStepper:
         detection, assembly, impact, aim, solve, integrate = (b - a for a, b in pairwise(clock))
         kinetic, potential, self.fastest, self.extent = energy(self.bodies, gravity, self.team)
         return StepReport(
-            step=number, time=time + h, contacts=contacts.contact_count, impacts=impacts,
+            step=number, time=time + h, contacts=contacts.closed_count(), impacts=impacts,
             iterations=self.solve_report.iterations, residual=self.solve_report.residual,
             max_overlap=float(contacts.overlap.max(initial=0.0)),
             elastic_energy=elastic_energy(self.team, contacts.overlap, self.problem.stiffness, self.pairs.exponent),
@@ -132,6 +160,24 @@ class NonsmoothStepper:
                 "detection": detection, "assembly": assembly + aim, "impact": impact, "solve": solve, "integrate": integrate,
             },
         )  # fmt: skip
+
+    def _follow_fast(self, h: float) -> tuple[IntArray, FloatArray]:
+        """Fast grains, and how long of this step (N,) [s] each grain goes before it meets something that the step did not solve."""
+        b, near = self.bodies, self.detector.neighbours
+        time = np.full(b.grain_count, h)
+        if self.settings.prediction == 0.0:
+            return np.zeros(0, np.int32), time
+        fast = fast_grains(b.velocity, b.wall_body_count, b.radius, b.movable, h)
+        if len(fast):
+            times_to_pairs(
+                near.order, near.candidate_first, near.candidate, fast, b.position, b.velocity, b.wall_body_count, b.radius, self._struck,
+                self.period, h, time,
+            )  # fmt: skip
+            times_to_walls(
+                fast, in_cell(b.position, b.wall_body_count, self.period), b.orientation, b.velocity, b.spin, b.movable, b.wall_body_count,
+                b.radius, self._struck, self.walls, h, time,
+            )  # fmt: skip
+        return fast, time
 
     def _merge(self, h: float) -> None:
         assert self.reduced is not None
@@ -159,9 +205,13 @@ class NonsmoothStepper:
     def prepare(self, h: float, gravity: FloatArray, tick: Callable[[], None] = lambda: None) -> int:
         """The contact problem of this step, impacts done and ready to be solved; returns how many contacts impacted."""
         impacts = self._assemble(h)
+        pull = math.sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2) * h
+        self.problem.accuracy = AT_REST * max(pull, 0.1 * self.settings.impact_velocity) + IN_MOTION * math.sqrt(
+            mean_square(self.problem.gap_rate)
+        )
         tick()
         if impacts:
-            self._impact()
+            self._impact(h)
         tick()
         self._aim_at_rest(h, remeasure=impacts > 0)
         self._add_external_impulse(h, gravity)
@@ -178,7 +228,7 @@ class NonsmoothStepper:
         if c.contact_count > c.pair_count:
             self.team.run(
                 place_walls, (c.contact_count - c.pair_count) // LIGHT,
-                c.a, c.b, c.normal, c.pair_count, p.place, p.slot_b, serial_start, p.first_full, p.first_wall_slot,
+                c.a, c.b, c.normal, c.overlap, c.pair_count, p.place, p.slot_b, serial_start, p.first_full, p.first_wall_slot,
                 self.walls.body, surface_velocity(self.walls, b.orientation), d.place, b.velocity, b.spin, b.radius, b.wall_body_count,
                 p.body, p.lever, p.full,
             )  # fmt: skip
@@ -193,16 +243,16 @@ class NonsmoothStepper:
             assemble_rows, c.contact_count,
             c.a, c.b, c.normal, c.overlap, p.slot_a, p.slot_b, p.place, b.radius, b.material, self.walls.material, t.stiffness, t.friction,
             t.rolling_friction, t.exponent, p.fields, serial_start, p.lever, p.full, p.inverse_inertia, p.soft_t,
-            c.impulse, self.settings.impact_velocity, 2.0 * self.left_over, p.body, p.data, p.stiffness, p.radius_eff, p.weight,
+            c.impulse, self.settings.impact_velocity, 2.0 * self.left_over, h, p.body, p.data, p.stiffness, p.radius_eff, p.weight,
             p.gap_rate,
         )  # fmt: skip
 
-    def _impact(self) -> None:
+    def _impact(self, h: float) -> None:
         p, c = self.problem, self.detector.contacts
         self.team.run(
             aim_at_impacts, c.contact_count // LIGHT,
-            c.a, c.b, p.place, p.weight, p.gap_rate, self.bodies.material, self.walls.material, self.pairs.restitution,
-            c.impulse, self.settings.impact_velocity, 2.0 * self.left_over, p.fields, c.rebound, p.data,
+            c.a, c.b, c.overlap, p.place, p.weight, p.gap_rate, self.bodies.material, self.walls.material, self.pairs.restitution,
+            c.impulse, self.settings.impact_velocity, 2.0 * self.left_over, h, p.fields, c.rebound, p.data,
         )  # fmt: skip
         self.team.run(clear_impulses, c.contact_count // LIGHT, p.place, p.fields, p.data)
         self.team.run(
@@ -212,6 +262,16 @@ class NonsmoothStepper:
             np.full(len(p.body) // BODY, -2, np.int32), p.body, p.data,
         )  # fmt: skip
         self._count_work()
+        b = self.bodies
+        place_at_collisions(
+            c.a, c.b, c.normal, p.place, p.gap_rate, c.rebound, p.fields, p.data, b.wall_body_count, self.walls.body, b.movable, h,
+            self._room_for_shift(), c.overlap, b.position, self._struck,
+        )  # fmt: skip
+
+    def _room_for_shift(self) -> FloatArray:
+        if len(self._shift) < len(self.bodies.position):
+            self._shift = np.zeros((len(self.bodies.position) * 5 // 4, 3))
+        return self._shift
 
     def _aim_at_rest(self, h: float, remeasure: bool) -> None:
         p, c = self.problem, self.detector.contacts
@@ -240,7 +300,7 @@ class NonsmoothStepper:
         serial_start = p.colour_blocks * LANES
         part = 1.0
         if isinstance(start, HistoryStart):
-            part = start.beta * (self.stability.part if start.guard else 1.0)
+            part = start.part_for(self.settings.solver) * (self.stability.part if start.guard else 1.0)
         elif isinstance(start, ModelStart):
             self.team.run(
                 model_impulses, c.contact_count,
@@ -266,15 +326,13 @@ class NonsmoothStepper:
         p, c, b, e = self.problem, self.detector.contacts, self.bodies, self.pairs.exponent
         if not c.rebound.any():
             return
-        if len(self._shift) < len(b.position):
-            self._shift = np.zeros((len(b.position) * 5 // 4, 3))
         tau = max(self.settings.damping_steps * h, self.pairs.dissipation / e)
         rate = 4.0 / (1.0 + 4.0 * tau / h) / e
         part_rebounding(
             c.a, c.b, c.normal, c.overlap, c.impulse, p.stiffness, p.slot_a, p.slot_b, p.place, p.colour_blocks * LANES, p.lever,
             p.full, p.body, self.walls.body, e, rate, h,
             0.02 * self.settings.impact_velocity, b.wall_body_count, b.movable, b.radius, self.period,
-            self._shift, c.rebound, b.position, b.velocity, b.spin,
+            self._room_for_shift(), c.rebound, b.position, b.velocity, b.spin,
         )  # fmt: skip
 
     def checkpoint(self) -> dict[str, Any]:

@@ -38,12 +38,13 @@ def falls_of_grains(scene: Scene, frame: Frame, placed: Placed) -> FloatArray:
     return _ended(fall, x[:, 2] - radius, _lowest(scene, frame, x[:, 2] - radius))
 
 
-def fall_of_emitter(scene: Scene, frame: Frame, emitter: Emitter) -> float:
+def fall_of_emitter(scene: Scene, frame: Frame, placed: Placed, emitter: Emitter) -> float:
     """[m] from the source to the walls below it, where they are furthest; as far as there is anything of the scene, where there is none."""
     points = source_points(emitter)
     radius = np.full(len(points), emitter.sizes.range[0] / 2)
     level = frame.of_points(points)[:, 2] - radius
-    return float(_ended(fall_to_floor(scene, frame, points, radius), level, _lowest(scene, frame, level)).max())
+    lowest = _lowest(scene, frame, np.concatenate([level, frame.of_points(placed.position)[:, 2] - placed.radius]))
+    return float(_ended(fall_to_floor(scene, frame, points, radius), level, lowest).max())
 
 
 def fall_of_body(scene: Scene, frame: Frame, placed: Placed, body: Body) -> float:
@@ -78,7 +79,8 @@ def heights_at_end(frame: Frame, x: FloatArray, radius: FloatArray, floor: Float
         reach.append(2 * reach[-1])
     low, high = x[:, :2].min(axis=0), x[:, :2].max(axis=0)
     room = np.where(frame.period > 0, frame.period, np.maximum(high - low, 2 * reach[-1]))
-    cells = np.array([[max(1, min(FILES, math.floor(side / (2 * r)))) for side in room] for r in reach], np.int64)
+    most = min(FILES, 2 * math.isqrt(len(x)) + 1)
+    cells = np.array([[max(1, min(most, math.floor(side / (2 * r)))) for side in room] for r in reach], np.int64)
     return let_down(x, radius, floor, order, levels, np.array(reach), low, room / cells, cells, frame.period)
 
 

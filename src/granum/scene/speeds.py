@@ -50,11 +50,11 @@ def expected_speeds(scene: Scene) -> list[Speed]:
         return found
     found += _of_falls(scene, frame, placed)
     for emitter in scene.emitters:
-        own, height = math.hypot(*emitter.velocity), fall_of_emitter(scene, frame, emitter)
+        own, height = math.hypot(*emitter.velocity), fall_of_emitter(scene, frame, placed, emitter)
         fast = math.sqrt(own * own + 2 * _strength(scene.gravity) * height)
         found.append(Speed(fast, f"a fall of {height:.3g} m from " + _emitted(emitter.name, own)))
     for body in scene.bodies:
-        if body.kind == "dynamic":
+        if body.kind == "dynamic" and body.walls:
             own, height = math.hypot(*body.velocity), fall_of_body(scene, frame, placed, body)
             fast = math.sqrt(own * own + 2 * _pull(scene.gravity, body) * height)
             found.append(Speed(fast, f"a fall of {height:.3g} m of the body {body.name!r}", wall=True))
@@ -136,7 +136,8 @@ def _of_body(scene: Scene, placed: Placed, body: Body) -> list[Speed]:
         velocity, spin = math.hypot(*body.velocity), np.asarray(body.spin, float)
     if spin.any():
         velocity += math.hypot(*spin) * reach_of_body(scene, body, spin, things_to_meet(scene, placed))
-    found = [Speed(velocity, f"the wall body {body.name!r} at {velocity:.3g} m/s", wall=True)]
+    later = f" from {body.motion.start:.3g} s on" if body.motion.start > 0 else ""
+    found = [Speed(velocity, f"the wall body {body.name!r} at {velocity:.3g} m/s{later}", wall=True)]
     belt = max((math.hypot(*wall.surface_velocity) for wall in body.walls), default=0.0)
     if belt > 0:
         found.append(Speed(velocity + belt, f"the belt of {body.name!r} at {velocity + belt:.3g} m/s", wall=True))

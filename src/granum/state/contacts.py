@@ -39,7 +39,8 @@ class Contacts:
     """Contacts with room to grow; the views show the used part.
 
     ``a`` (C,) owning grain; ``b`` (C,) other grain, or ``-1 - wall`` for a wall; ``feature`` (C,) part of the wall touched;
-    ``normal`` (C, 3) unit, from a towards b; ``overlap`` (C,) [m] > 0; ``impulse`` (C, 7) on b: normal (>= 0), tangential in world
+    ``normal`` (C, 3) unit, from a towards b; ``overlap`` (C,) [m] > 0, or minus the gap of a
+    contact that the step can close; ``impulse`` (C, 7) on b: normal (>= 0), tangential in world
     axes [N s], rolling and twisting in world axes [N m s]; ``rebound`` (C,) approach speed [m/s] of an impact from which the two have
     not yet come apart (smooth: speed at which they close or open, if it is an impact's), else 0. ``pair_count`` of the
     contacts are between grains.
@@ -81,6 +82,29 @@ class Contacts:
             self._room[name][:total] = getattr(self, name)[kept]
         self.resize(pairs, total)
         self.a[:], self.b[:pairs] = new_row[self.a], new_row[self.b[:pairs]]
+
+    def closed_count(self) -> int:
+        """How many contacts touch or push: not those that are only about to."""
+        return int(np.count_nonzero(self._closed()))
+
+    def place_among_closed(self, contact: int) -> int:
+        """Where a contact that touches stands in ``closed()``; -1 for -1."""
+        return int(np.count_nonzero(self._closed()[:contact])) if contact >= 0 else -1
+
+    def _closed(self) -> BoolArray:
+        return (self.overlap > 0.0) | (self.impulse[:, 0] > 0.0)
+
+    def closed(self) -> Contacts:
+        """A copy of the contacts that touch or push."""
+        chosen = self._closed()
+        found = Contacts(0)
+        found.reserve(max(1, int(np.count_nonzero(chosen))))
+        found.resize(int(np.count_nonzero(chosen[: self.pair_count])), int(np.count_nonzero(chosen)))
+        found.time_step = self.time_step
+        for name in _FIELDS:
+            getattr(found, name)[:] = getattr(self, name)[chosen]
+        np.maximum(found.overlap, 0.0, out=found.overlap)
+        return found
 
     def whole(self, name: str) -> np.ndarray:
         """The whole array behind a view, for kernels that fill it."""

@@ -368,10 +368,11 @@ PLAN = (
 def _sweep_seconds(problem: Problem) -> float:
     """Wall time of one plain PGS sweep over the problem [s], which is left as it was."""
     body, data = problem.body.copy(), problem.data.copy()
-    sweeps = PGS(iterations=10, momentum=False)
+    count = 10
+    sweeps = PGS(iterations=count, momentum=False)
     sweeps.solve(problem, measure=False)
     start = perf_counter()
     sweeps.solve(problem, measure=False)
-    seconds = (perf_counter() - start) / sweeps.iterations
+    seconds = (perf_counter() - start) / count
     problem.body[:], problem.data[:] = body, data
     return seconds

@@ -32,7 +32,8 @@ class Order(IntEnum):
 ORDER_NUMBER = {order.name.lower(): int(order) for order in Order}  # a plain number: an enum is slow to hand to compiled code
 FEW_BLOCKS = 4   # of a colour: fewer are done by one thread sooner than by several
 SWEPT = 4        # things that a contact counts for, since it is swept so often
-CHECK_EVERY = 5  # sweeps between two looks at the residual: a look costs about as much as a sweep
+CHECK_EVERY = 5  # sweeps between two looks at the residual at least: a look costs about as much as a sweep
+MOST_SWEEPS = 500  # of a solve whose number of sweeps is left to its accuracy
 
 
 @device
@@ -133,6 +134,7 @@ def iterate(
     state = np.empty(STATE)
     begin(state)
     residual, done = -1.0, 0
+    next_look = 2 * CHECK_EVERY
     for sweep in range(iterations):
         beta = 0.0
         if momentum:
@@ -160,7 +162,9 @@ def iterate(
         done = sweep + 1
         if momentum:
             judge_step(state, sweep, ahead, square)
-        if len(history) > 0 or (tolerance > 0.0 and done % CHECK_EVERY == 0) or (measure and done == iterations):
+        if len(history) > 0 or (tolerance > 0.0 and done == next_look) or (measure and done == iterations):
+            if done == next_look:
+                next_look = done + max(CHECK_EVERY, done // 4)
             residual = mean_residual(
                 thread, threads, barrier, body, lane_a, lane_b, data, fields, place, serial_start, lever, full, soft_t, soft_r, box,
                 radius_eff, sums, own_kinds,
@@ -179,10 +183,12 @@ class PGS(Record):
     """Projected Gauss-Seidel (physics 4)."""
 
     name: Literal["pgs"] = "pgs"
-    iterations: int = Field(default=50, ge=1)
-    """Sweeps per step. A column of n grains needs of the order of n / error without momentum (physics 9)."""
-    tolerance: NonNegative = 0.0
-    """Stop before that when the residual is below this [m/s]; 0: never."""
+    iterations: int | None = Field(default=None, ge=1)
+    """Sweeps per step; with a tolerance the most. None: as many as the accuracy asks for, 500 at most. A column of n grains needs of the
+    order of n / error without momentum (physics 9)."""
+    tolerance: NonNegative | None = None
+    """Stop when the residual is below this [m/s]; 0: never. None: never if iterations are given, else at the accuracy of the step
+    (``Problem.accuracy``)."""
     momentum: bool = True
     """Extrapolate each sweep by the last change: several times fewer sweeps for the same error."""
     friction: Literal["cone", "box"] = "cone"
@@ -196,16 +202,20 @@ class PGS(Record):
         self, problem: Problem, *, step: int = 0, measure: bool = True, history: bool = False
     ) -> SolveReport:
         """Solve in place: impulses and velocities of ``problem`` are the start and become the result."""
-        rows = np.zeros((self.iterations if history else 0, 4))
+        iterations = self.iterations if self.iterations is not None else MOST_SWEEPS
+        tolerance = self.tolerance
+        if tolerance is None:
+            tolerance = 0.0 if self.iterations is not None else problem.accuracy
+        rows = np.zeros((iterations if history else 0, 4))
         kinds = np.zeros(3)
         momentum = self.momentum and self.order != "symmetric"  # the two together diverge
         box = self.friction == "box"
         shared = SWEPT * problem.contact_count if self.order == "colour" and not box else 0
         done, residual = problem.team.run(
-            iterate, shared, *problem.for_sweeps(), self.iterations, self.tolerance, momentum, ORDER_NUMBER[self.order], box,
+            iterate, shared, *problem.for_sweeps(), iterations, tolerance, momentum, ORDER_NUMBER[self.order], box,
             self.seed + step, measure, problem.body, problem.data, problem.body_before, problem.before, problem.sums, rows, kinds,
         )  # fmt: skip
         return SolveReport(
             iterations=done, residual=residual, residual_by_kind=tuple(kinds), history=rows[:done],
-            converged=self.tolerance > 0 and 0 <= residual <= self.tolerance, work=np.arange(1.0, len(rows[:done]) + 1),
+            converged=tolerance > 0 and 0 <= residual <= tolerance, work=np.arange(1.0, len(rows[:done]) + 1),
         )  # fmt: skip

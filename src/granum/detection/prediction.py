@@ -1,0 +1,123 @@
+"""Predicted contacts: pairs and walls whose gap the next step can close are contacts before they touch (physics 13).
+
+A gap can be closed by the speed at which the two approach, and by what gravity adds in one step. Two grains that pass each other fast are
+followed along their straight way: their contact has the normal of the moment at which they meet, and a gap along that normal, such that the
+gap over the approach speed is the time of the meeting.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .._jit import FloatArray, IntArray, device, kernel
+
+FAST = 0.25  # of the sum of two radii: pairs whose way in a step is longer are followed along it
+TOWARDS = 0.01  # of its speed: a grain that comes nearer at less than this slides along
+NOT_NOW = 1e6  # of the radius: the gap of a contact that this step does not close, since its grain meets another before
+LEAST = 1e-4  # of the sum of two radii: a gap that is always looked at, as contact forces accelerate grains where nothing falls
+
+
+class Ahead(NamedTuple):
+    """What the contacts of the next step may do before it ends."""
+
+    velocity: FloatArray
+    """(B, 3) of the bodies [m/s]."""
+    spin: FloatArray
+    """(B, 3) of the bodies [rad/s]."""
+    time: float
+    """[s] over which approaches are followed: the step, or a multiple of it."""
+    fall: float
+    """[m] by which gravity can close a gap in that time, from rest."""
+    impact: float
+    """[m/s] approaches that are faster are collisions."""
+
+
+@device
+def closes(dx, dy, dz, distance, near, ux, uy, uz, time, fall, impact):
+    """Whether two spheres that are apart meet in the step: (yes or no, normal, minus the gap along it [m]).
+
+    They are ``distance`` apart along d and touch at ``near``; u is the velocity of the second against the first.
+    """
+    gap = distance - near
+    rate = (dx * ux + dy * uy + dz * uz) / distance
+    square = ux * ux + uy * uy + uz * uz
+    if -rate > impact or square * time * time > FAST * FAST * near * near:
+        along = rate * distance
+        under = along * along - square * (distance * distance - near * near)
+        if along < 0.0 and under > 0.0:
+            meeting = (distance * distance - near * near) / (math.sqrt(under) - along)
+            if meeting <= time:
+                nx, ny, nz = (dx + meeting * ux) / near, (dy + meeting * uy) / near, (dz + meeting * uz) / near
+                return True, nx, ny, nz, (ux * nx + uy * ny + uz * nz) * meeting
+        rate = 0.0  # they pass each other
+    reach = max(fall, LEAST * near)
+    return gap < reach - min(0.0, rate) * time, dx / distance, dy / distance, dz / distance, -gap
+
+
+@device
+def margin(vx, vy, vz, r, time, fall):
+    """How far beyond its surface a grain looks for partners [m]."""
+    return math.sqrt(vx * vx + vy * vy + vz * vz) * time + max(0.5 * fall, LEAST * r)
+
+
+@device
+def approach(velocity, spin, position, wall_body, body):
+    """Velocity of a wall against a grain, at the grain's centre [m/s]."""
+    dx, dy = position[body, 0] - position[wall_body, 0], position[body, 1] - position[wall_body, 1]
+    dz = position[body, 2] - position[wall_body, 2]
+    wx, wy, wz = spin[wall_body, 0], spin[wall_body, 1], spin[wall_body, 2]
+    return (
+        velocity[wall_body, 0] + wy * dz - wz * dy - velocity[body, 0],
+        velocity[wall_body, 1] + wz * dx - wx * dz - velocity[body, 1],
+        velocity[wall_body, 2] + wx * dy - wy * dx - velocity[body, 2],
+    )
+
+
+@device
+def meeting_time(c, a, b, normal, overlap, radius, first, wall_body, position, ahead):
+    """When a fast pair meets [s], 0 if it touches; infinite for those that are slow or do not come nearer."""
+    i, reach = first + a[c], radius[a[c]]
+    if b[c] >= 0:
+        j = first + b[c]
+        ux, uy = ahead.velocity[j, 0] - ahead.velocity[i, 0], ahead.velocity[j, 1] - ahead.velocity[i, 1]
+        uz = ahead.velocity[j, 2] - ahead.velocity[i, 2]
+        reach += radius[b[c]]
+    else:
+        ux, uy, uz = approach(ahead.velocity, ahead.spin, position, wall_body[-1 - b[c]], i)
+    rate = ux * normal[c, 0] + uy * normal[c, 1] + uz * normal[c, 2]
+    square = ux * ux + uy * uy + uz * uz
+    if square * ahead.time * ahead.time < (FAST * reach) ** 2 or not (rate < 0.0 and rate * rate > TOWARDS * TOWARDS * square):
+        return np.inf
+    return max(0.0, overlap[c] / rate)
+
+
+@kernel
+def keep_first_meetings(
+    a: IntArray, b: IntArray, normal: FloatArray, radius: FloatArray, first: int, wall_body: IntArray, position: FloatArray, ahead: Ahead,
+    overlap: FloatArray,
+) -> None:  # fmt: skip
+    """Of all that a fast grain would meet on its way in this step only the first counts: after it the way is another."""
+    some = np.empty(len(a), np.int64)
+    count = 0
+    for c in range(len(a)):
+        if meeting_time(c, a, b, normal, overlap, radius, first, wall_body, position, ahead) < np.inf:
+            some[count] = c
+            count += 1
+    if count < 2:
+        return
+    time = np.empty(count)
+    soonest = np.full(len(radius), np.inf)
+    for k in range(count):
+        c = some[k]
+        time[k] = meeting_time(c, a, b, normal, overlap, radius, first, wall_body, position, ahead)
+        soonest[a[c]] = min(soonest[a[c]], time[k])
+        if b[c] >= 0:
+            soonest[b[c]] = min(soonest[b[c]], time[k])
+    for k in range(count):
+        c = some[k]
+        before = soonest[a[c]] if b[c] < 0 else min(soonest[a[c]], soonest[b[c]])
+        if time[k] > before * (1.0 + 1e-9):
+            overlap[c] = -NOT_NOW * radius[a[c]]

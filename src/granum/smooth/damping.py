@@ -56,8 +56,10 @@ def damping_table(restitution: FloatArray, hertz: bool) -> FloatArray:
 def least_used(scene: Scene) -> str | None:
     """In words, which restitution is below the least that is damped for; none: no pair that can touch."""
     table, names = scene.pair_table().restitution, [material.name for material in scene.materials]
-    own = sorted({scene.material_index[block.material] for block in (*scene.grains, *scene.emitters)})
-    pairs = sorted((float(table[i, j]), i, j) for i in own for j in range(len(names)) if table[i, j] < LEAST and (j >= i or j not in own))
+    own = {scene.material_index[block.material] for block in (*scene.grains, *scene.emitters)}
+    other = {scene.material_index[wall.material] for wall in scene.all_walls} - own
+    touching = [(i, j) for i in own for j in own if i <= j] + [(i, j) for i in own for j in other]
+    pairs = sorted((float(table[i, j]), i, j) for i, j in touching if table[i, j] < LEAST)
     if not pairs:
         return None
     e, i, j = pairs[0]

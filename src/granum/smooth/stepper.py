@@ -345,8 +345,10 @@ class SmoothStepper:
         """Continue from a checkpoint."""
         self.neighbours.restore(saved["neighbours"])
         self.work, self._fresh, self._way = saved["work"], saved["fresh"], saved["way"]
-        for name in ("near", "force", "wall_force", "spring", "touched"):
+        for name in ("near", "force", "wall_force", "touched"):
             setattr(self, f"_{name}", np.array(saved[name]))
+        self._spring = with_stiffness(saved["spring"], self.springs)
+        self._spring[self._touched == 0] = 0.0
         self.extent = np.array(saved["extent"])
         self._grain, self._sphere = np.zeros((len(self._force), ROW)), np.zeros((len(self._force), 4))
         self._sphere[self.neighbours.order < 0, :3] = np.inf
@@ -442,8 +444,14 @@ class WallContacts:
         self._reserve(len(saved["a"]))
         self._show(len(saved["a"]))
         for name in WALL_CONTACTS:
-            getattr(self, name)[:] = saved[name]
+            getattr(self, name)[:] = with_stiffness(saved[name], self.springs) if name == "spring" else saved[name]
         self.first, self.number = np.array(saved["first"]), np.array(saved["number"])
+
+
+def with_stiffness(spring: FloatArray, columns: int) -> FloatArray:
+    """Springs of a checkpoint, a copy; those from before their stiffness was kept keep their length in the first step."""
+    old = spring.shape[1] < columns
+    return np.column_stack([np.full(len(spring), np.inf), spring]) if old else np.array(spring)
 
 
 def endless_tubes(walls: WallTable) -> WallTable:

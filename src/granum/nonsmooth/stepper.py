@@ -38,8 +38,9 @@ from .time_step import automatic_step
 from .warm_start import HistoryStart, ModelStart, StabilityGuard, WarmStart, model_impulses, start_from
 
 # Accuracy of a solve that is given no number of sweeps: its residual [m/s] as a part of
-AT_REST = 3e-5     # the speed that gravity gives in a step, and
-IN_MOTION = 0.03   # the speed at which grains approach and part (root mean square over the contacts)
+AT_REST = 4e-6     # the speed sqrt(g d) of a fall of half a diameter: what is left lets a bed creep by three times this, and
+IN_MOTION = 0.03   # the speed at which grains approach and part (root mean square over the contacts), where they flow:
+FLOWING = 0.05     # where that speed is this part of sqrt(g d); slower beds are solved as if at rest, or they would never come to it
 
 
 class Nonsmooth(Record):
@@ -205,10 +206,7 @@ class NonsmoothStepper:
     def prepare(self, h: float, gravity: FloatArray, tick: Callable[[], None] = lambda: None) -> int:
         """The contact problem of this step, impacts done and ready to be solved; returns how many contacts impacted."""
         impacts = self._assemble(h)
-        pull = math.sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2) * h
-        self.problem.accuracy = AT_REST * max(pull, 0.1 * self.settings.impact_velocity) + IN_MOTION * math.sqrt(
-            mean_square(self.problem.gap_rate)
-        )
+        self.problem.accuracy = self._accuracy(gravity)
         tick()
         if impacts:
             self._impact(h)
@@ -218,6 +216,13 @@ class NonsmoothStepper:
         self._warm_start(h)
         tick()
         return impacts
+
+    def _accuracy(self, gravity: FloatArray) -> float:
+        """Residual [m/s] at which a solve may stop."""
+        g = math.sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)
+        fall = math.sqrt(g * self.scene.size_range[0]) if g > 0.0 else self.settings.impact_velocity
+        speed = math.sqrt(mean_square(self.problem.gap_rate))
+        return AT_REST * fall + IN_MOTION * speed * min(1.0, speed / (FLOWING * fall))
 
     def _assemble(self, h: float) -> int:
         d, p, b, c = self.detector, self.problem, self.bodies, self.detector.contacts

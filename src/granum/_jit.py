@@ -37,7 +37,7 @@ def _digest() -> str:
     digest = hashlib.sha256(f"{__version__} {numba.__version__}".encode())
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         text = path.read_bytes()
-        if b"\n@device" in text or path.name == "_jit.py":
+        if b"\n@device" in text or b"\n@as_written" in text or path.name == "_jit.py":
             digest.update(text)
     return digest.hexdigest()[:16]
 
@@ -83,4 +83,10 @@ def device(function: Callable[..., Any]) -> Any:
     Without reference counting, which costs more than a small function does: it must not allocate or return arrays.
     """
     options: dict[str, Any] = {**OPTIONS, "_nrt": False}
+    return numba.njit(**options)(function)
+
+
+def as_written(function: Callable[..., Any]) -> Any:
+    """As ``device``, but every operation is rounded as it is written: nothing is contracted, in whatever kernel it is used."""
+    options: dict[str, Any] = {**OPTIONS, "fastmath": False, "_nrt": False}
     return numba.njit(**options)(function)

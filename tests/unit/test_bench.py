@@ -40,3 +40,11 @@ def test_doctor_passes():
     report = json.loads(done.stdout)
     assert report["passed"] is True
     assert {"numba", "numpy", "threads", "threading_layer", "cache_state"} <= set(report)
+    assert report["tests"]["reference bits"]["detail"] == "This machine computes granum's reference bits."
+
+
+def test_doctor_without_golden_hashes_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr("granum.golden.hashes.FILE", tmp_path / "golden.json")
+    done = CliRunner().invoke(make_app(), ["doctor"])
+    assert done.exit_code == 2
+    assert "golden hashes is missing" in done.stderr

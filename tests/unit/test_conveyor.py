@@ -71,12 +71,21 @@ def test_belt_carries_the_ridge_to_the_sink(granum):
 
 
 def test_grains_on_the_belt_stay_on_it():
+    """Grains that lie on the belt move with it: their way in 0.2 s is the belt's, in the median of some 50.
+
+    Single grains roll or are pushed, so their speeds scatter by 5 %. The median of the ways scatters by 5e-5 m/s from run to run (ten runs
+    nudged by 1e-12 d) around 1e-4 m/s above the belt's speed, as far as 20 sweeps leave it: 5 of these are allowed on top of that.
+    """
     scene = make_scene("conveyor", FAST)
-    sim = Simulation(scene, make_settings(scene.run, {"stepper": {"solver": {"iterations": 20}}, "guards": {"on_lost": "stop"}})).run(1.0)
-    x, v, d = sim.position, sim.velocity, 0.01
-    riding = (x[:, 0] > 20 * d) & (x[:, 0] < 26 * d) & (x[:, 2] > 0) & (x[:, 2] < 3 * d)
-    assert np.count_nonzero(riding) > 50
-    assert_allclose(np.median(v[riding, 0]), 0.25, rtol=1e-3)
+    sim = Simulation(scene, make_settings(scene.run, {"stepper": {"solver": {"iterations": 20}}, "guards": {"on_lost": "stop"}})).run(0.8)
+    before = dict(zip(sim.bodies.id.tolist(), sim.position[:, 0].copy(), strict=True))
+    sim.run(0.2)
+    x, d = sim.position, 0.01
+    on_belt = np.unique(sim.contacts.a[sim.contacts.b == -1])
+    on_belt = on_belt[(x[on_belt, 0] > 20 * d) & (x[on_belt, 0] < 26 * d)]
+    way = [x[row, 0] - before[int(sim.bodies.id[row])] for row in on_belt if int(sim.bodies.id[row]) in before]
+    assert len(way) > 30
+    assert_allclose(np.median(way) / 0.2, 0.25, atol=1e-4 + 5 * 5e-5)
     assert x[:, 0].min() > 0.4 * d  # the wall at the back
     on = x[:, 2] > 0
     assert np.abs(x[on, 1]).max() < scene.parameters["half_width"] - d

@@ -12,7 +12,7 @@ from tests.reference.problems import PROBLEMS, RESTING, kept, put_back, ready
 from tests.reference.scenes import FREE, D, G, H, column_heights, column_overlaps, make, mass
 
 SWEEPS = 20000
-CONVERGED = 1e-12  # [m/s]
+NEARLY, CONVERGED = 1e-10, 1e-12  # [m/s]
 IN_BOX = [name for name in PROBLEMS if name not in ("tilted box", "hard impact")]  # there sweeps with box friction do not arrive
 
 
@@ -29,21 +29,26 @@ def from_cold(problem):
 
 @pytest.mark.parametrize(("name", "friction"), [(name, "cone") for name in PROBLEMS] + [(name, "box") for name in IN_BOX])
 def test_direct_meets_converged_sweeps(name, friction):
-    """Ten problems with friction: velocities agree to 1e-8 of the largest one, after a residual of 1e-12 m/s on both sides.
+    """Ten problems with friction: velocities differ by no more than what the two residuals stand for.
 
-    An error of the velocities is the residual grown by the condition of the packing; with velocities of some cm/s there is room for
-    two or three digits of that. Solutions with friction need not be unique, and where they are not the two may find different ones
-    (in a silo with a friction coefficient of 0.7 they do at times); in these ten they are.
+    An error of the velocities is the residual grown by the condition of the packing. How much it grows is measured on the way of the
+    sweeps: how far they still were from their end when their residual had come down to 1e-10 m/s. Ten times that is allowed for each
+    residual that is left, as the slowest mode of a sweep need not be that of the direct solver. Solutions with friction need not be
+    unique, and where they are not the two may find different ones (in a silo with a friction coefficient of 0.7 they do at times); in these
+    ten they are.
     """
     problem = PROBLEMS[name]()
     saved = kept(problem)
+    near, far = solved(problem, PGS(iterations=SWEEPS, tolerance=NEARLY, friction=friction))
     swept, report = solved(problem, PGS(iterations=SWEEPS, tolerance=CONVERGED, friction=friction))
     assert report.converged
     put_back(problem, saved)
-    direct, report = solved(problem, Direct(friction=friction))
-    assert report.converged
-    assert report.message == ""
-    assert_allclose(direct.velocity, swept.velocity, rtol=0, atol=1e-8 * np.abs(swept.velocity).max())
+    direct, exact = solved(problem, Direct(friction=friction))
+    assert exact.converged
+    assert exact.message == ""
+    growth = np.abs(near.velocity - swept.velocity).max() / far.residual
+    rounding = 1e-14 * np.abs(swept.velocity).max()
+    assert_allclose(direct.velocity, swept.velocity, rtol=0, atol=10 * growth * (exact.residual + report.residual) + rounding)
 
 
 @pytest.mark.parametrize("name", RESTING)

@@ -1,15 +1,18 @@
-"""``granum doctor``: versions, threads, cache, and whether this installation computes what it should."""
+"""``granum doctor``: versions, threads, cache, and whether this installation computes what it should, to the bit."""
 
 from __future__ import annotations
 
 import platform
 import shutil
 from importlib.metadata import PackageNotFoundError, version
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .console import in_words, print_json, talk
+
+if TYPE_CHECKING:
+    from ..golden import Golden
 
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "h5py", "pydantic", "typer", "rich", "matplotlib", "trimesh")
 
@@ -22,9 +25,12 @@ def doctor(
     clear_cache: Annotated[bool, typer.Option("--clear-cache", help="Remove compiled kernels and kept benchmark boxes first.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
-    """Print versions, threads, threading layer and cache state, and run a short self-test."""
+    """Print versions, threads, threading layer and cache state, and run a short self-test, with granum's reference bits."""
     from .._jit import CACHE_FOLDER, cache_is_warm
+    from ..golden import expected, machine
     from ..parallel import cores
+
+    reference = expected()
 
     if clear_cache:
         shutil.rmtree(CACHE_FOLDER.parent / "bench", ignore_errors=True)
@@ -35,9 +41,9 @@ def doctor(
     warm = cache_is_warm()
     if not warm:
         talk("compiling kernels, once")
-    report: dict[str, Any] = {"python": platform.python_version(), "machine": platform.machine(), **_versions()}
+    report: dict[str, Any] = {"python": platform.python_version(), "machine": platform.machine(), "cpu": machine()["cpu"], **_versions()}
     report |= {"cores": cores(), "threads": f"up to {cores()}", "threading_layer": "own (no tbb or omp needed)"}
-    report |= {"cache": str(CACHE_FOLDER), "cache_state": "warm" if warm else "cold, compiled now", "tests": self_test()}
+    report |= {"cache": str(CACHE_FOLDER), "cache_state": "warm" if warm else "cold, compiled now", "tests": self_test(reference)}
     report["passed"] = all(test["passed"] for test in report["tests"].values())
     if as_json:
         print_json(report)
@@ -59,11 +65,12 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def self_test() -> dict[str, dict[str, Any]]:
-    """A column carries its weight, and the same input gives the same bits, on two threads as on one."""
+def self_test(reference: Golden) -> dict[str, dict[str, Any]]:
+    """A column carries its weight; the same input gives the same bits, on two threads as on one, and here as anywhere."""
     import numpy as np
 
     from ..analysis import state_hash
+    from ..golden import compute, verdict
     from ..nonsmooth import PGS
     from ..scene.library import box, column
     from ..simulation import simulate
@@ -74,10 +81,12 @@ def self_test() -> dict[str, dict[str, Any]]:
     error = float(np.max(np.abs(force / weight - 1))) if len(force) == 10 else float("inf")
     runs += [simulate(box(count=2500), duration=0.1, threads=threads) for threads in (1, 2)]
     hashes = [state_hash(r.position, r.orientation, r.velocity, r.spin) for r in runs]
+    kept, said = verdict(compute(["box"]), reference)
     return {
         "column carries its weight": {"passed": error < 1e-6, "detail": f"largest relative error {error:.1e}"},
         "same input, same bits": {"passed": hashes[0] == hashes[1], "detail": hashes[0][:16]},
         "same bits on two threads": {"passed": hashes[2] == hashes[3], "detail": hashes[2][:16]},
+        "reference bits": {"passed": kept, "detail": said},
     }
 
 

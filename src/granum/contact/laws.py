@@ -28,8 +28,7 @@ class HertzContact(Record):
 
     def pair_stiffness(self, a: Material, b: Material) -> float:
         """(4/3) E* [Pa]; times sqrt(R*) it is k_n [N m^(-3/2)]. R* of a sphere on a wall is its radius."""
-        softness = (1 - a.poisson_ratio**2) / a.youngs_modulus + (1 - b.poisson_ratio**2) / b.youngs_modulus
-        return 4 / 3 / softness
+        return 4 / 3 / (a.softness + b.softness)
 
 
 class LinearContact(Record):

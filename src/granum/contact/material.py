@@ -26,6 +26,11 @@ class Material(Record):
     rolling_friction: NonNegative = 0.0
     """mu_r [-]: the rolling and twisting torque is at most mu_r R* f_n."""
 
+    @property
+    def softness(self) -> float:
+        """(1 - nu^2) / E [1/Pa]: its part of 1 / E* in a contact."""
+        return (1 - self.poisson_ratio * self.poisson_ratio) / self.youngs_modulus
+
 
 class MaterialPair(Record):
     """Overrides what the pair table would take from the two materials alone."""

@@ -6,6 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from .._jit import FloatArray
+from ..arithmetic import power
 from .model import Positive, Record
 
 
@@ -19,6 +21,10 @@ class PowerLaw(Record):
     """[-], at least 2: 2 is Hooke's law, 5/2 that of Hertz. Below 2 the stiffness of a new contact has no bound."""
     stiffness: Positive = 1.0
     """k [N/m^(alpha - 1)], of every pair."""
+
+    def force(self, overlap: FloatArray) -> FloatArray:
+        """f [N] of overlaps >= 0 [m]."""
+        return self.stiffness * power(overlap, self.alpha - 1)
 
 
 HOOKE = PowerLaw(alpha=2.0)

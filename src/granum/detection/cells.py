@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from ..arithmetic import octave
 
 FIRST_LEVEL = 1.25      # largest reach of the finest level over the smallest; each further level spans a factor of 2
 LARGEST_CELL = 1 << 20  # coordinates of a cell run from 0 to 2^21 - 1 around the first grain
@@ -111,12 +112,12 @@ def file_in_cells(position: FloatArray, first: int, reach: FloatArray) -> Cells:
     smallest = reach.min()
     order = np.argsort(morton_codes(position, first, count, 2 * smallest), kind="stable").astype(np.int32)
     # The first level is narrow: it holds the many grains of one size that rest, whose cells should not be wider than they need.
-    by_octave = np.clip(np.ceil(np.log2(reach / (FIRST_LEVEL * smallest))), 0, 30).astype(np.int64)
+    by_octave = np.clip(octave(reach / (FIRST_LEVEL * smallest)), 0, 30).astype(np.int64)
     octaves, level = np.unique(by_octave, return_inverse=True)
     members = np.bincount(level, minlength=len(octaves))
     largest = np.zeros(len(octaves))
     np.maximum.at(largest, level, reach)
-    size = 2 ** np.ceil(np.log2(np.maximum(members, 4) * 2)).astype(np.int64)
+    size = np.left_shift(1, octave(np.maximum(members, 4) * 2).astype(np.int64))
     table = np.stack([np.concatenate([[0], np.cumsum(size)[:-1]]), size - 1], axis=1)
     start = np.zeros(size.sum() + 1, np.int32)
     filed, code = np.empty(count, np.int32), np.empty(count, np.int64)

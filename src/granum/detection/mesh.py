@@ -20,7 +20,7 @@ from .._jit import device
 
 SLACK = 1e-9  # [-] of the radius: far above rounding, far below what is seen
 SAME_POINT = 1e-6  # [-] of the radius
-SAME_NORMAL = math.cos(math.radians(25.0))
+SAME_NORMAL = 0.9063077870366499  # cos(25 degrees)
 FACE, EDGE, VERTEX = 0.0, 1.0, 2.0
 # 0:3 unit normal towards the surface, 3 overlap [m], 4 region, 5 FACE, EDGE or VERTEX, 6 status, 7 >= 0: seen from the front
 CANDIDATE_COLUMNS = 8

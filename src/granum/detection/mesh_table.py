@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from ..arithmetic import dot, length
 
-SMOOTH_EDGE = math.cos(math.radians(30.0))  # two triangles that turn by less than this angle lie in one smooth region
+SMOOTH_EDGE = math.sqrt(0.75)  # cos(30 degrees): two triangles that turn by less than this angle lie in one smooth region
 WELD_REACH = 1e-6  # [-] of the mesh's diagonal: STL keeps 7 digits
 REACH_SLACK = 1e-6  # [-] of the reach: a centre on the border of a cell finds what it touches in either cell
 CELLS_AT_LEAST, ENTRIES_AT_LEAST, PER_TRIANGLE = 1 << 17, 1 << 20, 64  # memory of a grid: tens of bytes per triangle
@@ -83,8 +84,8 @@ def build_mesh(vertices: FloatArray, triangles: IntArray, largest_radius: float)
     edge_of_side = edge_of_side.reshape(-1)
     edge_side, edge_first = _grouped(edge_of_side, len(ends))
     along = vertices[ends[:, 1]] - vertices[ends[:, 0]]
-    length = np.linalg.norm(along, axis=1, keepdims=True)
-    direction = along / length
+    size = length(along)[:, None]
+    direction = along / size
     spoke, vertex_first = _grouped(ends.T.ravel(), len(vertices))
 
     grid, cell_first, cell_triangle = _build_grid(vertices[triangles], planes, largest_radius * (1 + REACH_SLACK))
@@ -92,7 +93,7 @@ def build_mesh(vertices: FloatArray, triangles: IntArray, largest_radius: float)
         triangle=planes.reshape(-1, 16),
         region=_regions(planes, edge_side, edge_first),
         own=np.hstack([_first_owner(edge_of_side), _first_owner(triangles.ravel())]),
-        edge=np.hstack([vertices[ends[:, 0]], direction, length]),
+        edge=np.hstack([vertices[ends[:, 0]], direction, size]),
         edge_first=edge_first,
         edge_side=edge_side,
         vertex=vertices,
@@ -108,7 +109,7 @@ def build_mesh(vertices: FloatArray, triangles: IntArray, largest_radius: float)
 def weld(vertices: FloatArray, triangles: IntArray) -> tuple[FloatArray, IntArray]:
     """Merge vertices that (nearly) coincide; drop triangles that collapse by it or that repeat another one."""
     points, index = np.unique(vertices, axis=0, return_inverse=True)
-    reach = WELD_REACH * float(np.linalg.norm(np.ptp(points, axis=0)))
+    reach = WELD_REACH * float(length(np.ptp(points, axis=0)))
     from scipy.sparse import coo_array  # here, as most scenes have no mesh and start faster without
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
@@ -119,8 +120,8 @@ def weld(vertices: FloatArray, triangles: IntArray) -> tuple[FloatArray, IntArra
     triangles = label[index.reshape(-1)[triangles]]
     points = points[np.unique(label, return_index=True)[1]]
     a, b, c = (points[triangles[:, k]] for k in range(3))
-    longest = np.max([np.sum((b - a) ** 2, 1), np.sum((c - b) ** 2, 1), np.sum((a - c) ** 2, 1)], axis=0)
-    triangles = triangles[np.linalg.norm(np.cross(b - a, c - a), axis=1) > 1e-12 * longest]
+    longest = np.max([dot(b - a, b - a), dot(c - b, c - b), dot(a - c, a - c)], axis=0)
+    triangles = triangles[length(np.cross(b - a, c - a)) > 1e-12 * longest]
     _, first = np.unique(np.sort(triangles, axis=1), axis=0, return_index=True)
     triangles = triangles[np.sort(first)]
     used, index = np.unique(triangles, return_inverse=True)
@@ -138,14 +139,14 @@ def _first_owner(part: np.ndarray) -> IntArray:
 def _planes(corner: FloatArray) -> FloatArray:
     """(T, 4, 4): the plane of each triangle, and the planes through its sides that stand on it, facing inwards."""
     side = np.roll(corner, -1, axis=1) - corner
-    side /= np.linalg.norm(side, axis=2, keepdims=True)
+    side /= length(side)[..., None]
     normal = np.cross(side[:, 0], side[:, 1])
-    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    normal /= length(normal)[:, None]
     inward = np.cross(normal[:, None], side)
     planes = np.empty((len(corner), 4, 4))
     planes[:, 0, :3], planes[:, 1:, :3] = normal, inward
-    planes[:, 0, 3] = np.einsum("ti,ti->t", normal, corner[:, 0])
-    planes[:, 1:, 3] = np.einsum("tki,tki->tk", inward, corner)
+    planes[:, 0, 3] = dot(normal, corner[:, 0])
+    planes[:, 1:, 3] = dot(inward, corner)
     return planes
 
 
@@ -158,7 +159,7 @@ def _regions(planes: FloatArray, edge_side: IntArray, edge_first: IntArray) -> I
         first = np.concatenate([edge_first[:-1][sharing > apart + k] + k for k in range(int(sharing.max()) - apart)])
         pair = np.stack([edge_side[first], edge_side[first + apart]])
         # inward directions of a flat edge are opposite, whatever the sense of rotation of the two triangles
-        pairs.append(pair[:, -np.einsum("ei,ei->e", inward[pair[0]], inward[pair[1]]) > SMOOTH_EDGE])
+        pairs.append(pair[:, -dot(inward[pair[0]], inward[pair[1]]) > SMOOTH_EDGE])
     near = np.concatenate([*pairs, np.zeros((2, 0), np.int32)], axis=1) // 3
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

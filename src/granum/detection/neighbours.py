@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import FloatArray, IntArray
+from ..arithmetic import length, product
 from ..parallel import LIGHT, ONE, Team
 from ..state.bodies import Bodies
 from .cells import Cells, file_in_cells
@@ -108,7 +109,7 @@ class NeighbourList:
     def _skin(self, bodies: Bodies, h: float, grains: IntArray) -> FloatArray:
         """(n,) of some grains [m]: it lasts some steps at their speed."""
         v, radius = bodies.velocity[bodies.wall_body_count + grains], bodies.radius[grains]
-        step = h * np.sqrt(np.einsum("ij,ij->i", v, v))
+        step = h * length(v)
         ahead = np.maximum(self.rule.ahead * step, np.minimum(self.rule.slow_ahead * step, self.rule.slow_skin * radius))
         return np.minimum(np.maximum(self.rule.least * radius, ahead) + 0.5 * self.fall, self.furthest - radius)
 
@@ -151,7 +152,7 @@ class NeighbourList:
         place = bodies.position[bodies.wall_body_count + grains]
         if self.visits is not None:  # as seen when the others were listed
             turned, shift = self.visits.since_listed()
-            place = (place - shift) @ turned
+            place = product(place - shift, turned)
         self.reference[grains] = place
         self.skin[grains] = self._skin(bodies, h, grains)
         if self.visits is not None:

@@ -18,7 +18,7 @@ def who_searches(cells: Cells) -> BoolArray:
         for coarse in range(fine + 1, levels):
             from_fine = cells.members[fine] * 27.0
             across = (cells.reach[fine] + cells.reach[coarse]) * 2 / cells.width[fine] + 1
-            from_coarse = cells.members[coarse] * across**3
+            from_coarse = cells.members[coarse] * across * across * across
             looks[(fine, coarse) if from_fine < from_coarse else (coarse, fine)] = True
     return looks
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
+from ..arithmetic import product, times
 from .narrow import fill_sphere
 from .network import Network, mark_all_foreign, mark_foreign
 
@@ -117,8 +118,8 @@ class Visits:
     def since_listed(self) -> tuple[FloatArray, FloatArray]:
         """Rotation (3, 3) and shift (3,) [m] of the frame since the neighbour list was made."""
         (x0, r0), (x, r) = self.listed_pose, self.pose_of(self.resting)
-        turned = r @ r0.T
-        return turned, x - turned @ x0
+        turned = product(r, r0.T)
+        return turned, x - times(turned, x0)
 
     def update(self, near: NeighbourList) -> None:
         """Look anew who is visited."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, kernel
+from ..arithmetic import product
 from ..detection.walls import WallTable
 from ..parallel import LIGHT, ONE, Team
 from ..parallel.barrier import share, wait
@@ -211,7 +212,7 @@ class Problem:
             self.inverse_inertia = np.zeros((self.yielding - grains, 3, 3))
         for k, w in enumerate(dynamic):
             turned = matrix(bodies.orientation[w])
-            self.inverse_inertia[k] = turned @ np.diag(1.0 / bodies.inertia[w]) @ turned.T
+            self.inverse_inertia[k] = product(turned / bodies.inertia[w], turned.T)
             o = (grains + k) * BODY
             self.body[o : o + BODY] = (*bodies.velocity[w], *bodies.spin[w], bodies.inverse_mass[w], 1.0)
         if self.full_bodies is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._jit import BoolArray, FloatArray, IntArray
+from ..arithmetic import dot, inverse, length, times, total
 from ..detection.network import Network
 from ..detection.regions import find_inside, region_table
 from ..detection.visits import Visits
@@ -133,7 +134,7 @@ class Reduced:
         yields = self.bodies.inverse_mass[rows] > 0
         before, old = self._kinetic(rows[yields]), (self.bodies.velocity[rows], self.bodies.spin[rows])
         self.aggregates.carry(held, NONE)
-        jump = np.linalg.norm(self.bodies.velocity[rows] - old[0], axis=1) > self.policy.merge.tangential
+        jump = length(self.bodies.velocity[rows] - old[0]) > self.policy.merge.tangential
         torn = np.isin(self.aggregate[held], self.aggregate[held[jump]]) & yields
         self.bodies.velocity[rows[torn]], self.bodies.spin[rows[torn]] = old[0][torn], old[1][torn]
         self._free(held[torn])
@@ -152,7 +153,7 @@ class Reduced:
 
         def fastest(at: FloatArray, velocity: FloatArray, spin: FloatArray) -> float:
             reach = np.maximum(np.abs(corner[0] - at), np.abs(corner[1] - at))
-            return float((np.linalg.norm(velocity, axis=1) + np.linalg.norm(spin, axis=1) * np.linalg.norm(reach, axis=1)).max(initial=0.0))
+            return float((length(velocity) + length(spin) * length(reach)).max(initial=0.0))
 
         n, w = self.carrier_count, slice(0, b.wall_body_count)
         speed = fastest(g.centre[:n], g.velocity[:n], g.spin[:n]) + fastest(b.position[w], b.velocity[w], b.spin[w])
@@ -170,8 +171,8 @@ class Reduced:
 
     def _kinetic(self, rows: IntArray) -> float:
         v, w, r = self.bodies.velocity[rows], self.bodies.spin[rows], self.bodies.radius[rows - self.bodies.wall_body_count]
-        square = np.einsum("ij,ij->i", v, v) + 0.4 * r * r * np.einsum("ij,ij->i", w, w)
-        return float(0.5 * np.sum(square / self.bodies.inverse_mass[rows]))
+        square = dot(v, v) + 0.4 * r * r * dot(w, w)
+        return 0.5 * total(square / self.bodies.inverse_mass[rows])
 
     # --- splits: after the contacts are found, before the impacts (MR Algorithm 1, line 6) ---
 
@@ -414,9 +415,9 @@ class Reduced:
         self.aggregates.hold(member, carrier)
         self.visits.note(member)
         self.trial.questioned[member] = True
-        v, w = b.velocity[rows], b.spin[rows]
-        given = ((v - old[0]) * v).sum(axis=1) + 0.4 * b.radius[member] ** 2 * ((w - old[1]) * w).sum(axis=1)
-        return float(np.sum(given / b.inverse_mass[rows]))
+        v, w, r = b.velocity[rows], b.spin[rows], b.radius[member]
+        given = dot(v - old[0], v) + 0.4 * r * r * dot(w - old[1], w)
+        return total(given / b.inverse_mass[rows])
 
     def _join_carriers(self, quiet: IntArray, barred: BoolArray) -> float:
         b, c, g = self.bodies, self.detector.contacts, self.aggregates
@@ -490,7 +491,7 @@ class Reduced:
         place[alive] = np.arange(len(alive), dtype=np.int32)
         return FullBodies(
             number=alive, velocity=g.velocity[alive], spin=g.spin[alive], inverse_mass=1 / g.mass[alive],
-            inverse_inertia=np.asarray(np.linalg.inv(g.inertia[alive]), float), centre=g.centre[alive],
+            inverse_inertia=inverse(g.inertia[alive]), centre=g.centre[alive],
             of_grain=np.where(self.aggregate >= self.carrier_count, place[np.maximum(self.aggregate, 0)], -1).astype(np.int32),
             of_wall=np.where(g.wall >= 0, place[np.maximum(g.wall, 0)], -1).astype(np.int32),
         )  # fmt: skip
@@ -505,7 +506,7 @@ class Reduced:
         for w in np.flatnonzero(full.of_wall >= 0):
             k, force = full.of_wall[w], np.asarray(self.stepper.scene.all_bodies[w].force)
             pushed[k] += h * full.inverse_mass[k] * force
-            turned[k] += h * full.inverse_inertia[k] @ np.cross(self.bodies.position[w] - full.centre[k], force)
+            turned[k] += h * times(full.inverse_inertia[k], np.cross(self.bodies.position[w] - full.centre[k], force))
         return pushed, turned
 
     def keep(self, rows: IntArray, new_row: IntArray) -> None:

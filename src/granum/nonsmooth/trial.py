@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._jit import BoolArray, FloatArray, IntArray
+from ..arithmetic import length, solve, times, totals
 from ..reduction.motion import limits, within
 from ..state.bodies import KINEMATIC
 from ..state.rotation import matrix
@@ -81,12 +82,12 @@ class Trial:
         self._remove_rigid(region, own, moved, turned, velocity[len(self.of.detector.order) :], spin[len(self.of.detector.order) :])
         pulled = h * gravity
         kept = np.ones(len(region), bool)
-        size = np.linalg.norm(moved, axis=1)
-        scale = float(np.linalg.norm(pulled))
+        size = length(moved)
+        scale = float(length(pulled))
         if t.force is not None:
-            kept &= size <= t.force * (scale + np.linalg.norm(moved - pulled, axis=1)) + AT_REST
+            kept &= size <= t.force * (scale + length(moved - pulled)) + AT_REST
         if t.torque is not None:
-            twist = 0.4 * b.radius[region] * np.linalg.norm(turned, axis=1)
+            twist = 0.4 * b.radius[region] * length(turned)
             kept &= twist <= t.torque * (scale + twist) + AT_REST
         if np.isfinite(self.limit).any():
             kept &= self._slow_in_trial(region, velocity, spin)
@@ -104,11 +105,11 @@ class Trial:
         """Note the grains at contacts with bodies that are free or move, now or in the last step, and those that gravity [m/s^2] pulls
         otherwise than before, for the next trial."""
         self.tried += 1
-        if np.linalg.norm(gravity - self.gravity) > LEANING * np.linalg.norm(gravity):
+        if length(gravity - self.gravity) > LEANING * length(gravity):
             self.gravity = gravity.copy()
             self.questioned[:] = True
         g, n = self.of.aggregates, self.of.carrier_count
-        self.turned += h * np.linalg.norm(np.concatenate([g.spin[:n], self.of.bodies.spin[: self.of.bodies.wall_body_count]]), axis=1)
+        self.turned += h * length(np.concatenate([g.spin[:n], self.of.bodies.spin[: self.of.bodies.wall_body_count]]))
         leaning = np.flatnonzero(self.turned > LEANING)
         if len(leaning):  # they see gravity from another side
             self.turned[leaning] = 0.0
@@ -157,16 +158,16 @@ class Trial:
             rows = b.wall_body_count + region[some]
             mass = 1 / b.inverse_mass[rows]
             r = b.position[rows] - g.centre[k]
-            pushed = mass @ moved[some]
-            own_inertia = 0.4 * mass * b.radius[region[some]] ** 2
-            momentum = (mass[:, None] * np.cross(r, moved[some]) + own_inertia[:, None] * turned[some]).sum(axis=0)
+            own_inertia = 0.4 * mass * b.radius[region[some]] * b.radius[region[some]]
+            pushed = totals(mass[:, None] * moved[some])
+            momentum = totals(mass[:, None] * np.cross(r, moved[some]) + own_inertia[:, None] * turned[some])
             for n, w in enumerate(b.dynamic):
                 if g.wall[w] == k:
                     change, axes = (wall_velocity[n] - b.velocity[w]) / b.inverse_mass[w], matrix(b.orientation[w])
                     pushed = pushed + change
                     momentum += np.cross(b.position[w] - g.centre[k], change)
-                    momentum += axes @ (b.inertia[w] * (axes.T @ (wall_spin[n] - b.spin[w])))
-            turn = np.linalg.solve(g.inertia[k], momentum)
+                    momentum += times(axes, b.inertia[w] * times(axes.T, wall_spin[n] - b.spin[w]))
+            turn = solve(g.inertia[k], momentum)
             moved[some] -= pushed / g.mass[k] + np.cross(turn, r)
             turned[some] -= turn
 

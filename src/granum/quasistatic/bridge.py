@@ -74,7 +74,7 @@ def _vector(values: FloatArray) -> tuple[float, float, float]:
 def _time_step(packing: Packing, material: Material, law: Law) -> float:
     """sqrt(m / k) [s] of a mean grain whose contacts are pressed a little: without gravity nothing else sets a time."""
     d = packing.diameter
-    mass = material.density * math.pi / 6 * d**3
+    mass = material.density * math.pi / 6 * d * d * d
     stiffness = law.pair_stiffness(material, material)
     if isinstance(law, HertzContact):
         stiffness *= 1.5 * math.sqrt(d / 4 * PRESSED * d)

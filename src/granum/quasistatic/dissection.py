@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, kernel
+from ..arithmetic.elementary import power
 
 LEAF = 12  # grains of a part that is not halved further
 
@@ -47,7 +48,7 @@ def sort_along(key: FloatArray | IntArray, node: IntArray, lo: int, hi: int) -> 
 def line_up(points: FloatArray) -> IntArray:
     """The nodes cell by cell of a coarse grid: those that are near in space come near each other in memory."""
     count, dimensions = points.shape
-    cells = max(1, int((count / 4.0) ** (1.0 / dimensions)))
+    cells = max(1, int(power(count / 4.0, 1.0 / dimensions)))
     number = np.zeros(count, np.int64)
     for x in range(dimensions):
         least, most = extremes(points, x)
@@ -55,7 +56,8 @@ def line_up(points: FloatArray) -> IntArray:
         for k in range(count):
             place = (points[k, x] - least) * scale
             number[k] = number[k] * cells + (min(int(place), cells - 1) if place > 0.0 else 0)
-    first = np.zeros(cells**dimensions + 1, np.int64)
+    room = cells * cells if dimensions == 2 else cells * cells * cells
+    first = np.zeros(room + 1, np.int64)
     for k in range(count):
         first[number[k] + 1] += 1
     for c in range(1, len(first)):

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
+from ..arithmetic import length, mean, total
+from ..arithmetic.elementary import power
 from ..checks import InputError
 from .course import Course
 from .neighbours import Pairs, farthest, find_pairs
@@ -41,8 +43,9 @@ class PackingEnergy:
         self.radius, self.law = np.ascontiguousarray(packing.radius), packing.law
         self.evaluations = self.lists = 0
         self.noise = 0.0
-        self._grain_of_space = EPS * float(np.abs(packing.cell.vectors).sum())
-        self._skin = WIDE * float(self.radius.mean())
+        self._grain_of_space = EPS * total(np.abs(packing.cell.vectors))
+        self._mean_radius = mean(self.radius)
+        self._skin = WIDE * self._mean_radius
         self._list(np.ascontiguousarray(packing.position))
         coincident(self)
 
@@ -71,7 +74,7 @@ class PackingEnergy:
         a, b = self.pairs.a, self.pairs.b
         width = np.full(len(a), least)
         if motion is not None:
-            width = np.maximum(width, np.linalg.norm(motion[a] - motion[b], axis=1))
+            width = np.maximum(width, length(motion[a] - motion[b]))
         blocks = np.zeros((len(a), x.shape[1], x.shape[1]))
         _stiffness(x, self.radius, a, b, self.pairs.image, self._shift, self.law.stiffness, self.law.alpha, width, blocks)
         return self.pairs, blocks
@@ -81,22 +84,23 @@ class PackingEnergy:
         self._follow(x)
         a, b = self.pairs.a, self.pairs.b
         branch = x[b] + self._shift[self.pairs.image] - x[a]
-        distance = np.linalg.norm(branch, axis=1)
+        distance = length(branch)
         overlap = self.radius[a] + self.radius[b] - distance
         hit = overlap > 0
         overlap, distance = overlap[hit], distance[hit]
-        force = self.law.stiffness * overlap ** (self.law.alpha - 1)
-        return Touching(a[hit], b[hit], branch[hit] / np.maximum(distance, 1e-300)[:, None], overlap, distance, force)
+        return Touching(
+            a[hit], b[hit], branch[hit] / np.maximum(distance, 1e-300)[:, None], overlap, distance, self.law.force(overlap)
+        )
 
     def _follow(self, x: FloatArray) -> None:
         """Make the pair list hold at x."""
         self._used += 1
-        if not farthest(x, self._reference) <= (self._skin / 2) ** 2:
-            self._skin = WIDE * float(self.radius.mean())
+        if not farthest(x, self._reference) <= self._skin / 2 * self._skin / 2:
+            self._skin = WIDE * self._mean_radius
             self._list(x)
-        elif self._used == CALM and self._skin > NARROW * float(self.radius.mean()):
+        elif self._used == CALM and self._skin > NARROW * self._mean_radius:
             moved = math.sqrt(farthest(x, self._reference))
-            narrow = max(NARROW * float(self.radius.mean()), 4 * moved)
+            narrow = max(NARROW * self._mean_radius, 4 * moved)
             if narrow < self._skin / 2:
                 self._skin = narrow
                 self._list(x)
@@ -134,7 +138,7 @@ def _evaluate(
 ) -> tuple[float, float]:  # fmt: skip
     """Energy [J] and sum of all forces [N]."""
     gradient[:] = 0.0
-    total, pushes, three, power = 0.0, 0.0, x.shape[1] == 3, alpha - 1.0
+    stored, pushes, three = 0.0, 0.0, x.shape[1] == 3
     for p in range(len(a)):
         i, j, m = a[p], b[p], image[p]
         dx, dy = x[i, 0] - x[j, 0] - shift[m, 0], x[i, 1] - x[j, 1] - shift[m, 1]
@@ -148,8 +152,8 @@ def _evaluate(
             elif alpha == 2.5:
                 f = k * delta * math.sqrt(delta)
             else:
-                f = k * delta**power
-            total += f * delta
+                f = k * power(delta, alpha - 1.0)
+            stored += f * delta
             pushes += f
             f = f / distance if distance > 0.0 else 0.0
             gradient[i, 0] -= f * dx
@@ -159,7 +163,7 @@ def _evaluate(
             if three:
                 gradient[i, 2] -= f * dz
                 gradient[j, 2] += f * dz
-    return total / alpha, pushes
+    return stored / alpha, pushes
 
 
 @kernel
@@ -167,7 +171,7 @@ def _stiffness(
     x: FloatArray, radius: FloatArray, a: IntArray, b: IntArray, image: IntArray, shift: FloatArray, k: float, alpha: float,
     width: FloatArray, blocks: FloatArray,
 ) -> None:  # fmt: skip
-    three, power = x.shape[1] == 3, alpha - 1.0
+    three, rise = x.shape[1] == 3, alpha - 1.0
     for p in range(len(a)):
         i, j, m = a[p], b[p], image[p]
         dx, dy = x[i, 0] - x[j, 0] - shift[m, 0], x[i, 1] - x[j, 1] - shift[m, 1]
@@ -178,10 +182,10 @@ def _stiffness(
             w = width[p]
             delta = near - w - distance
             if w > 0.0:
-                stiff = k * ((delta + w) ** power - max(delta - w, 0.0) ** power) / (2.0 * w)
+                stiff = k * (power(max(delta + w, 0.0), rise) - power(max(delta - w, 0.0), rise)) / (2.0 * w)
             else:
-                stiff = k * power * delta ** (alpha - 2.0)
-            across = k * max(delta, 0.0) ** power / distance  # prestress: a push along the line softens what lies across it
+                stiff = k * rise * power(max(delta, 0.0), alpha - 2.0)
+            across = k * power(max(delta, 0.0), rise) / distance  # prestress: a push along the line softens what lies across it
             along = (stiff + across) / square
             blocks[p, 0, 0] = along * dx * dx - across
             blocks[p, 0, 1] = along * dx * dy

@@ -14,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from ..arithmetic import normal, power
 from ..checks import InputError, RunError, known_name
 from ..contact.power import HOOKE, PowerLaw
 from ..scene.sizes import Sizes
@@ -140,7 +141,7 @@ class _Search:
         while packing.phi - critical > self.accuracy:
             above = packing.phi - critical
             part = max(shrink, 0.5 * self.accuracy / above)
-            lower, seen = self._relax(packing.at(critical + part * above), hope=found.mean_force * part ** (packing.law.alpha - 1))
+            lower, seen = self._relax(packing.at(critical + part * above), hope=found.mean_force * power(part, packing.law.alpha - 1))
             if not seen.jammed:  # phi_cr lies between the two
                 critical, shrink = lower.phi, min(1.5 * shrink, 0.8)
                 continue
@@ -152,7 +153,7 @@ class _Search:
         packing, found = self._relax(packing, LAST_BALANCE)
         if not found.jammed:  # a saddle, where the forces of a few grains in line are in balance: away from it, and on from there
             rng = np.random.default_rng(0)
-            return self.from_below(packing.moved(packing.position + ASIDE * packing.diameter * rng.standard_normal(packing.position.shape)))
+            return self.from_below(packing.moved(packing.position + ASIDE * packing.diameter * normal(rng, packing.position.shape)))
         return self._result(packing, critical, found)
 
     def from_below(self, packing: Packing) -> Jammed:
@@ -184,7 +185,7 @@ class _Search:
         """
         if len(self.steps) > MOST_STEPS:
             raise RunError(f"phi_cr was not found in {MOST_STEPS} steps. Take another seed, or a larger accuracy.")
-        least = UNJAMMED * self.accuracy ** (packing.law.alpha - 1) * packing.force_scale
+        least = UNJAMMED * power(self.accuracy, packing.law.alpha - 1) * packing.force_scale
         tolerance, iterations = max(least, balance * (hope or packing.force_scale)), 0
         while True:
             packing, report = minimise(packing, self.method, tolerance=tolerance, watch=self._look)
@@ -212,7 +213,6 @@ def _distance(packing: Packing, found: Measured) -> float:
 
 def _zero(far: Packing, farther: Measured, near: Packing, nearer: Measured) -> float:
     """phi at which the pressure of two packings vanishes: p^(1/(alpha - 1)) is linear in phi."""
-    power = 1 / (far.law.alpha - 1)
-    slope = (farther.pressure**power - nearer.pressure**power) / (far.phi - near.phi)
-    rough = near.phi - _distance(near, nearer)
-    return near.phi - nearer.pressure**power / slope if slope > 0 else rough
+    high, low = (power(found.pressure, 1 / (far.law.alpha - 1)) for found in (farther, nearer))
+    slope = (high - low) / (far.phi - near.phi)
+    return near.phi - low / slope if slope > 0 else near.phi - _distance(near, nearer)

@@ -5,12 +5,14 @@ Signs: compression is positive. Stress and pressure are forces per length in 2D 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._jit import BoolArray, FloatArray, IntArray, kernel
+from ..arithmetic import length, mean, total
 from ..checks import InputError
 from .energy import PackingEnergy, Touching
 from .packing import Packing, ball_volume
@@ -52,8 +54,8 @@ class Network(NamedTuple):
     @property
     def unbalance(self) -> float:
         """|net forces| / |contact forces| [-]: 0 in balance, of the order of 1 where grains are on the move."""
-        size = np.linalg.norm(self.touching.force)
-        return float(np.linalg.norm(self.net) / size) if size > 0 else 0.0
+        size = total(self.touching.force * self.touching.force)
+        return math.sqrt(total(self.net * self.net) / size) if size > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class Measured:
     @property
     def mean_force(self) -> float:
         """[N]; 0 without contacts."""
-        return float(self.forces.mean()) if len(self.forces) else 0.0
+        return mean(self.forces) if len(self.forces) else 0.0
 
     def tolerance(self, part: float = TOLERANCE) -> float | None:
         """[N] at which a minimisation from here may stop: ``part`` of the mean contact force, not below rounding; None if unjammed.
@@ -146,8 +148,8 @@ def measure(packing: Packing, known: Network | None = None) -> Measured:
     overlap = contacts.overlap
     return Measured(
         phi=packing.phi,
-        energy=float(np.sum(net.touching.force * net.touching.overlap)) / packing.law.alpha,
-        pressure=float(np.trace(stress)) / packing.dim,
+        energy=total(net.touching.force * net.touching.overlap) / packing.law.alpha,
+        pressure=total(np.diagonal(stress)) / packing.dim,
         stress=stress,
         fabric=_tensor(contacts, size[contacts.a] + size[contacts.b]) / volume,
         coordination=2 * len(overlap) / net.grains if net.grains else 0.0,
@@ -156,7 +158,7 @@ def measure(packing: Packing, known: Network | None = None) -> Measured:
         rattlers=net.rattlers,
         forces=contacts.force,
         overlap=float(overlap.max(initial=0.0)),
-        mean_overlap=float(overlap.mean()) / packing.diameter if len(overlap) else 0.0,
+        mean_overlap=mean(overlap) / packing.diameter if len(overlap) else 0.0,
         residual=float(np.abs(net.net).max()),
         rounding=8 * EPS * extent(packing) * (packing.law.alpha - 1) * float((contacts.force / overlap).max(initial=0.0)),
         jammed=is_jammed(packing, net),
@@ -179,8 +181,8 @@ def network(packing: Packing) -> Network:
     np.maximum.at(largest, touching.a, touching.force)
     np.maximum.at(largest, touching.b, touching.force)
     firm = touching.overlap > LEAST * EPS * extent(packing)
-    faint = largest < FAINT * (touching.force.mean() if len(touching.force) else 0.0)
-    rattlers = faint & (np.linalg.norm(net, axis=1) > UNBALANCED * largest)
+    faint = largest < FAINT * (mean(touching.force) if len(touching.force) else 0.0)
+    rattlers = faint & (length(net) > UNBALANCED * largest)
     _remove(touching.a, touching.b, firm, packing.dim + 1, rattlers)
     return Network(touching, net, rattlers, firm & ~rattlers[touching.a] & ~rattlers[touching.b])
 
@@ -199,7 +201,7 @@ def is_jammed(packing: Packing, known: Network | None = None) -> bool:
     """
     net = known or network(packing)
     overlap = net.touching.overlap
-    if len(overlap) == 0 or not overlap.mean() > VAGUE * EPS * extent(packing):
+    if len(overlap) == 0 or not mean(overlap) > VAGUE * EPS * extent(packing):
         return False
     return net.excess > 0 if net.unbalance < BALANCED else holds(packing)
 
@@ -224,7 +226,8 @@ def force_histogram(forces: FloatArray, bins: int = 50, upper: float = 5.0) -> F
 
 def _tensor(contacts: Touching, weight: FloatArray) -> FloatArray:
     """(d, d) sum of weight n n."""
-    return (contacts.normal * weight[:, None]).T @ contacts.normal
+    n = contacts.normal.T
+    return np.array([[total(weight * a * b) for b in n] for a in n])
 
 
 @kernel

@@ -5,12 +5,13 @@ So cells of a few grains, in which a grain meets another one on two sides, or it
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import product as combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, kernel
+from ..arithmetic import power, product
 from ..scene.cell import Cell
 
 
@@ -24,21 +25,21 @@ class Pairs(NamedTuple):
 
     def shift(self, cell: Cell) -> FloatArray:
         """(I, d) [m] of every image in ``cell``."""
-        return self.steps @ cell.vectors
+        return product(self.steps, cell.vectors)
 
 
 def find_pairs(cell: Cell, position: FloatArray, reach: FloatArray) -> Pairs:
     """All images of pairs closer than the sum of their reaches (N,) [m]."""
     count, dim = position.shape
-    part = position @ cell.inverse
+    part = product(position, cell.inverse)
     home = np.floor(part)
     far = 2 * float(reach.max())
     heights = cell.heights
     # Cells about as wide as the search, and no more of them than grains.
-    grid = np.clip(np.floor(heights / far), 1, max(1, int(count ** (1 / dim)))).astype(np.int64)
+    grid = np.clip(np.floor(heights / far), 1, max(1, int(power(count, 1 / dim)))).astype(np.int64)
     across = np.ceil(far / (heights / grid) * (1 - 1e-12)).astype(np.int64)
     most = (across // grid + 1 + (home.max(axis=0) - home.min(axis=0)).astype(np.int64)).astype(np.int64)
-    steps = np.array(list(product(*(range(-m, m + 1) for m in most))), np.int64)
+    steps = np.array(list(combinations(*(range(-m, m + 1) for m in most))), np.int64)
     own = np.minimum(((part - home) * grid).astype(np.int64), grid - 1)
     pad = np.ones(3 - dim, np.int64)
     own3 = np.concatenate([own, np.zeros((count, 3 - dim), np.int64)], axis=1)
@@ -51,7 +52,7 @@ def find_pairs(cell: Cell, position: FloatArray, reach: FloatArray) -> Pairs:
     while True:
         a, b, image = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32)
         found = _search(
-            position, reach, steps @ cell.vectors, home3, own3, grid3, across3, most3, first, filed, a, b, image
+            position, reach, product(steps, cell.vectors), home3, own3, grid3, across3, most3, first, filed, a, b, image
         )
         if found <= room:
             return Pairs(a[:found], b[:found], image[:found], steps)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
+from ..arithmetic import mean, power, total
 from ..checks import InputError, explain, finite_positive
 from ..contact import Law, Material
 from ..contact.power import PowerLaw
@@ -98,8 +99,8 @@ def pack(
             raise InputError(f"region must be {dim} lengths [m], one for each dimension (got {len(region)}).")
         lengths = np.array([finite_positive("region", float(length), "m") for length in region])
         check_fraction(phi, dim, np.array(sizes.range))
-        mean = float(ball_volume(dim, shares(sizes, np.random.default_rng(0), SAMPLE) / 2).mean())
-        count = round(phi * float(lengths.prod()) / mean)
+        one = mean(ball_volume(dim, shares(sizes, np.random.default_rng(0), SAMPLE) / 2))
+        count = round(phi * float(lengths.prod()) / one)
         if count < FEWEST:
             raise InputError(f"region holds {count} grains at phi = {phi:g}, and a packing needs {FEWEST} or more. Make it larger.")
     count = COUNT if count is None else count
@@ -107,7 +108,7 @@ def pack(
         raise InputError(f"count must be at least {FEWEST} (got {count}).")
     radius = shares(sizes, rng, count) / 2
     check_fraction(phi, dim, 2 * radius)
-    lengths *= (float(ball_volume(dim, radius).sum()) / phi / float(lengths.prod())) ** (1 / dim)
+    lengths *= power(total(ball_volume(dim, radius)) / phi / float(lengths.prod()), 1 / dim)
     if lengths.min() <= 2 * radius.max():
         raise InputError(
             f"the cell would be {lengths.min():.4g} m across, and the largest grain is {2 * radius.max():.4g} m: it would meet itself. "

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._jit import FloatArray, LongArray
+from ..arithmetic import arctan2, mean, octave, power, product, total
 from ..checks import InputError, finite_positive
 from ..contact.power import HOOKE, PowerLaw
 from ..scene.cell import Cell
@@ -55,26 +56,26 @@ class Packing:
     @property
     def phi(self) -> float:
         """Packing fraction [-]: volume of all grains over that of the cell, overlaps counted twice (EM (1))."""
-        return float(ball_volume(self.dim, self.radius).sum()) / self.cell.volume
+        return total(ball_volume(self.dim, self.radius)) / self.cell.volume
 
     @property
     def diameter(self) -> float:
         """Mean diameter [m]."""
-        return 2 * float(self.radius.mean())
+        return 2 * mean(self.radius)
 
     @property
     def force_scale(self) -> float:
         """[N] of two mean grains pressed into one: k d^(alpha - 1). Tolerances are parts of it."""
-        return self.law.stiffness * self.diameter ** (self.law.alpha - 1)
+        return self.law.stiffness * power(self.diameter, self.law.alpha - 1)
 
     @property
     def pressure_scale(self) -> float:
         """[N/m^(d - 1)] of that force on a mean grain: k d^(alpha - d)."""
-        return self.force_scale / self.diameter ** (self.dim - 1)
+        return self.force_scale / self.diameter / (self.diameter if self.dim == 3 else 1.0)
 
     def at(self, phi: float) -> Packing:
         """The packing with all radii grown (or shrunk) to the packing fraction ``phi``; grains stay where they are."""
-        return self.grown((finite_positive("phi", phi) / self.phi) ** (1 / self.dim))
+        return self.grown(power(finite_positive("phi", phi) / self.phi, 1 / self.dim))
 
     def grown(self, factor: float) -> Packing:
         """The packing with all radii times ``factor``."""
@@ -87,12 +88,13 @@ class Packing:
     def deformed(self, gradient: FloatArray) -> Packing:
         """Cell and grains after the affine motion x -> ``gradient`` x; the cell's vectors are kept from leaning over."""
         cell = self.cell.deformed(gradient).reduced()
-        return replace(self, cell=cell, position=cell.wrap(self.position @ np.asarray(gradient).T))
+        return replace(self, cell=cell, position=cell.wrap(product(self.position, np.asarray(gradient).T)))
 
 
 def ball_volume(dim: int, radius: FloatArray | float) -> FloatArray:
     """[m^dim] of discs or balls."""
-    return np.asarray(math.pi ** (dim / 2) / math.gamma(dim / 2 + 1) * np.asarray(radius) ** dim)
+    r = np.asarray(radius)
+    return np.asarray(math.pi * r * r if dim == 2 else 4 / 3 * math.pi * r * r * r)
 
 
 def random_packing(
@@ -118,7 +120,7 @@ def random_packing(
 def along_cell(part: FloatArray) -> LongArray:
     """(N,) order of grains at the parts (N, d) of the cell's lengths, in which neighbours in space are near in memory."""
     count, dim = part.shape
-    return np.lexsort(np.floor(part * count ** (1 / dim) / 2).T)
+    return np.lexsort(np.floor(part * power(count, 1 / dim) / 2).T)
 
 
 def shares(sizes: Sizes, rng: np.random.Generator, count: int) -> FloatArray:
@@ -126,7 +128,7 @@ def shares(sizes: Sizes, rng: np.random.Generator, count: int) -> FloatArray:
     if not isinstance(sizes, Discrete):
         return sizes.sample(rng, count)
     weight = np.asarray(sizes.fractions or (1.0,) * len(sizes.diameters))
-    ends = np.rint(np.cumsum(weight) / weight.sum() * count).astype(int)
+    ends = np.rint(np.cumsum(weight) / total(weight) * count).astype(int)
     return rng.permutation(np.repeat(sizes.diameters, np.diff(ends, prepend=0)))
 
 
@@ -154,5 +156,5 @@ def closest(dim: int, ratio: float) -> float:
     """
     if dim == 2:
         q = ratio
-        return (math.pi * q**2 + 2 * (1 - q**2) * math.asin(q / (1 + q))) / (2 * q * math.sqrt(2 * q + 1)) + ROUNDING
-    return 1 - (1 - CLOSEST_BALLS) ** (1 + math.ceil(math.log2(1 / ratio) - ROUNDING))
+        return (math.pi * q * q + 2 * (1 - q * q) * arctan2(q, math.sqrt(1 + 2 * q))) / (2 * q * math.sqrt(2 * q + 1)) + ROUNDING
+    return 1 - power(1 - CLOSEST_BALLS, 1 + int(octave(1 / ratio * (1 - ROUNDING))))

@@ -10,6 +10,9 @@ from typing import Protocol
 import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
+from ..arithmetic import dot as inner
+from ..arithmetic import exp, length, mean, power, product, sin
+from ..arithmetic import total as sum_up
 from ..checks import RunError
 from .blocks import diagonal_blocks
 from .cholesky import Factor, Plan
@@ -74,13 +77,13 @@ class Adjacency:
     def refresh(self, course: Course) -> bool:
         energy = of_packing(course)
         cutoff = CUTOFF * float(energy.radius.max())
-        if self._reference is not None and farthest(course.x, self._reference) <= (MOVED * cutoff) ** 2:
+        if self._reference is not None and farthest(course.x, self._reference) <= MOVED * cutoff * MOVED * cutoff:
             return False
         cell, count = energy.packing.cell, len(course.x)
         pairs = find_pairs(cell, course.x, np.full(count, cutoff / 2))
         a, b = pairs.a, pairs.b
-        distance = np.linalg.norm(course.x[b] + pairs.shift(cell)[pairs.image] - course.x[a], axis=1)
-        weight = np.exp(-self.decay * (distance / distance.mean() - 1)) if self.decay else np.ones(len(a))
+        distance = length(course.x[b] + pairs.shift(cell)[pairs.image] - course.x[a])
+        weight = exp(-self.decay * (distance / mean(distance) - 1)) if self.decay else np.ones(len(a))
         weight[a == b] = 0
         total: FloatArray = np.asarray(STABILISER + np.bincount(a, weight, count) + np.bincount(b, weight, count), np.float64)
         self._inverse: Factor | Laplacian
@@ -92,13 +95,13 @@ class Adjacency:
             self._inverse = factor
             course.factorisations += 1
         # mu: what a long wave feels
-        wave = PROBE * cutoff * np.sin(2 * np.pi * (course.x @ cell.inverse))
+        wave = PROBE * cutoff * sin(2 * np.pi * product(course.x, cell.inverse))
         there = np.empty_like(wave)
         energy.evaluate(course.x + wave, there)
         ripple = wave[a] - wave[b]
-        square = STABILISER * dot(wave, wave) + float(np.sum(weight * np.sum(ripple**2, axis=1)))
+        square = STABILISER * dot(wave, wave) + sum_up(weight * inner(ripple, ripple))
         mu = dot(wave, there - course.g) / square
-        least = 1e-3 * energy.law.stiffness * (cutoff * PROBE) ** (energy.law.alpha - 2)
+        least = 1e-3 * energy.law.stiffness * power(cutoff * PROBE, energy.law.alpha - 2)
         self.mu = max(mu, least)
         self._reference = course.x.copy()
         return True
@@ -121,7 +124,7 @@ class Laplacian:
         u, r = np.zeros_like(q), q.copy()
         z = r / self._total[:, None]
         p, rz = z, dot(r, z)
-        goal = CG_PART**2 * dot(q, q)
+        goal = CG_PART * CG_PART * dot(q, q)
         while dot(r, r) > goal:
             hp = laplace(self._a, self._b, self._weight, self._total, p)
             length = rz / dot(p, hp)
@@ -201,4 +204,4 @@ class ContactStiffness:
 def _mean_stiffness(block: FloatArray) -> float:
     """[N/m] of the blocks (P, d, d) that are not zero; 1 if there are none."""
     size = np.abs(np.trace(block, axis1=1, axis2=2))
-    return float(size[size > 0].mean()) if size.any() else 1.0
+    return mean(size[size > 0]) if size.any() else 1.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
+from ..arithmetic import dot, length, mean, power, total, totals
 from .blocks import diagonal_blocks, multiply
 from .cholesky import Factor, Plan
 from .neighbours import find_pairs
@@ -27,7 +28,7 @@ class Stiffness:
         self._a, self._b, self._blocks, self._points = a, b, blocks, points
         count, dim = points.shape
         self._diagonal = diagonal_blocks(count, a, b, blocks)
-        self.scale = float(np.trace(self._diagonal.mean(axis=0))) / dim
+        self.scale = total(totals(self._diagonal.reshape(count, -1))[:: dim + 1]) / count / dim
         self._diagonal[0] += self.scale * np.eye(dim)
 
     def factorise(self, shift: float = 0.0) -> Factor | None:
@@ -50,22 +51,22 @@ def holds(packing: Packing) -> bool:
     packing, and positive if some pairs can carry forces in balance while they overlap.
     """
     k, alpha = packing.law.stiffness, packing.law.alpha
-    pairs = find_pairs(packing.cell, packing.position, packing.radius + NEAR / 2 * float(packing.radius.mean()))
+    pairs = find_pairs(packing.cell, packing.position, packing.radius + NEAR / 2 * mean(packing.radius))
     a, b = pairs.a, pairs.b
     branch = packing.position[b] + pairs.shift(packing.cell)[pairs.image] - packing.position[a]
-    distance = np.linalg.norm(branch, axis=1)
+    distance = length(branch)
     normal, overlap = branch / distance[:, None], packing.radius[a] + packing.radius[b] - distance
     points = packing.cell.wrap(packing.position)
 
     def energy(overlap: FloatArray) -> float:
-        return k / alpha * float(np.sum(np.maximum(overlap, 0) ** alpha))
+        return k / alpha * total(power(np.maximum(overlap, 0.0), alpha))
 
     first = now = energy(overlap)
     for _ in range(MOST_STEPS):
         if not now > GONE * first:
             return False
         on = overlap > 0
-        force = k * overlap[on] ** (alpha - 1)
+        force = packing.law.force(overlap[on])
         blocks = ((alpha - 1) * force / overlap[on])[:, None, None] * normal[on, :, None] * normal[on, None, :]
         net = np.zeros_like(points)
         add_up(a[on], b[on], force[:, None] * normal[on], net)
@@ -75,13 +76,13 @@ def holds(packing: Packing) -> bool:
         if factor is None:
             return False
         u = factor.solve(net)
-        release = float(np.sum(net * u)) / 2
+        release = total(net * u) / 2
         if release < SETTLED * now:
             return True
-        opening, length = np.einsum("ci,ci->c", normal, u[b] - u[a]), 1.0
-        while (then := energy(overlap - length * opening)) > now - 1e-4 * length * release and length > 1e-9:
-            length /= 2
-        overlap, now = overlap - length * opening, then
+        opening, part = dot(normal, u[b] - u[a]), 1.0
+        while (then := energy(overlap - part * opening)) > now - 1e-4 * part * release and part > 1e-9:
+            part /= 2
+        overlap, now = overlap - part * opening, then
     return release < now / 4
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
+from ..arithmetic import length, mean, power
+from ..arithmetic.elementary import power as raised
 from ..checks import InputError, RunError
 from ..detection.detector import Detector
 from ..detection.images import period_of
@@ -54,17 +56,17 @@ class SceneEnergy:
     @property
     def diameter(self) -> float:
         """Mean diameter [m]."""
-        return 2 * float(self.bodies.radius.mean())
+        return 2 * mean(self.bodies.radius)
 
     @property
     def force_scale(self) -> float:
         """[N]: mean weight of the grains that move; without gravity what presses two mean grains of the first material into one."""
         mass = self.bodies.mass
-        weight = float(np.linalg.norm(self.gravity)) * float(mass[np.isfinite(mass)].mean()) if np.isfinite(mass).any() else 0.0
+        weight = float(length(self.gravity)) * mean(mass[np.isfinite(mass)]) if np.isfinite(mass).any() else 0.0
         if weight > 0:
             return weight
         k = float(self.pairs.stiffness[0, 0]) * (np.sqrt(self.diameter / 4) if self.pairs.exponent > 1 else 1.0)
-        return float(k * self.diameter ** (self.alpha - 1))
+        return k * power(self.diameter, self.alpha - 1)
 
     def evaluate(self, x: FloatArray, gradient: FloatArray) -> float:
         """E [J] at x (N, 3) [m]; ``gradient`` (N, 3) [N] is filled, with zeros for grains that never move."""
@@ -96,7 +98,7 @@ class SceneEnergy:
     def touching(self, x: FloatArray) -> tuple[Contacts, FloatArray]:
         """The contacts at x, and their normal forces (C,) [N]."""
         c = self._at(x)
-        return c, self.stiffness(c) * c.overlap ** (self.alpha - 1)
+        return c, self.stiffness(c) * power(c.overlap, self.alpha - 1)
 
     def _at(self, x: FloatArray) -> Contacts:
         self.bodies.position[self.bodies.grains] = x
@@ -120,7 +122,7 @@ def _evaluate(
             pushes += abs(weight)
     stored = 0.0
     for c in range(len(a)):
-        f = stiffness[c] * overlap[c] ** (alpha - 1.0)
+        f = stiffness[c] * raised(overlap[c], alpha - 1.0)
         stored += f * overlap[c]
         pushes += f
         i, j = a[c], b[c]

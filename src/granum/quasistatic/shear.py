@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._jit import FloatArray
+from ..arithmetic import inverse, product
 from ..checks import InputError, finite_positive, known_name
 from ..scene.cell import pure_shear, simple_shear
 from .course import Course, MinimiseReport
@@ -71,7 +72,7 @@ def _shear(
     for end in strains(strain, step):
         after = gradient(packing.dim, float(end))
         stop = known.tolerance() if tolerance is None else tolerance
-        relaxed = minimise(packing.deformed(after @ np.linalg.inv(before)), method, preconditioner, tolerance=stop, watch=watch)
+        relaxed = minimise(packing.deformed(product(after, inverse(before))), method, preconditioner, tolerance=stop, watch=watch)
         packing, before = relaxed.packing, after
         known = measure(packing)
         yield ShearStep(float(end), packing, known, relaxed.report)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from ..arithmetic import cos, dot, length, product, sin, solve, times, total
 from ..detection.walls import WallTable, surface_velocity
 from ..parallel import LIGHT, Team
 from ..parallel.barrier import share, wait
@@ -220,13 +221,13 @@ class Aggregates:
         inertia[:, 1, 0], inertia[:, 2, 0], inertia[:, 2, 1] = inertia[:, 0, 1], inertia[:, 0, 2], inertia[:, 1, 2]
         for w, g, m in zip(wall, wall_group, own, strict=True):
             r, u, turned = b.position[w] - centre[g], b.velocity[w] - speed[g], matrix(b.orientation[w])
-            principal = turned @ np.diag(b.inertia[w]) @ turned.T
-            inertia[g] += m * (r @ r * np.eye(3) - np.outer(r, r)) + principal
-            momentum[g] += m * np.cross(r, u) + principal @ b.spin[w]
+            principal = product(turned * b.inertia[w], turned.T)
+            inertia[g] += m * (dot(r, r) * np.eye(3) - np.outer(r, r)) + principal
+            momentum[g] += m * np.cross(r, u) + times(principal, b.spin[w])
         number = self._room_for(count)
         self.used[number] = True
         self.mass[number], self.centre[number], self.velocity[number], self.inertia[number] = mass, centre, speed, inertia
-        self.spin[number] = np.linalg.solve(inertia, momentum[:, :, None])[:, :, 0] if count else 0.0
+        self.spin[number] = solve(inertia, momentum)
         b.aggregate[member] = number[group]
         b.movable[first + member] = 0.0
         self.wall[wall] = number[wall_group]
@@ -278,10 +279,10 @@ class Aggregates:
         old_spin = self.spin.copy()
         alive = self.alive
         if len(alive):
-            momentum = np.einsum("nij,nj->ni", self.inertia[alive], self.spin[alive])
+            momentum = times(self.inertia[alive], self.spin[alive])
             r = turned[alive]
-            self.inertia[alive] = r @ self.inertia[alive] @ r.transpose(0, 2, 1)
-            self.spin[alive] = np.linalg.solve(self.inertia[alive], momentum[:, :, None])[:, :, 0]
+            self.inertia[alive] = product(product(r, self.inertia[alive]), r.transpose(0, 2, 1))
+            self.spin[alive] = solve(self.inertia[alive], momentum)
         still = np.where(self.velocity.any(axis=1) | old_spin.any(axis=1), 0.0, 1.0)
         still[n:] = -1.0
         gained = np.zeros((b.grain_count + CHUNK - 1) // CHUNK)
@@ -293,12 +294,12 @@ class Aggregates:
             )  # fmt: skip
         for w in np.flatnonzero(self.wall >= 0):
             k = self.wall[w]
-            b.position[w] = self.centre[k] + shift[k] + turned[k] @ (b.position[w] - self.centre[k])
+            b.position[w] = self.centre[k] + shift[k] + times(turned[k], b.position[w] - self.centre[k])
             turn_body(b.orientation, w, old_spin[k, 0], old_spin[k, 1], old_spin[k, 2], h)
         self.centre += shift
         if (self.wall >= 0).any():
             self.carry(np.zeros(0, np.int32), np.flatnonzero(self.wall >= 0).astype(np.int32))
-        return float(gained.sum())
+        return total(gained)
 
     def checkpoint(self) -> dict[str, Any]:
         names = ("centre", "velocity", "spin", "mass", "inertia", "used", "travel", "wall")
@@ -311,11 +312,11 @@ class Aggregates:
 
 def rotations(angle: FloatArray) -> FloatArray:
     """(n, 3, 3) turns about the vectors ``angle`` (n, 3) by their lengths [rad]."""
-    size = np.sqrt(np.einsum("ni,ni->n", angle, angle))
+    size = length(angle)
     cross = np.zeros((len(angle), 3, 3))
     cross[:, 0, 1], cross[:, 0, 2], cross[:, 1, 2] = -angle[:, 2], angle[:, 1], -angle[:, 0]
     cross -= cross.transpose(0, 2, 1)
     small = size < 1e-4
-    part = np.where(small, 1.0 - size**2 / 6.0, np.sin(size) / np.where(small, 1.0, size))
-    square = np.where(small, 0.5 - size**2 / 24.0, (1.0 - np.cos(size)) / np.where(small, 1.0, size**2))
-    return np.eye(3) + part[:, None, None] * cross + square[:, None, None] * (cross @ cross)
+    part = np.where(small, 1.0 - size * size / 6.0, sin(size) / np.where(small, 1.0, size))
+    square = np.where(small, 0.5 - size * size / 24.0, (1.0 - cos(size)) / np.where(small, 1.0, size * size))
+    return np.eye(3) + part[:, None, None] * cross + square[:, None, None] * product(cross, cross)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
 from pydantic import model_validator
 
 from .._jit import FloatArray
+from ..arithmetic import cos, length
 from ..contact.model import Finite, NonNegative, Positive, Record, Vector
 from .shapes import Shape
 
@@ -39,9 +41,12 @@ class Motion(Record):
         """Velocity [m/s] and spin [rad/s] at ``time`` [s]."""
         if time < self.start or (self.stop is not None and time >= self.stop):
             return np.zeros(3), np.zeros(3)
-        phase = 2 * np.pi * self.frequency
-        swing = np.asarray(self.amplitude) * phase * np.cos(phase * (time - self.start))
-        return np.asarray(self.velocity) + swing, np.asarray(self.spin, float)
+        velocity, spin = np.asarray(self.velocity, float), np.asarray(self.spin, float)
+        if self.frequency > 0 and any(self.amplitude):
+            turns = self.frequency * (time - self.start)
+            swing = 2 * np.pi * self.frequency * cos(2 * np.pi * (turns - math.floor(turns)))
+            velocity = velocity + swing * np.asarray(self.amplitude)
+        return velocity, spin
 
 
 class Body(Record):
@@ -82,6 +87,6 @@ class Body(Record):
             raise ValueError(f"body {self.name!r} is dynamic; a belt (surface_velocity) needs a static or kinematic body")
         if self.kind != "kinematic" and self.motion != Motion():
             raise ValueError(f"body {self.name!r} is {self.kind}; only a kinematic body has a motion")
-        if not np.linalg.norm(self.orientation) > 0:
+        if not length(self.orientation) > 0:
             raise ValueError(f"orientation of body {self.name!r} must not be zero")
         return self

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import PlainSerializer, PlainValidator
 
 from .._jit import FloatArray
+from ..arithmetic import determinant, dot, inverse, length, product
 from ..contact.model import Record
 
 FLATTEST = 1e-6  # a cell whose vectors span less than this part of their box is refused
@@ -24,8 +25,7 @@ def _vectors(value: Any) -> FloatArray:
         raise ValueError(f"must be 1 to 3 lengths, or as many vectors of that dimension, has shape {array.shape}")
     if not np.isfinite(array).all():
         raise ValueError("must be finite")
-    lengths = np.linalg.norm(array, axis=1)
-    if not np.linalg.det(array) > FLATTEST * np.prod(lengths):
+    if not determinant(array) > FLATTEST * np.prod(length(array)):
         raise ValueError(f"must span a volume, right-handed, has {array.tolist()}")
     array.setflags(write=False)
     return array
@@ -53,7 +53,7 @@ class Cell(Record):
     @property
     def volume(self) -> float:
         """[m^d]: of a cell that repeats in two directions it is an area."""
-        return float(np.linalg.det(self.vectors))
+        return float(determinant(self.vectors))
 
     @property
     def upright(self) -> bool:
@@ -68,16 +68,16 @@ class Cell(Record):
     @cached_property
     def inverse(self) -> FloatArray:
         """(d, d): x @ inverse are the coordinates of x along the vectors."""
-        return np.asarray(np.linalg.inv(self.vectors), np.float64)
+        return inverse(self.vectors)
 
     @property
     def heights(self) -> FloatArray:
         """(d,) [m] distance of the two faces across each vector."""
-        return 1 / np.linalg.norm(self.inverse, axis=0)
+        return np.asarray(1 / length(self.inverse.T))
 
     def deformed(self, gradient: FloatArray) -> Cell:
         """The cell after the affine motion x -> ``gradient`` x."""
-        return Cell(vectors=self.vectors @ np.asarray(gradient).T)
+        return Cell(vectors=product(self.vectors, np.asarray(gradient).T))
 
     def sheared(self, strain: float) -> Cell:
         """Simple shear in the x-y plane: x moves by ``strain`` y."""
@@ -90,7 +90,7 @@ class Cell(Record):
     def reduced(self) -> Cell:
         """The same lattice with vectors that lean as little as they can: each is cut by those before it, from the last to the second."""
         vectors = self.vectors.copy()
-        lower = np.linalg.qr(vectors.T)[1].T  # the same, turned so that the first lies along x, the second in the x-y plane
+        lower = _turned(vectors)
         for row in range(1, self.dim):
             for other in reversed(range(row)):
                 times = np.rint(lower[row, other] / lower[other, other])
@@ -101,15 +101,28 @@ class Cell(Record):
     def wrap(self, position: FloatArray) -> FloatArray:
         """Positions (N, d or more) [m] moved into the cell along its vectors; other axes are left as they are."""
         wrapped = np.array(position, float)
-        part = wrapped[:, : self.dim] @ self.inverse
-        wrapped[:, : self.dim] = (part - np.floor(part)) @ self.vectors
+        part = product(wrapped[:, : self.dim], self.inverse)
+        wrapped[:, : self.dim] = product(part - np.floor(part), self.vectors)
         return wrapped
 
     def nearest(self, branch: FloatArray) -> FloatArray:
         """Vectors (N, d or more) [m] between two things, to the nearest image of the second; of a cell that leans as little as it can."""
         short = np.array(branch, float)
-        short[:, : self.dim] -= np.rint(short[:, : self.dim] @ self.inverse) @ self.vectors
+        short[:, : self.dim] -= product(np.rint(product(short[:, : self.dim], self.inverse)), self.vectors)
         return short
+
+
+def _turned(vectors: FloatArray) -> FloatArray:
+    """The same vectors, turned so that the first lies along x, the second in the x-y plane."""
+    lower, axes = np.zeros_like(vectors), np.zeros_like(vectors)
+    for row in range(len(vectors)):
+        rest = vectors[row]
+        for k in range(row):
+            lower[row, k] = dot(rest, axes[k])
+            rest = rest - lower[row, k] * axes[k]
+        lower[row, row] = length(rest)
+        axes[row] = rest / lower[row, row]
+    return lower
 
 
 def simple_shear(dim: int, strain: float) -> FloatArray:

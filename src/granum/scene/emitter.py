@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from .._jit import FloatArray
+from ..arithmetic import cos, length, sin, uniform
 from ..contact.model import Finite, Positive, Record, Vector
 from .shapes import unit
 from .sizes import Sizes
@@ -28,10 +29,10 @@ class Disc(Record):
         """(count, 3) evenly spread over the source [m]."""
         n = np.asarray(self.normal)
         u = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
-        u /= np.linalg.norm(u)
+        u /= length(u)
         radius = self.diameter / 2 * np.sqrt(rng.random((count, 1)))
         angle = 2 * np.pi * rng.random((count, 1))
-        return np.asarray(self.centre) + radius * (np.cos(angle) * u + np.sin(angle) * np.cross(n, u))
+        return np.asarray(self.centre) + radius * (cos(angle) * u + sin(angle) * np.cross(n, u))
 
 
 class Rectangle(Record):
@@ -63,7 +64,7 @@ class BoxSource(Record):
 
     def points(self, rng: np.random.Generator, count: int) -> FloatArray:
         """(count, 3) evenly spread over the source [m]."""
-        return rng.uniform(self.lower, self.upper, (count, 3))
+        return uniform(rng, self.lower, self.upper, (count, 3))
 
 
 class Emitter(Record):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -43,9 +44,7 @@ class CylinderRegion(Record):
     @property
     def bounds(self) -> tuple[Vector, Vector]:
         """Lower and upper corner [m] of the box around it."""
-        half = [
-            0.5 * self.length * abs(a) + self.radius * max(0.0, 1.0 - a * a) ** 0.5 for a in self.axis
-        ]
+        half = [0.5 * self.length * abs(a) + self.radius * math.sqrt(max(0.0, 1.0 - a * a)) for a in self.axis]
         (x, y, z), (u, v, w) = self.centre, half
         return (x - u, y - v, z - w), (x + u, y + v, z + w)
 

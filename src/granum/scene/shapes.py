@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field, PlainSerializer, PlainValidator, field_validator, model_validator
 
 from .._jit import FloatArray, IntArray
+from ..arithmetic import dot, length
 from ..checks import InputError
 from ..contact.model import Positive, Record, Vector
 
@@ -42,12 +43,12 @@ class Wall(Record):
 
 def unit(value: Vector) -> Vector:
     """The vector brought to length 1."""
-    length = float(np.linalg.norm(value))
-    if not length > 0:
+    size = float(length(value))
+    if not size > 0:
         raise ValueError("must not be a zero vector")
-    if abs(length - 1) < 1e-15:  # a scene read back from its recording keeps its bits
+    if abs(size - 1) < 1e-15:  # a scene read back from its recording keeps its bits
         return value
-    x, y, z = np.asarray(value) / length
+    x, y, z = np.asarray(value) / size
     return float(x), float(y), float(z)
 
 
@@ -156,8 +157,8 @@ def check_mesh(vertices: FloatArray, triangles: IntArray, name: str) -> None:
             f"{name} names vertex {int(triangles.max())} but has {len(vertices)} vertices (numbered from 0)"
         )
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    twice_area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    longest = np.maximum(np.maximum(np.sum((b - a) ** 2, 1), np.sum((c - b) ** 2, 1)), np.sum((a - c) ** 2, 1))
+    twice_area = length(np.cross(b - a, c - a))
+    longest = np.maximum(np.maximum(dot(b - a, b - a), dot(c - b, c - b)), dot(a - c, a - c))
     flat = np.flatnonzero(twice_area <= 1e-12 * longest)
     if len(flat):
         raise ValueError(f"{name} has {len(flat)} degenerate triangle(s) without area, the first is number {flat[0]}")

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from .._jit import FloatArray
+from ..arithmetic import exp, normal, total, uniform
 from ..contact.model import NonNegative, Positive, Record
 
 
@@ -22,7 +23,7 @@ class Discrete(Record):
 
     @model_validator(mode="after")
     def _match(self) -> Discrete:
-        if self.fractions is not None and (len(self.fractions) != len(self.diameters) or not sum(self.fractions) > 0):
+        if self.fractions is not None and (len(self.fractions) != len(self.diameters) or not any(self.fractions)):
             raise ValueError(f"fractions must be as many as diameters ({len(self.diameters)}) and not all zero")
         return self
 
@@ -33,7 +34,7 @@ class Discrete(Record):
 
     def sample(self, rng: np.random.Generator, count: int) -> FloatArray:
         """(count,) diameters [m]."""
-        weight = None if self.fractions is None else np.asarray(self.fractions) / sum(self.fractions)
+        weight = None if self.fractions is None else np.asarray(self.fractions) / total(self.fractions)
         return rng.choice(np.asarray(self.diameters), size=count, p=weight)
 
 
@@ -57,7 +58,7 @@ class Uniform(Record):
 
     def sample(self, rng: np.random.Generator, count: int) -> FloatArray:
         """(count,) diameters [m]."""
-        return rng.uniform(self.lower, self.upper, count)
+        return uniform(rng, self.lower, self.upper, count)
 
 
 class LogNormal(Record):
@@ -83,7 +84,7 @@ class LogNormal(Record):
 
     def sample(self, rng: np.random.Generator, count: int) -> FloatArray:
         """(count,) diameters [m]."""
-        return np.clip(self.median * np.exp(self.sigma * rng.standard_normal(count)), self.lower, self.upper)
+        return np.clip(self.median * exp(self.sigma * normal(rng, count)), self.lower, self.upper)
 
 
 def _plain(value: Any) -> Any:

@@ -129,7 +129,7 @@ class Emission:
             return 0
         radius, position = radius[:placed], tried[np.arange(placed), chosen[:placed]]
         bodies.append_grains(
-            position, radius, np.full(placed, self.material, np.int32), 1 / (self.density * 4 / 3 * math.pi * radius**3),
+            position, radius, np.full(placed, self.material, np.int32), 1 / (self.density * 4 / 3 * math.pi * radius * radius * radius),
             velocity=np.broadcast_to(self.emitter.velocity, (placed, 3)),
         )  # fmt: skip
         self.waiting = self.waiting[placed:]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arithmetic import dot, length, total
 from ..checks import RunError
 from ..nonsmooth.time_step import as_typed
 from ..scene.extent import reach_from_origin
@@ -98,15 +99,15 @@ class Guard:
             self._act(
                 self.settings.on_lost, sim, "wall",
                 f"grain {sim.bodies.id[grain]} went through wall {wall} (contact {c}) at {place(sim.position[grain])}: it moves "
-                f"{np.linalg.norm(sim.velocity[grain]) * sim.time_step / sim.radius[grain]:.2g} radii per step",
+                f"{length(sim.velocity[grain]) * sim.time_step / sim.radius[grain]:.2g} radii per step",
             )  # fmt: skip
 
     def _look_at_leaps(self, sim: Simulation, how: Smooth) -> None:
         """Smooth contacts exist only while grains overlap: one that moves half its radius in a step is found too deep, or not at all."""
         if sim.stepper.leap <= LEAP:
             return
-        fast = int(np.argmax((sim.velocity**2).sum(axis=1) / sim.radius**2))
-        speed = float(np.linalg.norm(sim.velocity[fast]))
+        fast = int(np.argmax(length(sim.velocity) / sim.radius))
+        speed = float(length(sim.velocity[fast]))
         deep = impact_depth(self.scene, speed)
         soft = f", and stiffer grains: an impact at that speed goes up to {deep:.2g} d deep at any step" if deep > LEAP else ""
         self._act(
@@ -140,8 +141,8 @@ class Guard:
         if self.lifted != sim.grain_count:
             inverse = sim.bodies.inverse_mass[sim.bodies.grains]
             yields = inverse > 0
-            self.mass = float(np.sum(1 / inverse[yields]))
-            self.lift = float(np.linalg.norm(gravity.acceleration) * np.sum(2 * sim.radius[yields] / inverse[yields]))
+            self.mass = total(1 / inverse[yields])
+            self.lift = float(length(gravity.acceleration)) * total(2 * sim.radius[yields] / inverse[yields])
             self.lifted = sim.grain_count
         if self.settings.on_energy == "off":
             return
@@ -152,7 +153,7 @@ class Guard:
         created = unexplained - self.lowest - self.stored
         limit = self.settings.energy * (self.largest_kinetic + self.lift)
         if created > limit and limit > 0:
-            fast = int(np.argmax((sim.velocity**2).sum(axis=1)))
+            fast = int(np.argmax(dot(sim.velocity, sim.velocity)))
             self.lowest, self.stored = unexplained, sim.report.elastic_energy
             self._act(
                 self.settings.on_energy, sim, "energy",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, IntArray, kernel
+from ..arithmetic import dot, times
 from ..checks import InputError
 from ..detection.detector import Detector
 from ..scene.scene import Scene
@@ -37,13 +38,13 @@ def check_cell(scene: Scene) -> None:
         )
     wall = -1
     for body in scene.all_bodies:
-        turn, spin = matrix(np.asarray(body.orientation) / np.linalg.norm(body.orientation)), np.asarray(body.motion.spin)
+        turn, spin = matrix(np.asarray(body.orientation)), np.asarray(body.motion.spin)
         for shape in body.walls:
             wall += 1
             if not isinstance(shape, Plane):
                 continue
-            normal = turn @ np.asarray(shape.normal)
-            ways = np.stack([normal, np.cross(spin, normal), spin * (spin @ normal)])  # it may turn that way
+            normal = times(turn, np.asarray(shape.normal))
+            ways = np.stack([normal, np.cross(spin, normal), spin * dot(spin, normal)])  # it may turn that way
             leans = np.abs(ways[:, : cell.dim]).max(axis=0) > ALONG
             if leans.any():
                 raise InputError(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._jit import FloatArray, LongArray
+from ..arithmetic import length
 from ..checks import InputError, known_name
 from ..io import Frame, Recording
 from ..quasistatic.course import Course, MinimiseReport
@@ -89,7 +90,7 @@ def relax_run(
     course = Course(energy, method, energy.force_scale * LIGHTEST if tolerance is None else tolerance, limit, watch)
     METHODS[method](Identity()).run(course, energy.diameter)
     contacts, force = energy.touching(course.x)
-    moved = float(np.sqrt(((course.x - start) ** 2).sum(axis=1).max()))
+    moved = float(length(course.x - start).max())
     return RelaxedRun(scene, bodies, contacts, force, course.report(), moved, ids, energy.alpha)
 
 
@@ -117,7 +118,7 @@ def frame_bodies(scene: Scene, frame: Frame) -> Bodies:
         raise InputError("the recording was written by an older granum and does not hold the motion of its walls. Run it again.")
     bodies = make_bodies(scene, with_grains=False)
     density = np.array([m.density for m in scene.materials])
-    inverse = 1 / (density[frame.material] * np.pi / 6 * (2 * frame.radius) ** 3)
+    inverse = 1 / (density[frame.material] * 4 / 3 * np.pi * frame.radius * frame.radius * frame.radius)
     placed = make_bodies(scene)  # grains of the scene have the first ids
     held = np.flatnonzero(placed.inverse_mass[placed.grains] == 0)
     inverse[np.isin(frame.id, held)] = 0.0

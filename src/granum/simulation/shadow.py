@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._jit import IntArray, LongArray
+from ..arithmetic import product
 from ..checks import RunError
 from ..detection.detector import CARRIED
 from ..reduction.error import ApproximationError, approximation_error, merged_throughout
@@ -140,7 +141,7 @@ def _neighbours(sim: Simulation) -> dict[str, Any]:
     """The neighbour list, which a reduced run keeps in the frame of its largest body, where that frame is now."""
     saved = sim.stepper.detector.neighbours.checkpoint()
     turned, shift = sim.stepper.reduced.visits.since_listed()
-    return saved | {"reference": saved["reference"] @ turned.T + shift}
+    return saved | {"reference": product(saved["reference"], turned.T) + shift}
 
 
 def _carried(sim: Simulation) -> dict[str, np.ndarray]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray
+from ..arithmetic import dot, length, total
 from ..checks import InputError, finite_positive
 from ..detection.detector import Detector
 from ..nonsmooth import NonsmoothStepper
@@ -39,16 +40,17 @@ def make_bodies(scene: Scene, with_grains: bool = True) -> Bodies:
     )
     for w, owner in enumerate(owners):
         bodies.position[w] = owner.position
-        bodies.orientation[w] = np.asarray(owner.orientation) / np.linalg.norm(owner.orientation)
+        bodies.orientation[w] = np.asarray(owner.orientation) / length(owner.orientation)
         if owner.kind == "dynamic" and owner.mass is not None:
             bodies.velocity[w], bodies.spin[w] = owner.velocity, owner.spin
             bodies.inverse_mass[w] = bodies.movable[w] = 1 / owner.mass
     for block in scene.grains if with_grains else ():
         position, diameter, velocity, spin = block.place()
         material = scene.material_index[block.material]
-        mass = scene.materials[material].density * math.pi / 6 * np.asarray(diameter) ** 3
+        radius = np.asarray(diameter) / 2
+        mass = scene.materials[material].density * 4 / 3 * math.pi * radius * radius * radius
         inverse = np.zeros(len(position)) if block.static else 1 / mass
-        bodies.append_grains(position, np.asarray(diameter) / 2, np.full(len(position), material), inverse, velocity, spin)
+        bodies.append_grains(position, radius, np.full(len(position), material), inverse, velocity, spin)
     return bodies
 
 
@@ -175,7 +177,7 @@ class Simulation:
         for stage, seconds in self.report.seconds.items():
             self.stage_seconds[stage] = self.stage_seconds.get(stage, 0.0) + seconds
         self.guard.look(self)
-        fall = 0.5 * self.guard.mass * float(gravity @ gravity) * h * h
+        fall = 0.5 * self.guard.mass * float(dot(gravity, gravity)) * h * h
         self.stepper.watch_energy(self.guard.unexplained, self.report.kinetic_energy, fall)
         if self.shadow is not None:
             self.shadow.after_step(self)
@@ -186,10 +188,11 @@ class Simulation:
 
     def _call_back(self, gravity: FloatArray) -> None:
         """Callbacks may push grains: the energy they bring is not from nothing."""
-        before = sum(energy(self.bodies, gravity)[:2])
+        before = energy(self.bodies, gravity)
         for callback in self.callbacks:
             callback(self)
-        self.guard.allow(sum(energy(self.bodies, gravity)[:2]) - before)
+        after = energy(self.bodies, gravity)
+        self.guard.allow((after[0] - before[0]) + (after[1] - before[1]))
 
     def run(self, duration: float) -> Simulation:
         """Step on for ``duration`` [s] (to the nearest whole step), with the observers looking."""
@@ -259,13 +262,13 @@ class Simulation:
         """Kinetic and gravitational energy [J] of some grains that yield."""
         b, part = self.bodies, self.bodies.wall_body_count + grains
         mass, v, surface = 1 / b.inverse_mass[part], b.velocity[part], b.radius[grains, None] * b.spin[part]
-        return float(np.sum(0.5 * mass * (np.sum(v * v, axis=1) + 0.4 * np.sum(surface**2, axis=1)))) - self._lift(part, gravity)
+        return total(0.5 * mass * (dot(v, v) + 0.4 * dot(surface, surface))) - self._lift(part, gravity)
 
     def _lift(self, part: slice | IntArray | LongArray, gravity: FloatArray) -> float:
         """Sum of m g.x [J] over the bodies of a part that yield."""
         inverse = self.bodies.inverse_mass[part]
         mass = np.divide(1.0, inverse, out=np.zeros_like(inverse), where=inverse > 0)
-        return float(mass @ (self.bodies.position[part] @ gravity))
+        return total(mass * dot(self.bodies.position[part], gravity))
 
     def checkpoint(self) -> dict[str, Any]:
         """Everything the rest of the run depends on."""

@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from .._jit import FloatArray
+from ..arithmetic import arctan2, exp, log
 from ..scene.scene import Scene
 
 LEAST = 0.1
@@ -27,12 +28,12 @@ def restitution(alpha: float, hertz: bool) -> float:
     if beta == 0.0:
         return 1.0
     if abs(beta - 1.0) < 1e-9:
-        return math.exp(-2.0)
+        return exp(-2.0)
     if beta < 1.0:
         w = math.sqrt(1.0 - beta * beta)
-        return math.exp(-beta / w * math.atan2(2 * beta * w, 2 * beta * beta - 1.0))
+        return exp(-beta / w * arctan2(2 * beta * w, 2 * beta * beta - 1.0))
     w = math.sqrt(beta * beta - 1.0)
-    return math.exp(-beta / w * math.log((beta + w) / (beta - w)))
+    return exp(-beta / w * log((beta + w) / (beta - w)))
 
 
 def damping_for(e: float, hertz: bool) -> float:

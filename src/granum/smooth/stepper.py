@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import model_validator
 
 from .._jit import FloatArray, IntArray
+from ..arithmetic import dot, length, times
 from ..contact import Material
 from ..contact.model import Record
 from ..detection.images import in_cell, period_of
@@ -223,7 +224,7 @@ class SmoothStepper:
         """The grains that may touch a wall before they leave their skin, or the walls have gone their way."""
         b, near = self.bodies, self.neighbours
         self._way = 0.25 * REACH * self.scene.size_range[1]
-        gone = np.sqrt(((b.position[b.grains] - near.reference) ** 2).sum(axis=1))  # a grain may turn back to the far side of its skin
+        gone = length(b.position[b.grains] - near.reference)  # a grain may turn back to the far side of its skin
         wide = b.radius + gone + near.skin + self._way
         looked = WallContacts(0, self.springs)
         looked.find(near.live, b, np.minimum(wide, self.reach), self._endless, self.period)
@@ -240,8 +241,8 @@ class SmoothStepper:
         if self.period is not None:
             low, high = np.where(self.period[0] > 0, 0.0, low), np.where(self.period[0] > 0, self.period[0], high)
         for w in b.moving:
-            far = np.linalg.norm(np.maximum(np.abs(low - b.position[w]), np.abs(high - b.position[w])))
-            fastest = max(fastest, float(np.linalg.norm(b.velocity[w]) + np.linalg.norm(b.spin[w]) * (far + self.reach)))
+            far = length(np.maximum(np.abs(low - b.position[w]), np.abs(high - b.position[w])))
+            fastest = max(fastest, float(length(b.velocity[w]) + length(b.spin[w]) * (far + self.reach)))
         return fastest
 
     def _push(self, h: float) -> None:
@@ -286,8 +287,8 @@ class SmoothStepper:
         for w in b.dynamic:
             applied, axes = np.asarray(self.scene.all_bodies[w].force), matrix(b.orientation[w])
             b.velocity[w] += kick * (gravity + b.inverse_mass[w] * (applied + self._wall_force[w, :3]))
-            b.spin[w] += kick * (axes @ ((axes.T @ self._wall_force[w, 3:]) / b.inertia[w]))
-            self.work += kick * float(applied @ b.velocity[w])
+            b.spin[w] += kick * times(axes, times(axes.T, self._wall_force[w, 3:]) / b.inertia[w])
+            self.work += kick * float(dot(applied, b.velocity[w]))
 
     @property
     def contacts(self) -> Contacts:
@@ -305,19 +306,19 @@ class SmoothStepper:
         apart = b[:, :3] - a[:, :3]
         if self.period is not None:
             apart -= self.period[0] * np.rint(apart * self.period[1])
-        distance = np.sqrt((apart * apart).sum(axis=1))
+        distance = length(apart)
         contacts.a[:n], contacts.b[:n], contacts.feature[:n] = order[self._a[:n]], order[self._b[:n]], 0
         contacts.normal[:n] = apart / np.where(distance > 0, distance, 1.0)[:, None]
         contacts.overlap[:n] = a[:, 3] + b[:, 3] - distance
         for name in ("a", "b", "feature", "normal", "overlap"):
             getattr(contacts, name)[n:] = getattr(t, name)
         force = np.concatenate([self._pair_force[:n], t.force])
-        push = (force[:, :3] * contacts.normal).sum(axis=1)
+        push = dot(force[:, :3], contacts.normal)
         contacts.impulse[:] = 0.0
         contacts.impulse[:, 0] = self._h * push
         contacts.impulse[:, 1:4] = self._h * (force[:, :3] - push[:, None] * contacts.normal)
         contacts.impulse[:, 4 : 1 + self.forces] = self._h * force[:, 3:]
-        rate = np.abs((self._relative_velocity() * contacts.normal).sum(axis=1))
+        rate = np.abs(dot(self._relative_velocity(), contacts.normal))
         contacts.rebound[:] = np.where(rate > IMPACT, rate, 0.0)
         return contacts
 
@@ -472,8 +473,7 @@ def _law(scene: Scene, damped: bool, hertz: bool) -> FloatArray:
 def shear_ratio(materials: Sequence[Material], hertz: bool) -> FloatArray:
     """(M, M) k_t / K: Mindlin's 8 G* / (2 E*) of the two materials, and 3/2 from the secant to the tangent of Hertz' law."""
     def pair(a: Material, b: Material) -> float:
-        normal = sum((1 - m.poisson_ratio**2) / m.youngs_modulus for m in (a, b))
-        shear = sum((2 - m.poisson_ratio) * 2 * (1 + m.poisson_ratio) / m.youngs_modulus for m in (a, b))
-        return (1.5 if hertz else 1.0) * 4 * normal / shear
+        shear = [(2 - m.poisson_ratio) * 2 * (1 + m.poisson_ratio) / m.youngs_modulus for m in (a, b)]
+        return (1.5 if hertz else 1.0) * 4 * (a.softness + b.softness) / (shear[0] + shear[1])
 
     return np.array([[pair(a, b) for b in materials] for a in materials])

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
+from ..arithmetic import length, power
 from ..checks import InputError
 from ..scene.grains import Grains
 from ..scene.scene import Scene
@@ -75,7 +74,7 @@ def too_soft(scene: Scene) -> str | None:
 
 def _depth(k: float, d: float, mass: float, speed: float, hertz: bool) -> float:
     """[m] of an elastic impact on a wall: all of m v^2 / 2 stored in 2/5 k sqrt(d/2) delta^(5/2) (Hertz) or k delta^2 / 2."""
-    return (1.25 * mass * speed**2 / (k * math.sqrt(0.5 * d))) ** 0.4 if hertz else speed * math.sqrt(mass / k)
+    return power(1.25 * mass * speed * speed / (k * math.sqrt(0.5 * d)), 0.4) if hertz else speed * math.sqrt(mass / k)
 
 
 def _limit(scene: Scene, damped: bool, mode: float, reduced: float, approach: float) -> float:
@@ -117,17 +116,17 @@ def _grains(scene: Scene, end: int) -> list[tuple[int, float, float]]:
         smallest, largest = block.sizes.range if hasattr(block, "sizes") else block.size_range
         if math.isfinite(smallest):
             own, d = scene.material_index[block.material], (smallest, largest)[end]
-            found.append((own, d, scene.materials[own].density * math.pi / 6 * d**3))
+            found.append((own, d, scene.materials[own].density * math.pi / 6 * d * d * d))
     return found
 
 
 def _speed_at_start(scene: Scene) -> float:
     """Largest speed [m/s] of the first grains, of those that are emitted, and of walls, which only drag as they turn."""
-    speeds = [math.hypot(*e.velocity) for e in scene.emitters]
-    speeds += [float(np.linalg.norm(g.velocity, axis=1).max(initial=0.0)) for g in scene.grains if isinstance(g, Grains)]
+    speeds = [float(length(e.velocity)) for e in scene.emitters]
+    speeds += [float(length(g.velocity).max(initial=0.0)) for g in scene.grains if isinstance(g, Grains)]
     for body in scene.bodies:
-        swing = 2 * math.pi * body.motion.frequency * math.hypot(*body.motion.amplitude)
-        speeds.append(math.hypot(*body.velocity) + math.hypot(*body.motion.velocity) + swing)
+        swing = 2 * math.pi * body.motion.frequency * float(length(body.motion.amplitude))
+        speeds.append(float(length(body.velocity) + length(body.motion.velocity)) + swing)
     return max(speeds, default=0.0)
 
 

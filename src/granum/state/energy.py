@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, LongArray, kernel
+from ..arithmetic import dot, times, total
 from ..parallel import LIGHT, ONE, Team
 from ..parallel.barrier import share, wait
 from .bodies import Bodies
@@ -54,9 +55,9 @@ def energy(bodies: Bodies, gravity: FloatArray, team: Team = ONE) -> tuple[float
         bodies.position, gravity[0], gravity[1], gravity[2], parts, box,
     )  # fmt: skip
     own, lifted = wall_energy(bodies, gravity)
-    kinetic, potential = parts[:, :2].sum(axis=0)
+    kinetic, potential = total(parts[:, 0]), total(parts[:, 1])
     extent = np.stack([box[:, 0].min(axis=0, initial=np.inf), box[:, 1].max(axis=0, initial=-np.inf)])
-    return float(kinetic) + own, float(potential) + lifted, float(np.sqrt(parts[:, 2].max(initial=0.0))), extent
+    return kinetic + own, potential + lifted, float(np.sqrt(parts[:, 2].max(initial=0.0))), extent
 
 
 def wall_energy(bodies: Bodies, gravity: FloatArray) -> tuple[float, float]:
@@ -64,7 +65,7 @@ def wall_energy(bodies: Bodies, gravity: FloatArray) -> tuple[float, float]:
     kinetic, potential = 0.0, 0.0
     for w in bodies.dynamic:
         mass = 1.0 / bodies.inverse_mass[w]
-        own = matrix(bodies.orientation[w]).T @ bodies.spin[w]
-        kinetic += 0.5 * mass * float(bodies.velocity[w] @ bodies.velocity[w]) + 0.5 * float(bodies.inertia[w] @ own**2)
-        potential -= mass * float(gravity @ bodies.position[w])
+        own = times(matrix(bodies.orientation[w]).T, bodies.spin[w])
+        kinetic += 0.5 * mass * float(dot(bodies.velocity[w], bodies.velocity[w])) + 0.5 * float(dot(bodies.inertia[w], own * own))
+        potential -= mass * float(dot(gravity, bodies.position[w]))
     return kinetic, potential

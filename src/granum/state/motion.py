@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 
 from .._jit import FloatArray, kernel
+from ..arithmetic import times
 from .bodies import DYNAMIC, Bodies
 from .rotation import matrix, turn
 
@@ -24,6 +25,6 @@ def move_walls(bodies: Bodies, h: float, bound: Container[int] = ()) -> None:
         before = matrix(bodies.orientation[w])
         turn_body(bodies.orientation, w, *bodies.spin[w], h)
         if bodies.kind[w] == DYNAMIC:
-            momentum = before @ (bodies.inertia[w] * (before.T @ bodies.spin[w]))
+            momentum = times(before, bodies.inertia[w] * times(before.T, bodies.spin[w]))
             after = matrix(bodies.orientation[w])
-            bodies.spin[w] = after @ ((after.T @ momentum) / bodies.inertia[w])
+            bodies.spin[w] = times(after, times(after.T, momentum) / bodies.inertia[w])

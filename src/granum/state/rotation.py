@@ -7,18 +7,23 @@ import math
 import numpy as np
 
 from .._jit import FloatArray, device
+from ..arithmetic import length
+from ..arithmetic.elementary import sincos
 
 
 @device
 def turn(q, k, wx, wy, wz, h):
     """Turn quaternion ``q[k]`` by the spin (wx, wy, wz) [rad/s], world axes, for ``h`` [s]: exact for a steady spin."""
     square = 0.25 * h * h * (wx * wx + wy * wy + wz * wz)  # of half the angle
-    if square < 1e-3:  # series of sin(x)/x and cos(x), exact to rounding here
-        f = 1.0 - square / 6.0 * (1.0 - square / 20.0 * (1.0 - square / 42.0 * (1.0 - square / 72.0)))
-        c = 1.0 - square / 2.0 * (1.0 - square / 12.0 * (1.0 - square / 30.0 * (1.0 - square / 56.0)))
+    if square < 0.1:  # series of sin(x)/x and cos(x), exact to rounding here
+        f = 1.0 + square * (-1.0 / 6.0 + square * (1.0 / 120.0 + square * (-1.0 / 5040.0 + square * (1.0 / 362880.0 + square * (
+            -1.0 / 39916800.0 + square * (1.0 / 6227020800.0))))))  # fmt: skip
+        c = 1.0 + square * (-1.0 / 2.0 + square * (1.0 / 24.0 + square * (-1.0 / 720.0 + square * (1.0 / 40320.0 + square * (
+            -1.0 / 3628800.0 + square * (1.0 / 479001600.0))))))  # fmt: skip
     else:
         half = math.sqrt(square)
-        f, c = math.sin(half) / half, math.cos(half)
+        s, c = sincos(half)
+        f = s / half
     f *= 0.5 * h
     x, y, z = f * wx, f * wy, f * wz
     a, b, d, e = q[k, 0], q[k, 1], q[k, 2], q[k, 3]
@@ -32,7 +37,7 @@ def turn(q, k, wx, wy, wz, h):
 
 def matrix(quaternion: FloatArray) -> FloatArray:
     """(3, 3) rotation from the body's frame to the world."""
-    w, x, y, z = np.asarray(quaternion, float) / np.linalg.norm(quaternion)
+    w, x, y, z = np.asarray(quaternion, float) / length(quaternion)
     return np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, IntArray
+from ..arithmetic import length
 
 CONTINUOUS, REBOUNDING, SLIDING = 0, 1, 2
 AT_BOUND = 1 - 1e-6  # of the friction bound: a contact that slides
@@ -23,8 +24,7 @@ def contact_status(normal: FloatArray, tangential: FloatArray, friction: FloatAr
 
     ``normal`` (C,) and ``tangential`` (C, 3) are forces or impulses, ``friction`` (C,) is mu.
     """
-    length = np.sqrt((tangential**2).sum(axis=1))
     bound = friction * normal
-    status = np.where((length >= AT_BOUND * bound) & (bound > 0), SLIDING, CONTINUOUS)
+    status = np.where((length(tangential) >= AT_BOUND * bound) & (bound > 0), SLIDING, CONTINUOUS)
     status[rebounding] = REBOUNDING
     return status.astype(np.int8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...arithmetic import mean
 from ..course import Course
 from ..energy import PackingEnergy
 from ..precondition import ContactStiffness, Identity, Preconditioner
@@ -51,4 +52,4 @@ class Auto:
             return False
         contacts = course.energy.touching(course.x)
         count, dim = course.x.shape
-        return len(contacts.force) > ENOUGH * dim * count and course.residual < NEAR * float(contacts.force.mean())
+        return len(contacts.force) > ENOUGH * dim * count and course.residual < NEAR * mean(contacts.force)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._jit import FloatArray, kernel
+from ...arithmetic import normal
 from ..course import Course, dot, largest
 from ..precondition import Preconditioner
 
@@ -88,7 +89,7 @@ def stiffest(course: Course, preconditioner: Preconditioner, diameter: float) ->
     0 where nothing touches.
     """
     rng = np.random.default_rng(0)
-    v = rng.standard_normal(course.x.shape)
+    v = normal(rng, course.x.shape)
     g = np.empty_like(v)
     value = 0.0
     small = 1e-7 * max(float(np.ptp(course.x)), diameter)

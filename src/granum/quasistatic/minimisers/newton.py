@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._jit import FloatArray, IntArray
-from ..blocks import diagonal_blocks, multiply
+from ...arithmetic import mean, product, times
+from ..blocks import diagonal_blocks, eigenpairs, multiply
 from ..course import Course, dot, largest
 from ..energy import of_packing
 from ..precondition import Preconditioner
@@ -76,7 +77,7 @@ class Newton:
         return u, -dot(g, u) - dot(u, hessian.times(u)) / 2
 
     def _inverse(self, r: FloatArray, own: FloatArray | None) -> FloatArray:
-        return self.preconditioner.apply(r) if own is None else np.einsum("nij,nj->ni", own, r)
+        return self.preconditioner.apply(r) if own is None else times(own, r)
 
 
 def _to_edge(u: FloatArray, p: FloatArray, radius: float) -> float:
@@ -99,6 +100,7 @@ class Hessian(NamedTuple):
 
     def inverse_blocks(self, count: int) -> FloatArray:
         """(N, d, d) inverses of the diagonal blocks, made positive where they are not."""
-        values, vectors = np.linalg.eigh(diagonal_blocks(count, self.a, self.b, self.blocks))
-        least = 1e-3 * float(np.abs(values[:, -1]).mean())
-        return np.einsum("nij,nj,nkj->nik", vectors, 1 / np.maximum(np.abs(values), max(least, 1e-300)), vectors)
+        size, vectors = eigenpairs(diagonal_blocks(count, self.a, self.b, self.blocks))
+        size = np.abs(size)
+        least = 1e-3 * mean(size.max(axis=1))
+        return product(vectors / np.maximum(size, max(least, 1e-300))[:, None, :], vectors.transpose(0, 2, 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ...arithmetic import cos, power, sin
 from ...checks import InputError, finite_positive
 from ..bodies import Body
 from ..grains import Lattice
@@ -39,12 +40,12 @@ def box(
         raise InputError(f"size_ratio of scene 'box' must be 1 or more (got {size_ratio}).")
     finite_positive("diameter", diameter, "m")
     spacing = diameter * 1.001 / 0.9
-    side = width if width is not None else max(2, round((0.9 * count) ** (1 / 3))) * spacing
-    per_layer = max(1, math.floor(side / spacing + 1e-9)) ** 2
-    height = (math.ceil(count / per_layer) + 1) * spacing
+    side = width if width is not None else max(2, round(power(0.9 * count, 1 / 3))) * spacing
+    along = max(1, math.floor(side / spacing + 1e-9))
+    height = (math.ceil(count / (along * along)) + 1) * spacing
     if time_step is None:
-        smallest, fall = diameter / size_ratio, (2 * GRAVITY * 0.3 * height) ** 0.5  # the lattice loses a third of its height
-        time_step = min((0.02 * smallest / GRAVITY) ** 0.5, 0.4 * smallest / fall)
+        smallest, fall = diameter / size_ratio, math.sqrt(2 * GRAVITY * 0.3 * height)  # the lattice loses a third of its height
+        time_step = min(math.sqrt(0.02 * smallest / GRAVITY), 0.4 * smallest / fall)
     sizes = Uniform(lower=diameter / size_ratio, upper=diameter) if size_ratio > 1 else Discrete(diameters=(diameter,))
     material = pellet(
         youngs_modulus=youngs_modulus, friction=friction, rolling_friction=rolling_friction, restitution=restitution
@@ -52,7 +53,7 @@ def box(
     lean = math.radians(tilt)
     return Scene(
         name="box", materials=(material,),
-        gravity=Gravity(acceleration=(GRAVITY * math.sin(lean), 0.0, -GRAVITY * math.cos(lean))),
+        gravity=Gravity(acceleration=(GRAVITY * sin(lean), 0.0, -GRAVITY * cos(lean))),
         grains=(Lattice(
             material="pellet", lower=(-side / 2, -side / 2, 0), upper=(side / 2, side / 2, height), count=count, sizes=sizes, seed=seed,
         ),),

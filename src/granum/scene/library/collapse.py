@@ -49,8 +49,8 @@ def collapse(
         raise InputError(f"settle of scene 'collapse' must be a finite number of seconds, 0 or more (got {settle}).")
     side, small = width * d, d / size_ratio
     grain = pellet(friction=friction, rolling_friction=rolling_friction, restitution=restitution)
-    height = count * math.pi / 12 * (d**3 + small**3) / (PACKED * side**2)  # at rest
-    high, inner, rate = 1.3 * height + 4 * d, side - d, RATE * width**2
+    height = count * math.pi / 12 * (d * d * d + small * small * small) / (PACKED * side * side)  # at rest
+    high, inner, rate = 1.3 * height + 4 * d, side - d, RATE * width * width
     emitter = Emitter(
         name="source", material=grain.name, sizes=Discrete(diameters=(d, small) if size_ratio > 1 else (d,)), rate=rate, count=count,
         source=Rectangle(corner=(d / 2, -inner / 2, high - d), edge_u=(inner, 0, 0), edge_v=(0, inner, 0)),

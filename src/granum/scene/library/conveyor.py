@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ...arithmetic import cos, sin
 from ...checks import InputError, finite_positive
 from ...contact import LinearContact, MaterialPair
 from ..emitter import Emitter, Rectangle
@@ -54,8 +55,10 @@ def conveyor(
         ("speed", speed, "m/s"), ("rate", rate, "1/s"), ("diameter", diameter, "m"), ("drop", drop, "m"), ("time_step", time_step, "s"),
     ):  # fmt: skip
         finite_positive(name, value, unit)
-    d, slope = diameter, math.tan(math.radians(REPOSE))
-    area = rate * math.pi / 6 * d**3 / (PACKED * speed)  # of the ridge's cross-section: what is fed in a second lies on what has run past
+    d, repose = diameter, math.radians(REPOSE)
+    slope = sin(repose) / cos(repose)
+    # of the ridge's cross-section: what is fed in a second lies on what has run past
+    area = rate * math.pi / 6 * d * d * d / (PACKED * speed)
     height = math.sqrt(area * slope)
     if not height < drop:
         raise InputError(

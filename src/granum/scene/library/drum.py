@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ...arithmetic import cos, mean, sin, total
 from ...checks import InputError, finite_positive, known_name
 from ...contact import HertzContact, LinearContact, MaterialPair
 from ..bodies import Body, Motion
@@ -130,13 +131,13 @@ def drum(
 
 def _lower_sites(count: int, reach: float, length: float) -> np.ndarray:
     """(count, 3) lattice sites [spacings] within ``reach`` of the axis and ``length`` along it, filled from below."""
-    along = np.arange(max(1, math.floor(length + 1e-9)))
-    along = along - along.mean()
+    layers = max(1, math.floor(length + 1e-9))
+    along = np.arange(layers) - (layers - 1) / 2
     half = max(0, math.floor(reach))
     across = np.arange(-half, half + 1)
     up = -reach + np.arange(2 * half + 1)
     z, x, y = (axis.ravel() for axis in np.meshgrid(up, across, along, indexing="ij"))
-    inside = np.hypot(x, z) <= reach + 1e-9
+    inside = x * x + z * z <= (reach + 1e-9) * (reach + 1e-9)
     x, y, z = x[inside], y[inside], z[inside]
     if len(x) < count:
         raise InputError(
@@ -149,19 +150,19 @@ def _lower_sites(count: int, reach: float, length: float) -> np.ndarray:
 
 def _above_bed(radius: float, length: float, speed: float, sizes: np.ndarray) -> CylinderSensor:
     """A wide cylinder, its lowest line parallel to a surface at the angle of repose of a bed that fills its part of the drum."""
-    part = min(1.0, float((math.pi / 6 * sizes**3).sum()) / (PACKED * math.pi * radius**2 * length))
+    part = min(1.0, math.pi / 6 * total(sizes * sizes * sizes) / (PACKED * math.pi * radius * radius * length))
     low, high = 0.0, math.pi  # half of the angle that the surface spans, seen from the axis
     while high - low > 1e-6:
         half = (low + high) / 2
-        low, high = (half, high) if half - math.sin(half) * math.cos(half) < math.pi * part else (low, half)
-    above, tilt = (FLAT - SENSED - math.cos(low)) * radius, math.radians(REPOSE)
+        low, high = (half, high) if half - sin(half) * cos(half) < math.pi * part else (low, half)
+    above, tilt = (FLAT - SENSED - cos(low)) * radius, math.radians(REPOSE)
     return CylinderSensor(
-        centre=(-math.copysign(above * math.sin(tilt), speed), 0, above * math.cos(tilt)), axis=(0, 1, 0), radius=FLAT * radius,
+        centre=(-math.copysign(above * sin(tilt), speed), 0, above * cos(tilt)), axis=(0, 1, 0), radius=FLAT * radius,
         length=2 * length,
     )  # fmt: skip
 
 
 def _fall(site: np.ndarray, size: np.ndarray) -> float:
     """About how far [diameters] the upper grains come down: the lattice is looser than a packing of 0.6, and ragged below."""
-    filled = math.pi / 6 * float(np.mean(size**3)) / SPACING**3
+    filled = math.pi / 6 * mean(size * size * size) / (SPACING * SPACING * SPACING)
     return 2 + max(0.0, 1 - filled / 0.6) * float(np.ptp(site[:, 2]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ...checks import InputError, finite_positive
 from ..emitter import Disc, Emitter
 from ..scene import Gravity, Scene
@@ -29,7 +31,7 @@ def pile(
     finite_positive("rate", rate, "1/s")
     material = pellet(youngs_modulus=youngs_modulus, friction=friction, rolling_friction=rolling_friction)
     # Grains enter at the speed of a fall of one diameter, so that the source is free again for the next ones.
-    speed = (2 * GRAVITY * diameter) ** 0.5
+    speed = math.sqrt(2 * GRAVITY * diameter)
     emitter = Emitter(
         name="source", material="pellet", sizes=Discrete(diameters=(diameter,)), rate=rate, count=count, seed=seed,
         source=Disc(centre=(0, 0, 15 * diameter), diameter=3 * diameter), velocity=(0, 0, -speed),

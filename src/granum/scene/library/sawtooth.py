@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from ..._jit import FloatArray, IntArray
+from ...arithmetic import arctan2, cos, sin
 from ...checks import InputError
 
 
@@ -23,17 +24,18 @@ def sawtooth_profile(radius: float, teeth: int, height: float, attack: float) ->
     """
     pitch, steep = 2 * math.pi / teeth, math.radians(attack)
     # A line from the valley at ``attack`` to the tangent meets the circle of the tips after ``side`` [m].
-    side = radius * math.sin(steep) - math.sqrt(max(0.0, (radius - height) ** 2 - (radius * math.cos(steep)) ** 2))
-    lead = math.atan2(side * math.cos(steep), radius - side * math.sin(steep))  # angle from the tip to the next valley
-    if not radius * math.cos(steep) < radius - height or not lead < 0.9 * pitch:
+    across, inner = radius * cos(steep), radius - height
+    side = radius * sin(steep) - math.sqrt(max(0.0, inner * inner - across * across))
+    lead = arctan2(side * cos(steep), radius - side * sin(steep))  # angle from the tip to the next valley
+    if not across < inner or not lead < 0.9 * pitch:
         raise InputError(
             f"{teeth} teeth of height {height:g} m and attack angle {attack:g} degrees do not fit a drum of radius {radius:g} m. "
             "Take fewer teeth or a wider drum."
         )
     valley = pitch * np.arange(teeth)
     angle = np.stack([valley, valley + pitch - lead], axis=1).ravel()
-    out = np.tile([radius, radius - height], teeth)
-    return np.stack([out * np.cos(angle), out * np.sin(angle)], axis=1)
+    out = np.tile([radius, inner], teeth)
+    return np.stack([out * cos(angle), out * sin(angle)], axis=1)
 
 
 def extrude(profile: FloatArray, length: float) -> tuple[FloatArray, IntArray]:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from ...arithmetic import cos, power, sin
 from ...checks import InputError, finite_positive
 from ...contact import MaterialPair
 from ..bodies import Body, Motion
@@ -121,13 +122,13 @@ def _grid(count: int, width: float, diameter: float, seed: int) -> np.ndarray:
 
 def _fall(position: np.ndarray, width: float, diameter: float) -> float:
     """How far [m] the top of the grid comes down to a packing of 0.58; a column stands already."""
-    return 0.0 if width == 1 else float(position[:, 2].max()) - len(position) / (6 / 4 * 0.58 * width**2) * diameter
+    return 0.0 if width == 1 else float(position[:, 2].max()) - len(position) / (6 / 4 * 0.58 * width * width) * diameter
 
 
 def _drop(count: int) -> float:
     """From an open floor to the tray [diameters]: a heap of all grains, 30 degrees steep and half as high again, fits in between."""
     volume = count * math.pi / 6 / 0.55
-    return 5.0 + 1.5 * (3 * volume * math.tan(math.radians(30)) ** 2 / math.pi) ** (1 / 3)
+    return 5.0 + 1.5 * power(volume / math.pi, 1 / 3)  # tan(30 degrees)^2 = 1/3
 
 
 def _tray(drop: float, diameter: float) -> Box:
@@ -139,13 +140,13 @@ def _tray(drop: float, diameter: float) -> Box:
 def _beverloo_rate(outlet: float, diameter: float) -> float:
     """Grains per second through a hole of ``outlet`` diameters [m]: 0.58 phi sqrt(g) (D - 1.4 d)^2.5 over the volume of a grain."""
     free = max(outlet - 1.4, 0.5) * diameter
-    return 0.58 * 0.58 * math.sqrt(GRAVITY) * free**2.5 / (math.pi / 6 * diameter**3)
+    return 0.58 * 0.58 * math.sqrt(GRAVITY) * free * free * math.sqrt(free) / (math.pi / 6 * diameter * diameter * diameter)
 
 
 def _circle(step: np.ndarray) -> np.ndarray:
     """(n, 2) points of the unit circle, ``step`` counts faces."""
     angle = 2 * math.pi / FACES * step
-    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    return np.stack([cos(angle), sin(angle)], axis=1)
 
 
 def _open_silo(radius: float, top: float, hole: float, opens: float, drop: float) -> list[Body]:
@@ -154,7 +155,7 @@ def _open_silo(radius: float, top: float, hole: float, opens: float, drop: float
     The lid is faster than grains can be on their way to the tray, so that it lets them go all at once.
     """
     speed = 2 * math.sqrt(2 * GRAVITY * drop)
-    corner = radius / math.cos(math.pi / FACES) * _circle(np.arange(FACES) + 0.5)
+    corner = radius / cos(math.pi / FACES) * _circle(np.arange(FACES) + 0.5)
     here = np.arange(FACES)
     after = (here + 1) % FACES
     strip = np.concatenate([np.stack([here, after, here + FACES], axis=1), np.stack([after, after + FACES, here + FACES], axis=1)])

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ..._jit import FloatArray
+from ...arithmetic import power
 
 LANDING = 0.3   # largest way of a grain in a step when it lands, in diameters
 SHAKEN = 0.02   # largest way between the extreme places of a grain along an axis, in lattice spacings
@@ -19,13 +20,13 @@ def round_layer(reach: float) -> FloatArray:
     layers = []
     for shift in (0.0, 0.5):
         x, y = (axis.ravel() for axis in np.meshgrid(step + shift, step + shift))
-        layers.append(np.stack([x, y], axis=1)[np.hypot(x, y) <= reach])
+        layers.append(np.stack([x, y], axis=1)[x * x + y * y <= reach * reach])
     return max(layers, key=len)
 
 
 def round_room(radius: float, diameter: float) -> float:
     """How far from the axis a lattice site may lie in a round room of ``radius`` [m], in spacings."""
-    return (radius - diameter / 2) / (SPACING * diameter) - SHAKEN / 2**0.5
+    return (radius - diameter / 2) / (SPACING * diameter) - SHAKEN / math.sqrt(2)
 
 
 def shake(site: FloatArray, diameter: float, seed: int) -> FloatArray:
@@ -39,12 +40,14 @@ def gentle_ramp(gravity: float, fall: float, speed: float) -> float:
 
     With g(t) = G t / T the way is G t^3 / 6 T and the speed G t^2 / 2 T.
     """
-    return 4.5 * gravity * max(fall, 0.0) ** 2 / speed**3
+    fall = max(fall, 0.0)
+    return 4.5 * gravity * fall * fall / (speed * speed * speed)
 
 
 def speed_of_fall(gravity: float, fall: float, ramp: float) -> float:
     """Speed [m/s] after a free fall by ``fall`` [m] while gravity grows during ``ramp`` [s]; gravity that is there at once: 0 s."""
-    time = (6 * max(fall, 0.0) * ramp / gravity) ** (1 / 3)
+    fall = max(fall, 0.0)
+    time = power(6 * fall * ramp / gravity, 1 / 3)
     if time < ramp:
-        return gravity * time**2 / (2 * ramp)
-    return math.sqrt(max(0.0, 2 * gravity * max(fall, 0.0) - gravity**2 * ramp**2 / 12))
+        return gravity * time * time / (2 * ramp)
+    return math.sqrt(max(0.0, 2 * gravity * fall - gravity * gravity * ramp * ramp / 12))

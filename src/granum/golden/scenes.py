@@ -1,0 +1,228 @@
+"""Twelve short runs that together touch all that leads to a state: walls, sources, sinks, cells, steppers, solvers, merging, restarts."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arithmetic import cos, normal, sin
+from ..checks import RunError
+from ..contact import LinearContact, Material
+from ..contact.power import HERTZ
+from ..observe import Checkpointer
+from ..quasistatic.jam import jam
+from ..scene import (
+    Body,
+    Box,
+    Cell,
+    CylinderRegion,
+    Disc,
+    Emitter,
+    Grains,
+    Gravity,
+    Lattice,
+    LogNormal,
+    Mesh,
+    Motion,
+    Plane,
+    Scene,
+    Sink,
+    Uniform,
+)
+from ..scene.library import make_scene
+from ..simulation import Simulation, make_settings
+from ..simulation.saved import load_run
+
+D = 0.01  # [m]
+STONE = Material(name="stone", density=2500, youngs_modulus=2e7, restitution=0.3, friction=0.5, rolling_friction=0.05)
+
+
+class Outcome(NamedTuple):
+    """What a run has come to: the arrays that are hashed, and numbers that say whether it did what it is for."""
+
+    arrays: tuple[np.ndarray, ...]
+    facts: dict[str, int]
+
+
+def _outcome(sim: Simulation) -> Outcome:
+    c, b = sim.contacts, sim.bodies
+    arrays = (b.position, b.orientation, b.velocity, b.spin, b.radius, c.a, c.b, c.normal, c.overlap, c.impulse)
+    facts = {
+        "grains": sim.grain_count, "contacts": c.contact_count, "at walls": int(np.count_nonzero(c.b < 0)),
+        "emitted": sum(e.emitted for e in sim.emissions), "left": sim.taken_out,
+        "merged": int(np.count_nonzero(b.aggregate >= 0)),
+    }  # fmt: skip
+    return Outcome(tuple(np.array(a) for a in arrays), facts)
+
+
+def _start(scene: Scene, threads: int, **settings: Any) -> Simulation:
+    return Simulation(scene, make_settings(scene.run, {"threads": threads, **settings}))
+
+
+def _run(scene: Scene, steps: int, threads: int, **settings: Any) -> Outcome:
+    sim, aggregates = _start(scene, threads, **settings), 0
+    for _ in range(steps):
+        aggregates = max(aggregates, sim.step().aggregates)
+    outcome = _outcome(sim)
+    return Outcome(outcome.arrays, {**outcome.facts, "aggregates": aggregates})
+
+
+def column(threads: int) -> Outcome:
+    """Grains on a plane; sweeps without momentum, started from the contact law."""
+    stepper = {"solver": {"momentum": False, "iterations": 30}, "warm_start": {"name": "model"}}
+    return _run(make_scene("column", {"count": 12}), 60, threads, stepper=stepper)
+
+
+def box(threads: int) -> Outcome:
+    """Grains of many sizes in a tilted box; sweeps with momentum."""
+    return _run(make_scene("box", {"count": 150, "size_ratio": 2.5, "tilt": 12.0}), 160, threads)
+
+
+def hopper(threads: int) -> Outcome:
+    """A funnel of thin triangles below a round source of log-normal sizes; what gets through leaves."""
+    angle = 2 * np.pi / 10 * np.arange(10.0)
+    ring = np.stack([cos(angle), sin(angle)], axis=1)
+    vertices = np.concatenate([np.column_stack([r * D * ring, np.full(10, z * D)]) for r, z in ((1.3, 0.0), (4.0, 2.0))])
+    here, after = np.arange(10), (np.arange(10) + 1) % 10
+    triangles = np.concatenate([np.stack([here, after, here + 10], axis=1), np.stack([after, after + 10, here + 10], axis=1)])
+    source = Emitter(
+        material="stone", sizes=LogNormal(median=0.8 * D, sigma=0.2, lower=0.6 * D, upper=D), rate=800, count=150, velocity=(0, 0, -0.8),
+        source=Disc(centre=(0, 0, 5 * D), normal=(0.1, 0.0, 1.0), diameter=5 * D), seed=3,
+    )  # fmt: skip
+    scene = Scene(
+        materials=(STONE,), emitters=(source,), walls=(Mesh(material="stone", vertices=vertices, triangles=triangles),),
+        sinks=(Sink(name="below", region=CylinderRegion(centre=(0, 0, -8 * D), radius=20 * D, length=8 * D)),),
+    )  # fmt: skip
+    return _run(scene, 200, threads, time_step=0.001)
+
+
+def drum(threads: int) -> Outcome:
+    """A toothed drum, a mesh with a front before a cylinder, that turns."""
+    parameters = {
+        "kind": "sawtooth", "count": 60, "width": 10.0, "length": 3.0, "teeth": 8, "speed": 3.0, "ramp": 0.2, "rolling_friction": 0.1,
+    }  # fmt: skip
+    return _run(make_scene("drum", parameters), 160, threads, time_step=0.0025)
+
+
+def shaker(threads: int) -> Outcome:
+    """A box that shakes and turns, with a brick among the grains that is pushed."""
+    grains = Lattice(
+        material="stone", lower=(-0.03, -0.03, 0.0), upper=(0.03, 0.03, 0.08), count=70, sizes=Uniform(lower=0.8 * D, upper=D), seed=1
+    )
+    tray = Body(
+        name="tray", kind="kinematic", motion=Motion(spin=(0.3, 0, 0.9), amplitude=(0.002, 0.0, 0.001), frequency=17.0),
+        walls=(Box(material="stone", lower=(-0.03, -0.03, 0), upper=(0.03, 0.03, 0.2), open=("+z",)),),
+    )  # fmt: skip
+    brick = Body(
+        name="brick", kind="dynamic", position=(0.0, 0.0, 0.1), mass=0.02, inertia=(2e-6, 3e-6, 4e-6), spin=(2.0, 1.0, 0.5),
+        force=(0.02, 0, 0),
+        walls=(Box(material="stone", lower=(-0.012, -0.01, -0.008), upper=(0.012, 0.01, 0.008), side="outside"),),
+    )  # fmt: skip
+    scene = Scene(materials=(STONE,), grains=(grains,), bodies=(tray, brick))
+    return _run(scene, 200, threads, time_step=0.002)
+
+
+def belt(threads: int) -> Outcome:
+    """A belt that carries grains from a source over its edge, where they leave."""
+    parameters = {"length": 40.0, "speed": 1.5, "rate": 800.0, "drop": 0.04}
+    return _run(make_scene("conveyor", parameters), 220, threads, time_step=0.003)
+
+
+def chute(threads: int) -> Outcome:
+    """A flow down a rough floor in a periodic cell."""
+    side, down = 6 * D, 0.42  # [rad]
+    x, y = (a.ravel() for a in np.meshgrid(np.arange(6.0), np.arange(6.0), indexing="ij"))
+    floor = Grains(material="stone", position=np.stack([(x + 0.5) * D, (y + 0.5) * D, 0 * x], axis=1), diameter=0.9 * D, static=True)
+    grains = Lattice(
+        material="stone", lower=(0, 0, D), upper=(side, side, 8 * D), count=100, sizes=Uniform(lower=0.8 * D, upper=0.95 * D), seed=2
+    )
+    scene = Scene(
+        materials=(STONE,), grains=(floor, grains), walls=(Plane(material="stone", point=(0, 0, -D)),), cell=Cell(vectors=(side, side)),
+        gravity=Gravity(acceleration=(9.81 * sin(down), 0.0, -9.81 * cos(down))),
+    )  # fmt: skip
+    return _run(scene, 200, threads, time_step=0.001)
+
+
+def smooth(threads: int) -> Outcome:
+    """Springs and dashpots: grains that are shot into a periodic layer on a plane."""
+    side, soft = 5 * D, STONE.model_copy(update={"youngs_modulus": 1e6, "restitution": 0.1})
+    placed = Lattice(
+        material="stone", lower=(0, 0, 0), upper=(side, side, 5 * D), count=60, sizes=Uniform(lower=0.8 * D, upper=0.9 * D), jitter=0.05
+    ).place()
+    speed = 0.2 * normal(np.random.default_rng(5), (60, 3)) + np.array([0.3, 0.0, -1.0])
+    scene = Scene(
+        materials=(soft,), walls=(Plane(material="stone"),), cell=Cell(vectors=(side, side)),
+        grains=(Grains(material="stone", position=placed[0], diameter=placed[1], velocity=speed),),
+    )  # fmt: skip
+    return _run(scene, 600, threads, stepper={"name": "smooth"}, time_step=5e-5)
+
+
+def silo(threads: int) -> Outcome:
+    """Grains that settle between many planes; multigrid."""
+    scene = make_scene("silo", {"count": 120, "width": 4.0, "ramp": 0.2, "rolling_friction": 0.1})
+    return _run(scene, 160, threads, stepper={"solver": {"name": "multigrid"}}, time_step=0.004)
+
+
+def merged(threads: int) -> Outcome:
+    """A bed that merges with its box, a rod that merges in flight and lands on it; split by contacts and by trial."""
+    x, y, z = (a.ravel() for a in np.meshgrid(np.arange(5.0), np.arange(5.0), np.arange(3.0), indexing="ij"))
+    bed = np.stack([x - 2, y - 2, z + 0.5], axis=1) * D
+    rod = np.stack([np.arange(5.0) - 2, np.zeros(5), np.zeros(5)], axis=1) * D
+    spin = np.array([5.0, 0.0, 3.0])
+    scene = Scene(
+        materials=(STONE,), law=LinearContact(stiffness=2e4),
+        walls=(Box(material="stone", lower=(-2.6 * D, -2.6 * D, 0), upper=(2.7 * D, 2.7 * D, 1), open=("+z",)),),
+        grains=(
+            Grains(material="stone", position=bed, diameter=D),
+            Grains(
+                material="stone", position=rod + np.array([0.0003, 0.0005, 0.09]), diameter=D, velocity=np.cross(spin, rod),
+                spin=np.tile(spin, (5, 1)),
+            ),
+        ),
+    )  # fmt: skip
+    reduction = {"split": ("contact", "trial"), "merge": {"smallest": 3}}
+    return _run(scene, 160, threads, stepper={"reduction": reduction}, time_step=0.002)
+
+
+def restart(threads: int, stop: bool = True) -> Outcome:
+    """Grains that rain into a box of walls whose front is lifted; the run is stopped on the way and goes on from its checkpoint."""
+    sim = _start(make_scene("collapse", {"count": 90, "width": 4.0, "settle": 0.1}), threads)
+    sim.run(70 * sim.time_step)
+    if stop:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "run.checkpoint.h5"
+            Checkpointer(path).save(sim)
+            sim = load_run(path, threads).simulation
+    sim.run(110 * sim.time_step)
+    return _outcome(sim)
+
+
+def jammed(threads: int) -> Outcome:
+    """Discs at the packing fraction at which they jam: minimisations, sparse factors, the test for rigidity."""
+    found = jam(64, dim=2, law=HERTZ, sizes=LogNormal(median=1.0, sigma=0.2, lower=0.7, upper=1.5), accuracy=1e-4)
+    packing = found.packing
+    arrays = (packing.cell.vectors, packing.position, packing.radius, np.array([found.phi_cr]), found.measured.forces)
+    return Outcome(arrays, {"grains": packing.count, "contacts": found.measured.contacts})
+
+
+SCENES: dict[str, tuple[Callable[[int], Outcome], tuple[str, ...]]] = {
+    "column": (column, ("at walls",)), "box": (box, ("at walls",)), "hopper": (hopper, ("at walls", "emitted", "left")),
+    "drum": (drum, ("at walls",)), "shaker": (shaker, ("at walls",)), "belt": (belt, ("at walls", "emitted", "left")), "chute": (chute, ()),
+    "smooth": (smooth, ("at walls",)), "silo": (silo, ("at walls",)), "merged": (merged, ("merged", "aggregates")),
+    "restart": (restart, ("emitted",)), "jammed": (jammed, ()),
+}  # fmt: skip
+"""By name: the run, with its number of threads, and which of its facts must not be 0 for it to show what it is for."""
+
+
+def run(name: str, threads: int = 1) -> Outcome:
+    """The outcome of a scene; RunError if nothing happened in it."""
+    compute, needs = SCENES[name]
+    outcome = compute(threads)
+    idle = [fact for fact in ("contacts", *needs) if not outcome.facts[fact]]
+    if idle:
+        raise RunError(f"golden scene {name!r} shows nothing: it has no {' and no '.join(idle)}. Change it in granum/golden/scenes.py.")
+    return outcome

@@ -39,7 +39,7 @@ def springs(sim):
     found, owner = {}, {}
     for n in range(s._count):
         i, j = (int(s.neighbours.order[x[n]]) for x in (s._a, s._b))
-        found[min(i, j), max(i, j)] = s._spring[s._place[n]] * (1 if i < j else -1)
+        found[min(i, j), max(i, j)] = s._spring[s._place[n], 1:] * (1 if i < j else -1)
         owner[min(i, j), max(i, j)] = i
     return found, owner
 
@@ -103,6 +103,34 @@ def test_grains_that_come_while_others_leave():
             assert_allclose(sim.velocity[count:], [(0, 0, -3 - G * sim.time_step)], rtol=1e-12)
     assert sim.grain_count == 26
     assert_allclose(sim.position, twin.position, atol=1e-14)
+
+
+@pytest.mark.parametrize("habit", [all_at_once, few_at_a_time, one_by_one])
+def test_springs_survive_two_lists_in_one_step(habit):
+    """A new grain is listed when a step begins, others that leave their skin after they have moved: pressed pairs keep their springs."""
+    def pressed(habit=None):
+        place = np.array([(x, y, z) for x in (0, 3) for y in range(10) for z in (0.0, 0.98)]) * (D, 1.5 * D, D)
+        source = BoxSource(lower=(10 * D, 0, 0), upper=(20 * D, 10 * D, 10 * D))
+        emitter = Emitter(material="m", sizes={"distribution": "discrete", "diameters": [D]}, rate=5e3, count=100, source=source)
+        spin = np.tile([(3.0, 5.0, 2.0), (-1.0, 4.0, 1.0)], (20, 1))
+        sim = make(place, spin=spin, emitters=[emitter], h=1e-4, rolling_friction=0.1, friction=1.0, youngs_modulus=1e5)
+        if habit is not None:
+            sim.callbacks.append(habit)
+        return sim
+
+    calm, restless, came = pressed(), pressed(habit), 0
+    for _ in range(20):
+        count = calm.grain_count
+        calm.step()
+        restless.step()
+        came += calm.grain_count > count
+        one, two = springs(calm)[0], springs(restless)[0]
+        assert one.keys() == two.keys()
+        assert len(one) == 20
+        for pair, spring in one.items():
+            assert_allclose(two[pair], spring, rtol=1e-9, atol=1e-9 * np.abs(spring).max())
+    assert 5 < came < 15  # every other step: then nobody but the new grain is listed at its beginning
+    assert restless.stepper.neighbours.rebuilds > calm.stepper.neighbours.rebuilds
 
 
 TURNS = {

@@ -78,7 +78,7 @@ class Plain:
         self.x, self.v, self.w = bodies.position[grains].copy(), bodies.velocity[grains].copy(), bodies.spin[grains].copy()
         self.r, self.m = bodies.radius.copy(), bodies.mass
         self.material = [scene.materials[i] for i in bodies.material]
-        self.springs = {}  # (a, b): displacement and turn of b against a; planes count -1, -2 ...
+        self.springs = {}  # (a, b): secant stiffness, displacement and turn of b against a; planes count -1, -2 ...
         self.overlaps = {}
         self.push(0.0)
 
@@ -138,11 +138,12 @@ class Plain:
 
         f_n = max(0.0, secant * delta - eta * (u @ n))
         u = u - (u @ n) * n
-        s, q = old.get((a, b), (np.zeros(3), np.zeros(3)))
+        held, s, q = old.get((a, b), (0.0, np.zeros(3), np.zeros(3)))
+        s, q = min(1.0, held / secant) * s, min(1.0, held / secant) * q
         s, q = turned(s, h * frame, n) + h * u, turned(q, h * frame) + h * w
         f_t, s = bounded(-k_t * s - eta_t * u, s, mu * f_n)
         torque, q = bounded(round_**2 * (-k_t * q - eta_t * w), q, mu_r * round_ * f_n)
-        self.springs[a, b], self.overlaps[a, b] = (s, q), delta
+        self.springs[a, b], self.overlaps[a, b] = (secant, s, q), delta
         force = f_n * n + f_t
         self.force[a] -= force
         self.torque[a] += cross(arm_a * n, -force) - torque

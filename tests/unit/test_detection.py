@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from granum.detection.detector import Detector
+from granum.detection.neighbours import NeighbourList
 from granum.detection.walls import WallTable
 from granum.scene import Body, Box, Emitter, Plane
 from granum.scene.emitter import BoxSource
@@ -85,6 +86,29 @@ def test_far_apart_and_coincident_grains():
     assert {tuple(sorted(p)) for p in zip(contacts.a.tolist(), contacts.b.tolist(), strict=True)} == {(0, 1), (2, 3), (4, 5)}
     assert np.isfinite(contacts.normal).all()
     assert_allclose(np.linalg.norm(contacts.normal, axis=1), 1.0)
+
+
+@pytest.mark.parametrize("speed", [1e3, 1e9, 1e15, 1e25])
+def test_one_grain_of_any_speed_is_listed_with_all_it_can_reach(speed):
+    """What it may cross in some steps is more cells than an integer counts, then further than an integer reaches."""
+    bodies = swarm(300, 1, 0)[0]
+    bodies.velocity[bodies.grains] *= 1e-3
+    near = NeighbourList()
+    near.update(bodies, 1e-3)
+    bodies.position[bodies.grains.start + 7] += (2.0, 0, 0)
+    bodies.velocity[bodies.grains.start + 7] = (speed, -speed, speed)
+    assert near.update(bodies, 1e-3)
+    assert near.rebuilds == 1  # it was appended
+    k, far = near.rank[7], bodies.radius + near.skin
+    apart = np.linalg.norm(near.reference - near.reference[7], axis=1)
+    expected = np.flatnonzero((apart < far + far[7]) & (np.arange(300) != 7))
+    found = near.order[near.candidate[near.candidate_first[k] : near.candidate_first[k + 1]]]
+    assert sorted(found) == expected.tolist()
+    assert len(expected) == 299 or speed == 1e3
+    near._list_all(bodies, 1e-3)
+    pairs = {frozenset((int(near.order[k]), int(near.order[j])))
+             for k in range(300) for j in near.candidate[near.candidate_first[k] : near.candidate_first[k + 1]]}  # fmt: skip
+    assert sum(7 in pair for pair in pairs) == len(expected)
 
 
 def test_static_grains_do_not_push_each_other():

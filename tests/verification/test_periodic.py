@@ -114,8 +114,8 @@ def test_momentum_is_kept(stepper):
     sim = gas(stepper)
     m = sim.bodies.mass[:, None]
     before, largest = (m * sim.velocity).sum(axis=0), np.abs(m * sim.velocity).sum()
-    go(sim, 100 if stepper == "nonsmooth" else 1000)
-    assert sim.report.contacts > 0
+    met = sum(sim.step().contacts for _ in range(100 if stepper == "nonsmooth" else 1000))
+    assert met > 10
     assert_allclose((m * sim.velocity).sum(axis=0), before, rtol=0, atol=1e-13 * largest)
 
 

@@ -41,7 +41,7 @@ def revolve(steps, normal, wall=False):
 
     sim.callbacks.append(lead)
     sim.step()
-    spring = (lambda: sim.stepper._touch.spring[0]) if wall else lambda: sim.stepper._spring[sim.stepper._place[0]]
+    spring = (lambda: sim.stepper._touch.spring[0, 1:]) if wall else lambda: sim.stepper._spring[sim.stepper._place[0], 1:]
     own = lambda: 1 if sim.contacts.a[0] == 0 else -1  # noqa: E731  a new list may turn the pair round
     across = np.cross(sim.contacts.normal[0], [0.3, -0.5, 0.7])
     loaded = np.concatenate([0.02 * D * across / np.linalg.norm(across), np.array([0.01, -0.03, 0.02])])
@@ -65,7 +65,8 @@ def test_springs_turn_with_the_contact(axis, wall):
         before, after = revolve(steps, AXES[axis], wall)
         slip, lost = np.linalg.norm(after[:3] - before[:3]) / D, np.linalg.norm(after[3:] - before[3:]) / np.linalg.norm(before[3:])
         errors.append((slip, lost))
-        assert_allclose(np.linalg.norm(after[3:]), np.linalg.norm(before[3:]), rtol=1e-12)  # no spin of one against the other
+        # No spin of one against the other. The overlap, D / 50, is known to some 100 eps, K to half of that; springs shrink as it grows.
+        assert_allclose(np.linalg.norm(after[3:]), np.linalg.norm(before[3:]), rtol=50 * np.finfo(float).eps * steps)
     errors = np.array(errors)
     slopes = np.log2(errors[:-1] / errors[1:])
     print(axis, "wall" if wall else "pair", errors[-1], slopes.tolist())

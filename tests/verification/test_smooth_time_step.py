@@ -59,17 +59,21 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_packing_stays_at_rest_just_below_the_limit(case):
-    """Friction and rolling, overlaps beyond the 1 % that the limit is for: it goes on settling, as at half the step."""
+    """Friction and rolling, overlaps beyond the 1 % that the limit is for: it settles, as its springs form, as at half the step.
+
+    A mode that grew would shake it at 0.01 m g d (below), thousands of times more.
+    """
     law, e, damping = CASES[case]
     scene, bodies = packing(law, restitution=e)
     longest = longest_step(scene, damping == "restitution")
     sim = smooth(scene, bodies, 0.99 * longest, damping)
-    still = unrest(sim, 1000)
+    still, half = unrest(sim, 1000), unrest(smooth(scene, bodies, 0.99 * longest / 2, damping), 2000)
     c = sim.contacts
     deepest = overlap_in_diameters(c.overlap, c.a, c.b, sim.radius).max()
-    print(f"{case}: {still:.1e} of m g d, overlaps up to {deepest:.3f} d")
+    print(f"{case}: {still:.2e} of m g d, {half:.2e} at half the step, overlaps up to {deepest:.3f} d")
     assert deepest > 0.01
-    assert still < 1e-5
+    assert still < 2 * half + 1e-6
+    assert still < 1e-3
 
 
 @pytest.mark.parametrize("case", ["hertz 0.1", "hertz 0.5", "linear 0.5"])

@@ -54,23 +54,33 @@ HERTZ, LINEAR = HertzContact(dissipation=2e-5), LinearContact(stiffness=150.0, d
     (HERTZ, "restitution", "verlet"), (HERTZ, "dissipation", "euler"), (LINEAR, "restitution", "euler"), (LINEAR, "dissipation", "verlet"),
 ], ids=lambda x: getattr(x, "name", x))  # fmt: skip
 def test_stepper_equals_its_twin(law, damping, integrator):
-    """Positions, velocities, spins and springs after 250 steps: to rounding, which collisions let grow."""
+    """Positions, velocities, spins and springs after 250 steps: to rounding, which collisions let grow.
+
+    How much they do, the twin tells, with places shifted by 1e-12 r: rounding shifts them by the last bit of some 10 mm in each step, a
+    random walk of 3e-17 m, 5e-14 r of the smallest grain.
+    """
     scene = crowd(law)
     stepper = {"name": "smooth", "integrator": integrator, "damping": damping}
     sim = Simulation(scene, make_settings({"stepper": stepper, "guards": FREE, "time_step": 1e-5}), bodies=make_bodies(scene))
-    twin = Plain(scene, sim.time_step, integrator, damping)
+    twin, *nudged = (Plain(scene, sim.time_step, integrator, damping) for _ in range(3))
+    for seed, other in enumerate(nudged):
+        other.x += 1e-12 * other.r[:, None] * np.random.default_rng(seed).choice([-1, 1], other.x.shape)
     seen = set()
     for _ in range(250):
         sim.step()
-        twin.step()
+        for one in (twin, *nudged):
+            one.step()
         seen.update(twin.springs)
-    worst = [
-        np.abs(ours - theirs).max() / np.abs(theirs).max()
-        for ours, theirs in ((sim.position, twin.x), (sim.velocity, twin.v), (sim.spin, twin.w))
+    ours, plain = (sim.position, sim.velocity, sim.spin), (twin.x, twin.v, twin.w)
+    error = [np.abs(one - other).max() / np.abs(other).max() for one, other in zip(ours, plain, strict=True)]
+    growth = [
+        max(np.abs(one - other).max() / np.abs(other).max() for one in some)
+        for some, other in zip(zip(*((n.x, n.v, n.w) for n in nudged), strict=True), plain, strict=True)
     ]
-    print(law.name, damping, integrator, worst, len(seen), "contacts")
+    print(law.name, damping, integrator, np.divide(error, growth), len(seen), "contacts")
     assert len(seen) > 40
-    assert max(worst) < 1e-12
+    assert (np.array(error) < 0.05 * np.array(growth)).all()
+    assert max(growth) < 1e-9  # and that is little: no verdict hangs on chaos
     assert sum(b < 0 for _, b in seen) > 5
     # the same contacts, with the same overlaps and springs, whichever grain owns the pair
     t, s = sim.stepper._touch, sim.stepper
@@ -78,10 +88,12 @@ def test_stepper_equals_its_twin(law, damping, integrator):
     spring = np.concatenate([s._spring[s._place[:pairs]], t.spring])
     c = sim.contacts
     assert c.contact_count == len(twin.springs)
-    size = np.max([np.concatenate(v) for v in twin.springs.values()], axis=0).max()
+    size = max(np.abs(np.concatenate(v[1:])).max() for v in twin.springs.values())
     for n in range(c.contact_count):
         a, b = int(c.a[n]), int(c.b[n])
         sign = -1 if b >= 0 and b < a else 1
         key = (b, a) if sign < 0 else (a, b)
         assert_allclose(c.overlap[n], twin.overlaps[key], rtol=1e-9, atol=1e-14)
-        assert_allclose(sign * spring[n], np.concatenate(twin.springs[key]), rtol=1e-9, atol=1e-9 * size)
+        secant, *springs = twin.springs[key]
+        assert_allclose(spring[n, 0], secant, rtol=1e-9)
+        assert_allclose(sign * spring[n, 1:], np.concatenate(springs), rtol=1e-9, atol=1e-9 * size)

@@ -17,7 +17,7 @@ R = D / 2
 
 def missed(sim):
     """Wall contacts that the last step did not look at: all grains against all walls, where they are now."""
-    every = WallContacts(64, 3)
+    every = WallContacts(64, 4)
     every.find(sim.stepper.neighbours.live, sim.bodies, sim.bodies.radius, sim.stepper.walls)
     own = sim.stepper._touch
     key = lambda c: set(zip(c.a.tolist(), c.b.tolist(), c.feature.tolist(), strict=True))  # noqa: E731

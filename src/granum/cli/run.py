@@ -178,8 +178,6 @@ def _settings(scene: Scene, flags: dict[str, Any], reduction: ReductionOptions) 
     known_name("warm start", stepper.get("warm_start", {}).get("name", "none"), WARM_STARTS)
     policy = reduction.over(scene, name)
     settings = make_settings(scene.run, flags, {"stepper": {"reduction": policy}} if name == "nonsmooth" else {})
-    if name == "smooth":
-        _tell_of_restitution(scene, settings)
     threads = _useful_threads(settings)
     step = settings.choose_step(scene)
     every = settings.every if settings.every is not None else max(settings.duration / 100, step.seconds)
@@ -222,14 +220,6 @@ def _dump_paths(times: list[float], output: Path, settings: Settings) -> dict[Pa
         if path.exists() and not is_problem(path):
             raise InputError(f"{path} exists and is not a problem of granum. Move it away or choose another name with -o.")
     return paths
-
-
-def _tell_of_restitution(scene: Scene, settings: Settings) -> None:
-    from ..smooth.damping import LEAST
-
-    least = float(scene.pair_table().restitution.min())
-    if least < LEAST and getattr(settings.stepper, "damping", "") == "restitution":
-        talk(f"restitution {least:g} is damped as {LEAST:g}: the smooth stepper would need ever smaller steps below that")
 
 
 def _chosen(scene: Scene, flags: dict[str, Any]) -> dict[str, str]:

@@ -53,8 +53,10 @@ def cell_code(ix, iy, iz):
 @device
 def cell_index(x, origin, inverse_width):
     """Cell coordinate of x [m]; far-off grains share the outermost cells."""
-    i = np.int64(np.floor((x - origin) * inverse_width)) + LARGEST_CELL
-    return min(max(i, np.int64(0)), np.int64(2 * LARGEST_CELL - 1))
+    i = np.floor((x - origin) * inverse_width)
+    i = i if i > -LARGEST_CELL else -LARGEST_CELL  # before it is made whole: what is too large for an integer has no sign there
+    i = i if i < LARGEST_CELL - 1 else LARGEST_CELL - 1
+    return np.int64(i) + LARGEST_CELL
 
 
 @kernel

@@ -126,7 +126,7 @@ def append_near(
             x0, x1 = cell_index(x - far, origin[0], scale), cell_index(x + far, origin[0], scale)
             y0, y1 = cell_index(y - far, origin[1], scale), cell_index(y + far, origin[1], scale)
             z0, z1 = cell_index(z - far, origin[2], scale), cell_index(z + far, origin[2], scale)
-            if (x1 - x0 + 1) * (y1 - y0 + 1) * (z1 - z0 + 1) > listed:  # more cells than grains
+            if float(x1 - x0 + 1) * float(y1 - y0 + 1) * float(z1 - z0 + 1) > listed:  # more cells than grains; too many for an integer
                 count = -1
                 break
             for iz in range(z0, z1 + 1):

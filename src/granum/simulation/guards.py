@@ -10,8 +10,11 @@ import numpy as np
 
 from ..arithmetic import dot, length, total
 from ..checks import RunError
+from ..nonsmooth.time_step import as_typed
 from ..scene.extent import reach_from_origin
 from ..scene.scene import Scene
+from ..smooth import Smooth
+from ..smooth.time_step import LEAP, impact_depth
 from ..state.contacts import overlap_in_diameters
 from .coarse import Coarse, place, two_of
 from .settings import Action, Guards
@@ -43,9 +46,12 @@ class Guard:
         return list(self.told.values())
 
     def look_ahead(self, sim: Simulation) -> None:
-        """Before the first step: is it too large for the speeds that the scene starts with?"""
+        """Before the first step: is it too large for the speeds that the scene starts with, and does the stepper follow the materials?"""
         for kind, what in self._coarse.expected(sim):
             self._tell(sim, kind, what)
+        if isinstance(sim.settings.stepper, Smooth):
+            for kind, what in sim.settings.stepper.remarks(self.scene):
+                self._tell(sim, kind, what)
 
     def allow(self, joules: float) -> None:
         """Energy that came with new grains."""
@@ -57,6 +63,8 @@ class Guard:
             self._not_finite(sim)
         self._look_at_world(sim)
         self._look_at_walls(sim)
+        if isinstance(sim.settings.stepper, Smooth):
+            self._look_at_leaps(sim, sim.settings.stepper)
         for kind, what in self._coarse.found(sim):
             self._tell(sim, kind, what)
         self._look_at_overlap(sim)
@@ -94,6 +102,20 @@ class Guard:
                 f"{length(sim.velocity[grain]) * sim.time_step / sim.radius[grain]:.2g} radii per step",
             )  # fmt: skip
 
+    def _look_at_leaps(self, sim: Simulation, how: Smooth) -> None:
+        """Smooth contacts exist only while grains overlap: one that moves half its radius in a step is found too deep, or not at all."""
+        if sim.stepper.leap <= LEAP:
+            return
+        fast = int(np.argmax(length(sim.velocity) / sim.radius))
+        speed = float(length(sim.velocity[fast]))
+        deep = impact_depth(self.scene, speed)
+        soft = f", and stiffer grains: an impact at that speed goes up to {deep:.2g} d deep at any step" if deep > LEAP else ""
+        self._act(
+            self.settings.on_lost, sim, "leap",
+            f"grain {sim.bodies.id[fast]} at {place(sim.position[fast])} moves at {speed:.3g} m/s, {sim.stepper.leap:.2g} r per step: it "
+            f"may pass others and walls unseen (limit {LEAP:g} r). Try --time-step {as_typed(how.step_for(self.scene, speed))}{soft}",
+        )  # fmt: skip
+
     def _look_at_overlap(self, sim: Simulation) -> None:
         smallest = self.scene.size_range[0]
         if sim.report.max_overlap <= self.settings.overlap * smallest or self.settings.on_overlap == "off":
@@ -102,11 +124,15 @@ class Guard:
         part = overlap_in_diameters(c.overlap, c.a, c.b, sim.radius)
         worst = int(part.argmax())
         if part[worst] > self.settings.overlap:
+            way_out = (
+                "Stiffer grains help, not a smaller step: the contact law lets them in so deep" if isinstance(sim.settings.stepper, Smooth)
+                else f"A smaller time_step helps: grains move up to {sim.stepper.fastest * sim.time_step / smallest:.2g} d per step; "
+                f"try {self._coarse.smaller_step(sim, part[worst])}"
+            )  # fmt: skip
             self._act(
                 self.settings.on_overlap, sim, "overlap",
                 f"contact {worst}, {two_of(sim, worst)}, overlaps by {part[worst]:.2f} d at {place(sim.position[c.a[worst]])} "
-                f"(limit {self.settings.overlap:g} d). A smaller time_step helps: grains move up to "
-                f"{sim.stepper.fastest * sim.time_step / smallest:.2g} d per step; try {self._coarse.smaller_step(sim, part[worst])}",
+                f"(limit {self.settings.overlap:g} d). {way_out}",
             )  # fmt: skip
 
     def _look_at_energy(self, sim: Simulation) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from .._jit import FloatArray
 from ..arithmetic import arctan2, exp, log
+from ..scene.scene import Scene
 
 LEAST = 0.1
 """The smallest restitution that is damped for: below it, damping would ask for ever smaller steps."""
@@ -51,3 +52,20 @@ def damping_table(restitution: FloatArray, hertz: bool) -> FloatArray:
     """alpha [-] of every pair of materials."""
     found = {e: damping_for(e, hertz) for e in set(restitution.ravel().tolist())}
     return np.array([[found[e] for e in row] for row in restitution.tolist()])
+
+
+def least_used(scene: Scene) -> str | None:
+    """In words, which restitution is below the least that is damped for; none: no pair that can touch."""
+    table, names = scene.pair_table().restitution, [material.name for material in scene.materials]
+    own = {scene.material_index[block.material] for block in (*scene.grains, *scene.emitters)}
+    other = {scene.material_index[wall.material] for wall in scene.all_walls} - own
+    touching = [(i, j) for i in own for j in own if i <= j] + [(i, j) for i in own for j in other]
+    pairs = sorted((float(table[i, j]), i, j) for i, j in touching if table[i, j] < LEAST)
+    if not pairs:
+        return None
+    e, i, j = pairs[0]
+    more = f" (and that of {len(pairs) - 1} more pairs)" if len(pairs) > 1 else ""
+    return (
+        f"restitution {e:.3g} of {names[i]} with {names[j]}{more} is below {LEAST:g}, the least that the smooth stepper damps for: "
+        f"{LEAST:g} is used; the nonsmooth stepper (--stepper nonsmooth) takes any"
+    )

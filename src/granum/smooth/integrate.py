@@ -52,12 +52,12 @@ def kick_and_drift(
 def kick_and_look(
     rank: IntArray, first: int, kick: float, gravity: FloatArray, force: FloatArray, sphere: FloatArray, grain: FloatArray,
     velocity: FloatArray, spin: FloatArray, box: FloatArray,
-) -> tuple[float, float, float]:  # fmt: skip
-    """v += kick a from the rows; returns kinetic energy [J], energy in the field of gravity [J] and largest speed [m/s].
+) -> tuple[float, float, float, float]:  # fmt: skip
+    """v += kick a from the rows; returns kinetic energy [J], energy in the field of gravity [J], largest speed [m/s] and largest v/r [1/s].
 
     ``box`` (2, 3) receives the lowest and highest coordinates of the centres [m].
     """
-    kinetic, potential, fastest = 0.0, 0.0, 0.0
+    kinetic, potential, fastest, swiftest = 0.0, 0.0, 0.0, 0.0
     gx, gy, gz = gravity[0], gravity[1], gravity[2]
     x0, y0, z0, x1, y1, z1 = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf
     for i in range(U(len(rank))):
@@ -76,28 +76,30 @@ def kick_and_look(
             square = vx * vx + vy * vy + vz * vz
             kinetic += 0.5 * mass * (square + turning * (wx * wx + wy * wy + wz * wz))
             potential -= mass * (gx * x + gy * y + gz * z)
-            fastest = max(fastest, square)
+            fastest, swiftest = max(fastest, square), max(swiftest, square / (r * r))
     box[0, 0], box[0, 1], box[0, 2], box[1, 0], box[1, 1], box[1, 2] = x0, y0, z0, x1, y1, z1
-    return kinetic, potential, math.sqrt(fastest)
+    return kinetic, potential, math.sqrt(fastest), math.sqrt(swiftest)
 
 
 @kernel
 def carry_springs(
-    a: IntArray, b: IntArray, old_spring: FloatArray, place: IntArray, rank: IntArray, candidate_first: IntArray,
-    candidate: IntArray, spring: FloatArray, touched: np.ndarray,
+    # touching pairs of grains, and their places in the old list; both then as ranks and places in the new one
+    a: IntArray, b: IntArray, place: IntArray,
+    old_spring: FloatArray, rank: IntArray, candidate_first: IntArray, candidate: IntArray, spring: FloatArray, touched: np.ndarray,
 ) -> None:  # fmt: skip
-    """Springs of touching pairs from an old neighbour list into a new one; ``a`` and ``b`` are grains.
+    """Springs of touching pairs from an old neighbour list into a new one.
 
-    A pair may have another owner in the new list: then its springs change sign.
+    A pair may have another owner in the new list: then its springs change sign; their stiffness, which stands first, does not.
     """
     kept = spring.shape[1]
     for n in range(len(a)):
+        old = place[n]
         i, j = rank[a[n]], rank[b[n]]
         for turned in range(2):
             for c in range(candidate_first[i], candidate_first[i + 1]):
                 if candidate[c] == j:
-                    touched[c] = 1
+                    a[n], b[n], place[n], touched[c] = i, j, c, 1
                     for f in range(kept):
-                        value = old_spring[place[n], f]
-                        spring[c, f] = -value if turned else value
+                        value = old_spring[old, f]
+                        spring[c, f] = -value if turned and f > 0 else value
             i, j = j, i

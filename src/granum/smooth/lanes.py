@@ -12,6 +12,12 @@ The secant stiffness is ``K = k sqrt(R* delta)`` (Hertz, k = 4/3 E*) or ``K = k`
 
 with u the velocity of b against a at the contact, w the spin of b against that of a, s and q their integrals since the contact began,
 turned with the contact and scaled back with the force at its bound.
+
+While K grows, s and q shrink as 1 / K: the forces of springs grow by what the contact moves, df = -k_t u dt. While K falls, s and q stay,
+and the forces fall with K. The energy in a spring, f^2 / 2 k_t = k_t s^2 / 2, falls by that either way, so that no path gains energy: a
+step's work is what the spring stores and a loss, f^2 / 2 k_t^2 dk_t as K grows, -s^2 / 2 dk_t as it falls. Springs that kept their length
+while K grows would give back more than they took, and so would forces that stayed while it falls (Elata and Berryman 1996; Thornton,
+Cummins and Cleary 2013). It is Mindlin's solution without slip for contacts that are pressed, sheared and released one after the other.
 """
 
 from __future__ import annotations
@@ -41,20 +47,24 @@ FX, FY, FZ = _fields(14, 3)         # spin of the contact's frame [rad/s]
 # its material
 STIFFNESS, DAMPING, MU, MU_R, SHEAR = _fields(17, 5)  # k, alpha, mu, mu_r, k_t / K
 # its springs, before and after
-SX, SY, SZ = _fields(22, 3)         # [m]
-QX, QY, QZ = _fields(25, 3)         # [rad]
+(HELD,) = _fields(22, 1)            # K [N/m] when they were last looked at; 0: the contact is new
+SX, SY, SZ = _fields(23, 3)         # [m]
+QX, QY, QZ = _fields(26, 3)         # [rad]
 # what comes out
-PX, PY, PZ = _fields(28, 3)         # force on b [N]
-CX, CY, CZ = _fields(31, 3)         # n x force [N]: the torque on either body is -arm times this
-TX, TY, TZ = _fields(34, 3)         # rolling torque on b [N m]
-SECANT, PUSH, LOSS = _fields(37, 3)  # K [N/m], f_n [N], eta_t [N s/m]
-ENERGY, DEEPEST = _fields(40, 2)    # sums over all blocks: elastic energy [J], largest overlap [m]
+PX, PY, PZ = _fields(29, 3)         # force on b [N]
+CX, CY, CZ = _fields(32, 3)         # n x force [N]: the torque on either body is -arm times this
+TX, TY, TZ = _fields(35, 3)         # rolling torque on b [N m]
+SHEARED, PUSH, LOSS, SHRINK = _fields(38, 4)  # k_t [N/m], f_n [N], eta_t [N s/m], what is left of springs as K grows
+ENERGY, DEEPEST, HITS = _fields(42, 3)  # over all blocks: elastic energy [J], largest overlap [m], number of impacts
 # of pairs: the 2 x 12 numbers of the two grains
-ROW_A = _fields(42, 12)
-ROW_B = _fields(54, 12)
-FIELDS = 66
+ROW_A = _fields(45, 12)
+ROW_B = _fields(57, 12)
+FIELDS = 69
 SCRATCH = FIELDS * LANES
 LAW = 5  # numbers per pair of materials: STIFFNESS, DAMPING, MU, MU_R, SHEAR
+SPRING = 4  # numbers of a contact's springs, HELD to SZ; with rolling three more
+ROLLING = 7
+IMPACT = 0.05  # [m/s]: new contacts that close faster are impacts, as in the nonsmooth stepper
 
 
 @device
@@ -62,7 +72,7 @@ def blank(s, first):
     """Empty lanes from ``first`` on: contacts of nothing with nothing, without force."""
     for f in range(FIELDS):
         for lane in range(first, LANES):
-            if U(f) * W != ENERGY and U(f) * W != DEEPEST:
+            if U(f) * W != ENERGY and U(f) * W != DEEPEST and U(f) * W != HITS:
                 s[U(f) * W + U(lane)] = 0.0
 
 
@@ -72,6 +82,7 @@ def clear_sums(s):
     for lane in range(W):
         s[ENERGY + lane] = 0.0
         s[DEEPEST + lane] = 0.0
+        s[HITS + lane] = 0.0
 
 
 @device
@@ -86,8 +97,12 @@ def push(s, h, hertz, dissipation, rolling):
         rate = nx * ux + ny * uy + nz * uz
         f = stiff * delta - eta * rate
         f = f if f > 0.0 else 0.0
+        held = s[HELD + lane]
+        shrink = held / stiff if held < stiff else 1.0
+        fast = 1.0 if rate < -IMPACT else 0.0
+        s[HITS + lane] += fast if shrink == 0.0 else 0.0
         ux, uy, uz = ux - rate * nx, uy - rate * ny, uz - rate * nz
-        # the spring turns with the contact, stays in its plane and keeps its length; then it moves on
+        # the spring turns with the contact, stays in its plane and keeps its length but for a growing K; then it moves on
         sx, sy, sz = s[SX + lane], s[SY + lane], s[SZ + lane]
         fx, fy, fz = h * s[FX + lane], h * s[FY + lane], h * s[FZ + lane]
         length = sx * sx + sy * sy + sz * sz
@@ -95,7 +110,7 @@ def push(s, h, hertz, dissipation, rolling):
         along = tx * nx + ty * ny + tz * nz
         tx, ty, tz = tx - along * nx, ty - along * ny, tz - along * nz
         turned = tx * tx + ty * ty + tz * tz
-        keep = math.sqrt(length / (turned if turned > 0.0 else 1.0))
+        keep = shrink * math.sqrt(length / (turned if turned > 0.0 else 1.0))
         sx, sy, sz = keep * tx + h * ux, keep * ty + h * uy, keep * tz + h * uz
         shear = s[SHEAR + lane]
         k_t, eta_t = shear * stiff, math.sqrt(shear * (2.0 / 7.0)) * eta
@@ -104,10 +119,10 @@ def push(s, h, hertz, dissipation, rolling):
         part = bound / math.sqrt(square) if square > bound * bound else 1.0
         px, py, pz = part * px, part * py, part * pz
         sx, sy, sz = part * sx, part * sy, part * sz
-        s[SX + lane], s[SY + lane], s[SZ + lane] = sx, sy, sz
+        s[HELD + lane], s[SX + lane], s[SY + lane], s[SZ + lane] = stiff, sx, sy, sz
         s[CX + lane], s[CY + lane], s[CZ + lane] = ny * pz - nz * py, nz * px - nx * pz, nx * py - ny * px
         s[PX + lane], s[PY + lane], s[PZ + lane] = px + f * nx, py + f * ny, pz + f * nz
-        s[SECANT + lane], s[PUSH + lane], s[LOSS + lane] = k_t, f, eta_t
+        s[SHEARED + lane], s[PUSH + lane], s[LOSS + lane], s[SHRINK + lane] = k_t, f, eta_t, shrink
         s[ENERGY + lane] += (0.4 if hertz else 0.5) * stiff * delta * delta + 0.5 * k_t * (sx * sx + sy * sy + sz * sz)
         deepest = s[DEEPEST + lane]
         s[DEEPEST + lane] = delta if delta > deepest else deepest
@@ -125,10 +140,10 @@ def resist_rolling(s, h):
         length = qx * qx + qy * qy + qz * qz
         tx, ty, tz = qx + fy * qz - fz * qy, qy + fz * qx - fx * qz, qz + fx * qy - fy * qx
         turned = tx * tx + ty * ty + tz * tz
-        keep = math.sqrt(length / (turned if turned > 0.0 else 1.0))
+        keep = s[SHRINK + lane] * math.sqrt(length / (turned if turned > 0.0 else 1.0))
         qx, qy, qz = keep * tx + h * wx, keep * ty + h * wy, keep * tz + h * wz
         r = s[ROUND + lane]
-        k_r, eta_r = s[SECANT + lane] * r * r, s[LOSS + lane] * r * r
+        k_r, eta_r = s[SHEARED + lane] * r * r, s[LOSS + lane] * r * r
         tx, ty, tz = -k_r * qx - eta_r * wx, -k_r * qy - eta_r * wy, -k_r * qz - eta_r * wz
         square, bound = tx * tx + ty * ty + tz * tz, s[MU_R + lane] * r * s[PUSH + lane]
         part = bound / math.sqrt(square) if square > bound * bound else 1.0
@@ -140,9 +155,10 @@ def resist_rolling(s, h):
 
 @device
 def sums(s):
-    """Elastic energy [J] and largest overlap [m] of all blocks."""
-    energy, deepest = 0.0, 0.0
+    """Elastic energy [J], largest overlap [m] and number of impacts of all blocks."""
+    energy, deepest, hits = 0.0, 0.0, 0.0
     for lane in range(LANES):
         energy += s[ENERGY + U(lane)]
         deepest = max(deepest, s[DEEPEST + U(lane)])
-    return energy, deepest
+        hits += s[HITS + U(lane)]
+    return energy, deepest, int(hits)

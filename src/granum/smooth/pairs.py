@@ -22,7 +22,7 @@ R, L, F = U(ROW), U(of.LAW), U(FORCE)
 A0, A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11 = ROW_A
 B0, B1, B2, B3, B4, B5, B6, B7, B8, B9, B10, B11 = ROW_B
 (NX, NY, NZ, OVERLAP, ROUND, INERTIA, ARM_A, ARM_B, UX, UY, UZ, WX, WY, WZ, FX, FY, FZ) = (U(f * of.LANES) for f in range(17))
-STIFFNESS, SX, QX, PX, CX, TX = of.STIFFNESS, of.SX, of.QX, of.PX, of.CX, of.TX
+STIFFNESS, HELD, PX, CX, TX = of.STIFFNESS, of.HELD, of.PX, of.CX, of.TX
 
 
 @kernel
@@ -89,13 +89,13 @@ def meet(s):
 def push_pairs(
     count: int, a: IntArray, b: IntArray, place: IntArray, sphere: FloatArray, grain: FloatArray, law: FloatArray, materials: int,
     hertz: bool, dissipation: float, h: float, period: FloatArray | None, spring: FloatArray, force: FloatArray, pair_force: FloatArray,
-) -> tuple[float, float]:  # fmt: skip
-    """Add the forces of touching pairs to ``force`` (R, 6); returns elastic energy [J] and largest overlap [m].
+) -> tuple[float, float, int]:  # fmt: skip
+    """Add the forces of touching pairs to ``force`` (R, 6); returns elastic energy [J], largest overlap [m] and number of impacts.
 
     ``spring`` moves on by ``h`` [s]; ``pair_force`` gets the force on b [N] and the rolling torque on b [N m] of every pair.
     """
     s = np.zeros(SCRATCH)
-    rolling = spring.shape[1] == 6
+    rolling = spring.shape[1] == of.ROLLING
     ball, own, total = sphere.reshape(-1), grain.reshape(-1), force.reshape(-1)
     rows, springs = law.reshape(-1), spring.reshape(-1)
     kept = U(spring.shape[1])
@@ -121,7 +121,7 @@ def push_pairs(
             for f in range(R):
                 s[B4 + f * W + lane] = own[j * R + f]
             for f in range(kept):
-                s[SX + f * W + lane] = springs[c + f]
+                s[HELD + f * W + lane] = springs[c + f]
         if materials > 1:
             for lane in range(U(full)):
                 m = (U(s[A11 + lane]) * U(materials) + U(s[B11 + lane])) * L
@@ -143,7 +143,7 @@ def push_pairs(
                 total[j + f + U(3)] -= arm_b * t
                 pair_force[n, f] = p
             for f in range(kept):
-                springs[c + f] = s[SX + f * W + lane]
+                springs[c + f] = s[HELD + f * W + lane]
             if rolling:
                 for f in range(U(3)):
                     t = s[TX + f * W + lane]

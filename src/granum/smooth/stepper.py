@@ -26,15 +26,15 @@ from ..state.energy import wall_energy
 from ..state.motion import move_walls
 from ..state.report import StepReport
 from ..state.rotation import matrix
-from .damping import damping_table
+from .damping import damping_table, least_used
 from .integrate import carry_springs, kick_and_drift, kick_and_look
+from .lanes import IMPACT, ROLLING, SPRING
 from .pairs import FORCE, ROW, find_touching, push_pairs
-from .time_step import automatic_step, check_step
+from .time_step import automatic_step, check_step, too_soft
 from .walls import carry_wall_springs, push_walls
 
 SKIN = Skin(least=0.15, ahead=20, slow_ahead=100, slow_skin=0.5)
 REACH = 0.5  # of the largest radius: how far beyond a grain walls are looked for, its skin and the walls' way included
-IMPACT = 0.05  # [m/s]: contacts that close or open faster are impacts, as in the nonsmooth stepper
 EMPTY = np.zeros((0, FORCE))
 CONTACTS = ("a", "b", "feature", "normal", "overlap", "impulse", "rebound")        # kept in a checkpoint
 WALL_CONTACTS = ("a", "b", "feature", "normal", "overlap", "spring", "force")
@@ -56,9 +56,14 @@ class Smooth(Record):
             raise ValueError(f"{refused.SMOOTH}. Leave reduction out, or take the stepper nonsmooth")
         return given
 
-    def step_for(self, scene: Scene) -> float:
-        """A stable time step [s]."""
-        return automatic_step(scene, self.damping == "restitution")
+    def step_for(self, scene: Scene, speed: float = 0.0) -> float:
+        """A stable time step [s], also for grains that move at ``speed`` [m/s]."""
+        return automatic_step(scene, self.damping == "restitution", speed)
+
+    def remarks(self, scene: Scene) -> list[tuple[str, str]]:
+        """What a run does otherwise than its materials say, or what they do not bear: a kind and a sentence each."""
+        found = {"restitution": least_used(scene) if self.damping == "restitution" else None, "soft": too_soft(scene)}
+        return [(kind, what) for kind, what in found.items() if what is not None]
 
 
 class SmoothStepper:
@@ -72,7 +77,8 @@ class SmoothStepper:
         self.hertz = self.pairs.exponent > 1.0
         self.dissipation = 0.0 if damped else self.pairs.dissipation
         self.law = _law(scene, damped, self.hertz)
-        self.springs = 6 if (self.pairs.rolling_friction > 0).any() else 3
+        rolls = (self.pairs.rolling_friction > 0).any()
+        self.springs, self.forces = (ROLLING, FORCE) if rolls else (SPRING, 3)  # numbers of a contact
         self.reach = (0.5 + 0.5 * REACH) * scene.size_range[1]
         self.walls = WallTable.build(scene.all_bodies, scene.material_index, self.reach)
         self._endless = endless_tubes(self.walls)
@@ -80,9 +86,11 @@ class SmoothStepper:
         self.neighbours = NeighbourList(SKIN, period=self.period)
         self.driven = bool((bodies.kind == KINEMATIC).any() or self.walls.surface_velocity.any())
         self.work, self.fastest, self.through = 0.0, 0.0, -1
+        self.leap = 0.0  # furthest way of a grain in the last step, in its own radii
         x = bodies.position[bodies.grains]
         self.extent = np.array([x.min(axis=0, initial=np.inf), x.max(axis=0, initial=-np.inf)])  # box around all grain centres [m]
         self.elastic = self.deepest = 0.0
+        self.impacts = 0
         self._contacts: Contacts | None = Contacts()
         self._h = h
         self._fresh = True  # forces have not been found yet
@@ -93,7 +101,7 @@ class SmoothStepper:
         # the pairs that touch
         self._count = 0
         self._a = self._b = self._place = np.zeros(1, np.int32)
-        self._pair_force = np.zeros((0, self.springs))
+        self._pair_force = np.zeros((0, self.forces))
         # walls: grains near them, how far those walls may still go, contacts of this step and the last
         self._near, self._way = np.zeros(0, np.int32), 0.0
         self._touch, self._last = WallContacts(0, self.springs), WallContacts(0, self.springs)
@@ -103,7 +111,7 @@ class SmoothStepper:
         """Advance from ``time`` by ``h`` [s] under ``gravity`` [m/s^2]."""
         clock = [perf_counter()]
         tick = lambda: clock.append(perf_counter())  # noqa: E731
-        self._h = h
+        self._h, self.impacts = h, 0
         self._list(0, h)
         if self._fresh:
             self._find_forces(gravity)
@@ -121,7 +129,7 @@ class SmoothStepper:
         tick()
         drift, detect, push, kick = (b - a for a, b in pairwise(clock))
         return StepReport(
-            step=number, time=time + h, contacts=touching, impacts=0, iterations=0, residual=0.0, max_overlap=self.deepest,
+            step=number, time=time + h, contacts=touching, impacts=self.impacts, iterations=0, residual=0.0, max_overlap=self.deepest,
             elastic_energy=self.elastic, kinetic_energy=kinetic, energy=kinetic + potential,
             seconds={"detection": detect, "assembly": 0.0, "impact": 0.0, "solve": push, "integrate": drift + kick},
         )  # fmt: skip
@@ -149,7 +157,8 @@ class SmoothStepper:
         if not left and len(near.rank) == b.grain_count:
             return
         count, lists, old_rank = self._count, near.rebuilds, near.rank.copy()
-        a, c, place = near.order[self._a[:count]], near.order[self._b[:count]], self._place[:count]
+        a, c, place = near.order[self._a[:count]], near.order[self._b[:count]], self._place[:count].copy()
+        again = np.ones(count, bool)  # pairs that get another place
         if not near.update(b, h):
             return
         slots, rank, known = int(near.candidate_first[-1]), near.rank, len(old_rank)
@@ -167,7 +176,6 @@ class SmoothStepper:
             self._sphere[old, :3] = np.inf  # an empty rank is out of everybody's reach
             self._spring[: len(old_spring)], self._touched[place] = old_spring, 1
             again = moved[a] | moved[c]
-            a, c, place = a[again], c[again], place[again]
             self._near = np.concatenate([self._near[~moved[self._near]], added])
         else:
             places = np.full(len(near.order), -1)
@@ -177,9 +185,15 @@ class SmoothStepper:
                 for rows in (self._force, self._grain, self._sphere)
             )
             self._way = 0.0
-        carry_springs(a, c, old_spring, place, rank, near.candidate_first, near.candidate, self._spring, self._touched)
-        self._a, self._b, self._place = (np.zeros(slots + 1, np.int32) for _ in range(3))
-        self._pair_force = np.zeros((slots, self.springs))
+        pairs = a[again], c[again], place[again]
+        carry_springs(*pairs, old_spring, rank, near.candidate_first, near.candidate, self._spring, self._touched)
+        # The list may change twice in a step, when grains come and when others leave their skin: the pairs move on with it.
+        for name, found in zip(("_a", "_b", "_place"), pairs, strict=True):
+            room = np.zeros(slots + 1, np.int32)
+            room[:count] = getattr(self, name)[:count]
+            room[:count][again] = found
+            setattr(self, name, room)
+        self._pair_force = np.zeros((slots, self.forces))
 
     def _find_touching(self) -> int:
         """Pairs and walls that touch now, with their springs."""
@@ -236,21 +250,23 @@ class SmoothStepper:
         b, near = self.bodies, self.neighbours
         self._force[:] = 0.0
         materials = len(self.scene.materials)
-        self.elastic, self.deepest = push_pairs(
+        self.elastic, self.deepest, hits = push_pairs(
             self._count, self._a, self._b, self._place, self._sphere, self._grain, self.law, materials, self.hertz, self.dissipation, h,
             self.period, self._spring, self._force, self._pair_force,
         )  # fmt: skip
+        self.impacts += hits
         t = self._touch
         self._wall_force[:] = 0.0
         if not t.count:
             return
         place = in_cell(self._sphere, 0, self.period)
-        elastic, deepest, power = push_walls(
+        elastic, deepest, hits, power = push_walls(
             t.a, t.b, t.normal, t.overlap, near.rank, place, self._grain, self.walls.body, self.walls.material,
             surface_velocity(self.walls, b.orientation), b.position, b.velocity, b.spin, b.inverse_mass, self.law, materials, self.hertz,
             self.dissipation, h, t.spring, self._force, self._wall_force, t.force,
         )  # fmt: skip
         self.elastic, self.deepest = self.elastic + elastic, max(self.deepest, deepest)
+        self.impacts += hits
         if self.driven:
             self.work += h * power
 
@@ -258,9 +274,10 @@ class SmoothStepper:
         """The second kick; kinetic and gravitational energy [J] after it."""
         b, near = self.bodies, self.neighbours
         self._kick_walls(kick, gravity)
-        kinetic, potential, self.fastest = kick_and_look(
+        kinetic, potential, self.fastest, leap = kick_and_look(
             near.rank, b.wall_body_count, kick, gravity, self._force, self._sphere, self._grain, b.velocity, b.spin, self.extent
         )
+        self.leap = leap * self._h
         own, lifted = wall_energy(b, gravity)
         return kinetic + own, potential + lifted
 
@@ -300,7 +317,7 @@ class SmoothStepper:
         contacts.impulse[:] = 0.0
         contacts.impulse[:, 0] = self._h * push
         contacts.impulse[:, 1:4] = self._h * (force[:, :3] - push[:, None] * contacts.normal)
-        contacts.impulse[:, 4 : 1 + self.springs] = self._h * force[:, 3:]
+        contacts.impulse[:, 4 : 1 + self.forces] = self._h * force[:, 3:]
         rate = np.abs(dot(self._relative_velocity(), contacts.normal))
         contacts.rebound[:] = np.where(rate > IMPACT, rate, 0.0)
         return contacts
@@ -329,8 +346,10 @@ class SmoothStepper:
         """Continue from a checkpoint."""
         self.neighbours.restore(saved["neighbours"])
         self.work, self._fresh, self._way = saved["work"], saved["fresh"], saved["way"]
-        for name in ("near", "force", "wall_force", "spring", "touched"):
+        for name in ("near", "force", "wall_force", "touched"):
             setattr(self, f"_{name}", np.array(saved[name]))
+        self._spring = with_stiffness(saved["spring"], self.springs)
+        self._spring[self._touched == 0] = 0.0
         self.extent = np.array(saved["extent"])
         self._grain, self._sphere = np.zeros((len(self._force), ROW)), np.zeros((len(self._force), 4))
         self._sphere[self.neighbours.order < 0, :3] = np.inf
@@ -339,7 +358,7 @@ class SmoothStepper:
         self._a, self._b, self._place = (np.zeros(slots + 1, np.int32) for _ in range(3))
         for name, room in (("a", self._a), ("b", self._b), ("place", self._place)):
             room[: self._count] = pairs[name]
-        self._pair_force = np.zeros((slots, self.springs))
+        self._pair_force = np.zeros((slots, self.forces))
         self._touch.restore(saved["walls"])
         old = saved["contacts"]
         self._contacts = Contacts(len(old["a"]))
@@ -381,7 +400,7 @@ class WallContacts:
         self.room = room
         self._a, self._b, self._feature = (np.zeros(room, np.int32) for _ in range(3))
         self._normal, self._overlap = np.zeros((room, 3)), np.zeros(room)
-        self._spring, self._force = np.zeros((room, self.springs)), np.zeros((room, self.springs))
+        self._spring, self._force = np.zeros((room, self.springs)), np.zeros((room, self.springs - 1))
 
     def _show(self, count: int) -> None:
         self.count = count
@@ -426,8 +445,14 @@ class WallContacts:
         self._reserve(len(saved["a"]))
         self._show(len(saved["a"]))
         for name in WALL_CONTACTS:
-            getattr(self, name)[:] = saved[name]
+            getattr(self, name)[:] = with_stiffness(saved[name], self.springs) if name == "spring" else saved[name]
         self.first, self.number = np.array(saved["first"]), np.array(saved["number"])
+
+
+def with_stiffness(spring: FloatArray, columns: int) -> FloatArray:
+    """Springs of a checkpoint, a copy; those from before their stiffness was kept keep their length in the first step."""
+    old = spring.shape[1] < columns
+    return np.column_stack([np.full(len(spring), np.inf), spring]) if old else np.array(spring)
 
 
 def endless_tubes(walls: WallTable) -> WallTable:

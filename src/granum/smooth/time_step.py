@@ -3,7 +3,8 @@
 A grain of mass m among its neighbours is a spring system whose fastest mode, grains and spins against their neighbours', has about
 w^2 = ``MODE`` k/m, with k the stiffness of one contact. Verlet and symplectic Euler follow it as long as h < 2/w, less with damping: the
 fastest mode is also the most damped. A Hertz contact grows stiffer with its overlap; the limit is found for an overlap of ``DEEP``.
-Automatic steps also resolve impacts at the speeds that grains start with. Walls that are pushed count as grains of their mass.
+Automatic steps also resolve impacts at the speeds that grains and walls start with, and nothing that the scene lets expect, falls included,
+goes further than ``WAY`` of the smallest radius in one. Walls that are pushed count as grains of their mass.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from ..arithmetic import length, power
 from ..checks import InputError
 from ..scene.grains import Grains
 from ..scene.scene import Scene
+from ..scene.speeds import expected_speeds
 from .damping import damping_table
 
 MODE = 16.0   # six neighbours with friction: two thirds of their shear stiffness on the grain's turning, twice in opposite phase
 DEEP = 0.01   # of the diameter
 # Automatic steps in a contact's own limit: some 40 in a collision, more for dashpots that set in at once, or for energy to stay
 HERTZ, LINEAR, ELASTIC = 20.0, 48.0, 50.0
+WAY, LEAP = 0.25, 0.5  # of a radius: the furthest way in an automatic step; from here on grains are met too late, or not at all
 
 
 def longest_step(scene: Scene, damped: bool) -> float:
@@ -30,18 +33,48 @@ def longest_step(scene: Scene, damped: bool) -> float:
     return _limit(scene, damped, MODE, 0.5, 0.0)
 
 
-def automatic_step(scene: Scene, damped: bool) -> float:
+def automatic_step(scene: Scene, damped: bool, speed: float = 0.0) -> float:
     """A step [s] that is stable and resolves collisions: restitution comes out within 0.01.
 
-    Where nothing damps, it is short enough for the energy to stay within 1e-4 while overlaps stay below 1 %.
+    Where nothing damps, it is short enough for the energy to stay within 1e-4 while Hertz contacts overlap by less than 1 %; linear ones,
+    which set in at once, gain or lose 4e-4 in a collision, nothing on average. ``speed`` [m/s] is what grains move at if that is faster
+    than the scene lets expect.
     """
-    alone = _limit(scene, damped, 1.0, 1.0, _approach(scene))
+    alone = _limit(scene, damped, 1.0, 1.0, 2 * max(speed, _speed_at_start(scene)))
     if not math.isfinite(alone):
         raise InputError("time_step must be given: without grains or emitters there is nothing to derive it from.")
+    fastest = max(speed, next((fast.value for fast in expected_speeds(scene)), 0.0))
+    across = WAY * 0.5 * scene.size_range[0] / fastest if fastest > 0 else math.inf
     table = scene.pair_table()
     if table.restitution.max() == 1.0 if damped else table.dissipation == 0.0:
-        return alone / ELASTIC
-    return alone / (HERTZ if table.exponent > 1.0 else LINEAR)
+        return min(alone / ELASTIC, across)
+    return min(alone / (HERTZ if table.exponent > 1.0 else LINEAR), across)
+
+
+def impact_depth(scene: Scene, speed: float) -> float:
+    """Overlap of the deepest elastic impact of a grain on a wall at ``speed`` [m/s], in diameters of that grain."""
+    table, deepest = scene.pair_table(), 0.0
+    for own, d, mass in _grains(scene, 1):  # Hertz: of any size
+        softest = float(table.stiffness[own].min())
+        deepest = max(deepest, _depth(softest, d, mass, speed, table.exponent > 1.0) / d)
+    return deepest
+
+
+def too_soft(scene: Scene) -> str | None:
+    """In words, an impact at the speeds at the start that goes so deep that grains pass each other; none: none does."""
+    speed = _speed_at_start(scene)
+    deep = impact_depth(scene, speed)
+    if deep <= LEAP:
+        return None
+    return (
+        f"an impact at {speed:.3g} m/s goes up to {deep:.2g} d deep, so that grains may pass each other and thin walls at any step: "
+        "take stiffer grains"
+    )
+
+
+def _depth(k: float, d: float, mass: float, speed: float, hertz: bool) -> float:
+    """[m] of an elastic impact on a wall: all of m v^2 / 2 stored in 2/5 k sqrt(d/2) delta^(5/2) (Hertz) or k delta^2 / 2."""
+    return power(1.25 * mass * speed * speed / (k * math.sqrt(0.5 * d)), 0.4) if hertz else speed * math.sqrt(mass / k)
 
 
 def _limit(scene: Scene, damped: bool, mode: float, reduced: float, approach: float) -> float:
@@ -57,8 +90,7 @@ def _limit(scene: Scene, damped: bool, mode: float, reduced: float, approach: fl
         for other in range(len(scene.materials)):
             k = table.stiffness[own, other]
             if hertz:  # against a wall: R* = d / 2
-                deepest = power(1.25 * mass * approach * approach / (k * math.sqrt(0.5 * d)), 0.4)  # of an elastic impact
-                k *= math.sqrt(0.5 * d * max(DEEP * d, deepest))
+                k *= math.sqrt(0.5 * d * max(DEEP * d, _depth(k, d, mass, approach, hertz)))
             secant, stiffness = k, k * (1.5 if hertz else 1.0)
             w = math.sqrt(mode * stiffness / mass)
             eta = alpha[own, other] * math.sqrt(reduced * mass * secant) if alpha is not None else table.dissipation * secant
@@ -69,12 +101,7 @@ def _limit(scene: Scene, damped: bool, mode: float, reduced: float, approach: fl
 
 def _lightest(scene: Scene) -> list[tuple[int, float, float]]:
     """Material, diameter [m] and mass [kg] of the smallest grains of every kind; walls that are pushed touch the largest grains."""
-    found = []
-    for block in (*scene.grains, *scene.emitters):
-        d = (block.sizes.range if hasattr(block, "sizes") else block.size_range)[0]
-        if math.isfinite(d):
-            own = scene.material_index[block.material]
-            found.append((own, d, scene.materials[own].density * math.pi / 6 * d * d * d))
+    found = _grains(scene, 0)
     if found:
         for body in scene.bodies:
             if body.kind == "dynamic" and body.mass is not None:
@@ -82,11 +109,25 @@ def _lightest(scene: Scene) -> list[tuple[int, float, float]]:
     return found
 
 
-def _approach(scene: Scene) -> float:
-    """Largest speed [m/s] at which the first grains, and those that are emitted, can meet."""
+def _grains(scene: Scene, end: int) -> list[tuple[int, float, float]]:
+    """Material, diameter [m] and mass [kg] of the smallest (``end`` 0) or largest (1) grains of every kind."""
+    found = []
+    for block in (*scene.grains, *scene.emitters):
+        smallest, largest = block.sizes.range if hasattr(block, "sizes") else block.size_range
+        if math.isfinite(smallest):
+            own, d = scene.material_index[block.material], (smallest, largest)[end]
+            found.append((own, d, scene.materials[own].density * math.pi / 6 * d * d * d))
+    return found
+
+
+def _speed_at_start(scene: Scene) -> float:
+    """Largest speed [m/s] of the first grains, of those that are emitted, and of walls, which only drag as they turn."""
     speeds = [float(length(e.velocity)) for e in scene.emitters]
     speeds += [float(length(g.velocity).max(initial=0.0)) for g in scene.grains if isinstance(g, Grains)]
-    return 2 * max(speeds, default=0.0)
+    for body in scene.bodies:
+        swing = 2 * math.pi * body.motion.frequency * float(length(body.motion.amplitude))
+        speeds.append(float(length(body.velocity) + length(body.motion.velocity)) + swing)
+    return max(speeds, default=0.0)
 
 
 def check_step(scene: Scene, damped: bool, h: float) -> None:

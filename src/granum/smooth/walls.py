@@ -10,7 +10,7 @@ from . import lanes as of
 from .lanes import SCRATCH, U, W, blank, clear_sums, push, sums
 
 NX, OVERLAP, ROUND, INERTIA, ARM_A, UX, WX, FX = of.NX, of.OVERLAP, of.ROUND, of.INERTIA, of.ARM_A, of.UX, of.WX, of.FX
-STIFFNESS, SX, PX, CX, TX = of.STIFFNESS, of.SX, of.PX, of.CX, of.TX
+STIFFNESS, HELD, PX, CX, TX = of.STIFFNESS, of.HELD, of.PX, of.CX, of.TX
 
 
 @kernel
@@ -48,13 +48,13 @@ def push_walls(
     law: FloatArray, materials: int, hertz: bool, dissipation: float, h: float,
     # in and out
     spring: FloatArray, force: FloatArray, wall_force: FloatArray, contact_force: FloatArray,
-) -> tuple[float, float, float]:  # fmt: skip
+) -> tuple[float, float, int, float]:  # fmt: skip
     """Add the forces of wall contacts to ``force`` (R, 6) and ``wall_force`` (W, 6), torques about the bodies' positions.
 
-    Returns elastic energy [J], largest overlap [m], and the power [W] that driven walls and belts put in.
+    Returns elastic energy [J], largest overlap [m], number of impacts, and the power [W] that driven walls and belts put in.
     """
     s = np.zeros(SCRATCH)
-    count, rolling, kept = len(a), spring.shape[1] == 6, spring.shape[1]
+    count, rolling, kept = len(a), spring.shape[1] == of.ROLLING, spring.shape[1]
     moves = np.empty((of.LANES, 6))  # velocity of the wall at the contact [m/s] and its spin [rad/s]
     power = 0.0
     clear_sums(s)
@@ -89,7 +89,7 @@ def push_walls(
             for f in range(of.LAW):
                 s[STIFFNESS + U(f) * W + lane] = law[m, f]
             for f in range(kept):
-                s[SX + U(f) * W + lane] = spring[c, f]
+                s[HELD + U(f) * W + lane] = spring[c, f]
         if full < of.LANES:
             blank(s, full)
         push(s, h, hertz, dissipation, rolling)
@@ -112,7 +112,7 @@ def push_walls(
             wall_force[body, 4] += dz * px - dx * pz
             wall_force[body, 5] += dx * py - dy * px
             for f in range(kept):
-                spring[c, f] = s[SX + U(f) * W + lane]
+                spring[c, f] = s[HELD + U(f) * W + lane]
             if rolling:
                 for f in range(3):
                     t = s[TX + U(f) * W + lane]
@@ -120,5 +120,5 @@ def push_walls(
                     wall_force[body, 3 + f] += t
                     contact_force[c, 3 + f] = t
                     power -= 0.0 if yields else t * moves[k, 3 + f]
-    energy, deepest = sums(s)
-    return energy, deepest, power
+    energy, deepest, hits = sums(s)
+    return energy, deepest, hits, power

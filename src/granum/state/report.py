@@ -16,7 +16,7 @@ class StepReport:
     """At the end of the step [s]."""
     contacts: int
     impacts: int
-    """Contacts that approached faster than v_imp."""
+    """Contacts that approached faster than v_imp (smooth: 0.05 m/s); a smooth collision, of many steps, counts in its first one."""
     iterations: int
     residual: float
     """[m/s]"""

@@ -24,7 +24,8 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
     return {
         "scene": sim.scene.name, "complete": sim.ended_by is None, "grains": sim.grain_count, "contacts": c.contact_count,
         "time": sim.time, "steps": sim.step_count, **method(sim.settings.model_dump(mode="json")), "time_step": sim.time_step,
-        "residual": sim.report.residual, "mean_overlap": mean_overlap, "max_overlap": max_overlap,
+        "residual": sim.report.residual, "residual_creep": max(0.0, sim.report.residual) / sim.scene.size_range[0],
+        "mean_overlap": mean_overlap, "max_overlap": max_overlap,
         "kinetic_energy": sim.report.kinetic_energy, "wall_seconds": sim.wall_seconds,
         "stage_seconds": {stage: sim.stage_seconds.get(stage, 0.0) for stage in STAGES},
         "state_hash": state_hash(sim.wrapped_position, sim.orientation, sim.velocity, sim.spin),
@@ -188,14 +189,24 @@ def _how(s: dict[str, Any], given: Callable[[str], str]) -> list[tuple[str, str]
     solver = [s["solver"]]
     if s.get("iterations") is not None:
         solver.append(f"{s['iterations']} iterations{given('iterations')}")
+    elif s["solver"] == "pgs":
+        solver.append("sweeps to an accuracy")
     if s.get("momentum") is not None:
         solver.append(f"momentum {'on' if s['momentum'] else 'off'}{given('momentum')}")
     solver += [f"{s[name]} {name}" for name in ("friction", "order") if s.get(name)]
     return [
         ("solver", ", ".join(solver)),
         ("warm start", start + given("warm_start")),
-        ("residual", f"{s['residual']:.6g} m/s" if s.get("residual") is not None else "unknown"),
+        ("residual", _residual(s)),
     ]  # fmt: skip
+
+
+def _residual(s: dict[str, Any]) -> str:
+    """What the last solve left over, and how fast grains at rest creep by it."""
+    if s.get("residual") is None:
+        return "unknown"
+    creep = f", a creep of {s['residual_creep']:.1e} d/s" if s.get("residual_creep") else ""
+    return f"{s['residual']:.6g} m/s{creep}"
 
 
 def _reduction_rows(s: dict[str, Any]) -> list[tuple[str, str]]:

@@ -44,7 +44,7 @@ def run(
     stepper: Annotated[str | None, typer.Option(help="nonsmooth, or smooth (springs, small steps).", rich_help_panel=SOLVE)] = None,
     solver: Annotated[str | None, typer.Option(help="Contact solver: pgs, direct or multigrid.", rich_help_panel=SOLVE)] = None,
     iterations: Annotated[
-        int | None, typer.Option(help="Sweeps per step; direct: factorisations. Default of pgs: until it is accurate.", rich_help_panel=SOLVE)
+        int | None, typer.Option(help="Sweeps per step; direct: factorisations. Default of pgs: to an accuracy.", rich_help_panel=SOLVE)
     ] = None,
     tolerance: Annotated[float | None, typer.Option(help="Stop below this residual [m/s]; 0: never.", rich_help_panel=SOLVE)] = None,
     warm_start: Annotated[str | None, typer.Option(help="none, history or model.", rich_help_panel=SOLVE)] = None,

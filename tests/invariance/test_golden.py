@@ -20,6 +20,7 @@ from granum._version import __version__
 from granum.analysis import state_hash
 from granum.checks import InputError, RunError
 from granum.golden import SCENES, hashes, scenes
+from granum.golden import __main__ as command
 from granum.parallel import team
 
 X86_V3_OFF = "AVX2 FMA3 X86_V3 AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR X86_V4"
@@ -148,6 +149,13 @@ def test_a_file_that_cannot_be_used_is_refused_in_words(content, words, tmp_path
     monkeypatch.setattr(hashes, "FILE", path)
     with pytest.raises(InputError, match="--write"):
         golden.expected()
+
+
+@pytest.mark.parametrize(("arguments", "words"), [(["--scene", "boxx"], "Did you mean 'box'"), (["--threads", "0"], "threads")])
+def test_bad_input_of_the_command_exits_with_2(arguments, words, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["golden", *arguments])
+    assert command.main() == 2
+    assert words in capsys.readouterr().err
 
 
 def test_what_is_written_is_read_back(tmp_path, monkeypatch):

@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import argparse
+import json
+import sys
 
-import typer
-
-from ..checks import known_name
-from ..cli.console import in_words, print_json, talk
+from ..checks import InputError, known_name
 from . import SCENES, compute, expected, mismatches, write
 
 
-def golden(
-    scene: Annotated[list[str] | None, typer.Option(help="Only this scene; repeatable.")] = None,
-    threads: Annotated[int, typer.Option(min=1)] = 1,
-    anew: Annotated[bool, typer.Option("--write", help="Write all hashes anew: for a change that moves bits on purpose.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The hashes of this machine as one JSON object on stdout.")] = False,
-) -> None:
-    """Compute the golden scenes and compare their hashes with those that granum was published with."""
-    if anew:
-        write()
-        talk("wrote the golden hashes. Say in CHANGELOG.md that bits have moved, and why.")
-        return
-    names = [known_name("golden scene", name, SCENES) for name in scene or SCENES]
-    found, reference = compute(names, threads), expected()
+def main() -> int:
+    """Exit code 0: equal, 1: some hashes differ, 2: bad input."""
+    parser = argparse.ArgumentParser(
+        prog="python -m granum.golden",
+        description="Compute the golden scenes and compare their hashes with those that granum was published with.",
+    )  # fmt: skip
+    parser.add_argument("--scene", action="append", metavar="NAME", help=f"only this one; repeatable: {', '.join(SCENES)}")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--write", action="store_true", help="write all hashes anew: for a change that moves bits on purpose")
+    parser.add_argument("--json", action="store_true", help="the hashes of this machine as one JSON object on stdout")
+    given = parser.parse_args()
+    try:
+        if given.write:
+            write()
+            print("wrote the golden hashes. Say in CHANGELOG.md that bits have moved, and why.", file=sys.stderr)
+            return 0
+        names = [known_name("golden scene", name, SCENES) for name in given.scene or SCENES]
+        reference = expected()
+        found = compute(names, given.threads)
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
     other = mismatches(found, reference)
-    if as_json:
-        print_json(found)
-    for name in names if not as_json else ():
-        typer.echo(f"{name:10} {found[name][:16]}  {'differs' if name in other else 'equal'}")
-    if other:
-        raise typer.Exit(1)
+    if given.json:
+        print(json.dumps(found))
+    else:
+        print("\n".join(f"{name:10} {found[name][:16]}  {'differs' if name in other else 'equal'}" for name in names))
+    return 1 if other else 0
 
 
 if __name__ == "__main__":
-    typer.run(in_words(golden))
+    sys.exit(main())

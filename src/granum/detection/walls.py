@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from ..arithmetic import times
 from ..checks import known_name
 from ..parallel.barrier import add_up, share, wait
 from ..scene.bodies import Body
@@ -88,7 +89,7 @@ def surface_velocity(walls: WallTable, orientation: FloatArray) -> FloatArray:
         return own
     turned = own.copy()
     for k in belts:
-        turned[k] = matrix(orientation[walls.body[k]]) @ own[k]
+        turned[k] = times(matrix(orientation[walls.body[k]]), own[k])
     return turned
 
 

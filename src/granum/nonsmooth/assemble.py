@@ -11,6 +11,8 @@ import math
 import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from ..arithmetic import total as sum_up
+from ..contact.push import overlap_of
 from ..parallel import LIGHT, Team
 from ..parallel.barrier import add_up, share, wait
 from .blocks import (
@@ -218,7 +220,7 @@ def aim_at_rest(
             gap_rate[c] = separation_speed(body, np.int64(slot_a[c]), np.int64(slot_b[c]), normal, c, q, lever)
         delta = max(0.0, overlap[c])
         if rebound[c] > 0.0 and delta > 0.0:
-            at_rest = (impulse[c, 0] / (h * stiffness[c])) ** (1.0 / (2.0 * exponent - 1.0))
+            at_rest = overlap_of(impulse[c, 0] / (h * stiffness[c]), exponent)
             delta = min(delta, at_rest + SETTLED * rebound[c] * h * exponent / (4.0 * upsilon))
         law, closed = h * stiffness[c] * delta, stiffness[c]  # the law's impulse at rest, and its stiffness
         if exponent > 1.0:
@@ -278,4 +280,4 @@ def elastic_energy(team: Team, overlap: FloatArray, stiffness: FloatArray, expon
     """Energy [J] that the contact law stores in all overlaps."""
     parts = np.empty((len(overlap) + CHUNK - 1) // CHUNK)
     team.run(elastic_energies, len(overlap) // LIGHT, overlap, stiffness, exponent, parts)
-    return float(parts.sum())
+    return sum_up(parts)

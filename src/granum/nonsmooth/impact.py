@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from ..contact.push import overlap_of
 from ..detection.images import nearest
 from ..parallel.barrier import add_up, share, wait
 from .assemble import SETTLED, collides, separation_speed
@@ -148,7 +149,7 @@ def part_rebounding(
         body[k, 0], body[k, 1] = i, j
         q = listed(place[c], serial_start, full)
         parting = separation_speed(packed, np.int64(slot_a[c]), np.int64(slot_b[c]), normal, c, q, lever)
-        at_rest = (impulse[c, 0] / (h * stiffness[c])) ** (1.0 / (2.0 * exponent - 1.0))
+        at_rest = overlap_of(impulse[c, 0] / (h * stiffness[c]), exponent)
         wanted[k] = rate * (overlap[c] - at_rest - max(0.0, parting) * h)
         if parting < SETTLED * rebound[c]:
             # It rests, or is pressed: forget the impact at once when the law is reached, else within some steps.

@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from .._jit import FloatArray, IntArray
+from ..arithmetic import dot, length
 from ..contact.model import NonNegative, Positive, Record
 from ..detection.detector import Detector
 from ..detection.images import in_cell, period_of
@@ -117,7 +118,7 @@ class NonsmoothStepper:
         time = self.settings.prediction * h
         if time == 0.0:
             return None
-        g = math.sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)
+        g = float(length(gravity))
         return Ahead(self.bodies.velocity, self.bodies.spin, time, g * time * h, self.settings.impact_velocity)
 
     def step(self, number: int, time: float, h: float, gravity: FloatArray) -> StepReport:
@@ -144,7 +145,7 @@ class NonsmoothStepper:
         if self.reduced is not None:
             self._merge(h)
         for w in self.bodies.dynamic:
-            self.work += h * float(np.asarray(self.scene.all_bodies[w].force) @ self.bodies.velocity[w])
+            self.work += h * float(dot(self.scene.all_bodies[w].force, self.bodies.velocity[w]))
         if impacts:
             self._return_angular_momentum()
         fast, way = self._follow_fast(h)
@@ -232,7 +233,7 @@ class NonsmoothStepper:
 
     def _accuracy(self, gravity: FloatArray) -> float:
         """Residual [m/s] at which a solve may stop."""
-        g = math.sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)
+        g = float(length(gravity))
         fall = math.sqrt(g * self.scene.size_range[0]) if g > 0.0 else self.settings.impact_velocity
         speed = math.sqrt(mean_square(self.problem.gap_rate))
         return AT_REST * fall + IN_MOTION * speed * min(1.0, speed / (FLOWING * fall))

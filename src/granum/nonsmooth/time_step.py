@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic import length
 from ..checks import InputError
 from ..scene.scene import Scene
 from ..scene.speeds import Speed, expected_speeds
@@ -65,7 +66,7 @@ def automatic_step(scene: Scene) -> TimeStep:
     smallest = scene.size_range[0]
     if not math.isfinite(smallest):
         raise InputError("time_step must be given: without grains or emitters there is nothing to derive it from.")
-    gravity = math.sqrt(sum(x * x for x in scene.gravity.acceleration))
+    gravity = float(length(scene.gravity.acceleration))
     found = largest_step(smallest, gravity, next(iter(expected_speeds(scene)), None))
     if found is None:
         raise InputError(

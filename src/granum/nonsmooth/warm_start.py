@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -10,6 +9,7 @@ from pydantic import Field
 
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
 from ..contact.model import Fraction, Record
+from ..contact.push import push_of
 from ..parallel.barrier import share, wait
 from .blocks import (
     ARM,
@@ -116,8 +116,7 @@ def model_impulses(
     low, high = share(len(place), thread, threads)
     for c in range(low, high):
         d = place[c] // LANES * fields * LANES + place[c] % LANES
-        delta = max(0.0, overlap[c])
-        pn = h * stiffness[c] * (delta * math.sqrt(delta) if exponent > 1.0 else delta)
+        pn = h * stiffness[c] * push_of(max(0.0, overlap[c]), exponent)
         impulse[c, 0] = pn
         a, b = np.int64(slot_a[c]), np.int64(slot_b[c])
         nx, ny, nz = data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES]

@@ -8,19 +8,8 @@ from itertools import product
 import numpy as np
 
 from .._jit import FloatArray
-from ..contact.model import Vector
+from ..arithmetic import dot, length
 from .shapes import Box, Cylinder, Mesh, Shape
-
-
-def dot(vectors: FloatArray, direction: FloatArray | Vector) -> FloatArray:
-    """(n,) of vectors (n, 3) with one direction or as many, summed in the order of the axes on every machine."""
-    d = np.asarray(direction)
-    return vectors[..., 0] * d[..., 0] + vectors[..., 1] * d[..., 1] + vectors[..., 2] * d[..., 2]
-
-
-def length(vectors: FloatArray) -> FloatArray:
-    """(n,) of vectors (n, 3)."""
-    return np.sqrt(vectors[..., 0] ** 2 + vectors[..., 1] ** 2 + vectors[..., 2] ** 2)
 
 
 def cross(a: FloatArray, b: FloatArray) -> FloatArray:
@@ -63,7 +52,7 @@ def reach_from_origin(wall: Shape) -> float:
     if isinstance(wall, Box):
         return float(length(_corners(wall)).max())
     if isinstance(wall, Cylinder):
-        return math.hypot(*wall.centre) + math.hypot(wall.radius, (wall.length or 0.0) / 2)
+        return float(length(wall.centre) + length((wall.radius, (wall.length or 0.0) / 2)))
     return float(length(wall.vertices).max()) if isinstance(wall, Mesh) else 0.0
 
 

@@ -11,10 +11,11 @@ import math
 import numpy as np
 
 from .._jit import FloatArray, LongArray, kernel
+from ..arithmetic import dot
 from ..state.rotation import matrix
 from .bodies import Body
 from .emitter import Emitter
-from .extent import dot, furthest
+from .extent import furthest
 from .floors import Frame, fall_to_floor
 from .grains import Lattice
 from .placed import Placed, source_points
@@ -144,7 +145,7 @@ def _packed(x: FloatArray, radius: FloatArray, fall: FloatArray) -> FloatArray:
     lowest = order[0]
     area = float(np.prod((x[:, :2] + radius[:, None]).max(axis=0) - (x[:, :2] - radius[:, None]).min(axis=0)))
     solid = np.zeros(len(x))
-    solid[order[1:]] = np.cumsum((4 / 3 * math.pi * radius**3)[order])[:-1]  # of what is below each
+    solid[order[1:]] = np.cumsum((4 / 3 * math.pi * radius * radius * radius)[order])[:-1]  # of what is below each
     return np.maximum(fall, fall[lowest] + x[:, 2] - x[lowest, 2] - solid / (PACKED * area))
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._jit import FloatArray, kernel
+from ..arithmetic import dot, length
 from ..state.rotation import matrix
 from .bodies import Body
-from .extent import cross, dot, length
+from .extent import cross
 from .scene import Scene
 from .shapes import Box, Cylinder, Mesh, Shape
 
@@ -133,7 +134,7 @@ def _to_cylinder(wall: Cylinder, centre: FloatArray, radius: FloatArray, down: F
     square = float(dot(leans, leans))
     if square > LEVEL * LEVEL:  # |across + t leans| = R - r
         middle, room = dot(across, leans), wall.radius - radius
-        root = np.sqrt(np.maximum(middle**2 - square * (dot(across, across) - room**2), 0.0))
+        root = np.sqrt(np.maximum(middle * middle - square * (dot(across, across) - room * room), 0.0))
         mantle = np.maximum((root - middle) / square, 0.0)
         fall = np.where(inside & (np.abs(along + mantle * sinks) <= half), mantle, fall)
     if wall.length is not None and wall.caps and abs(sinks) > LEVEL:

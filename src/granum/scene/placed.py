@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._jit import BoolArray, FloatArray, LongArray
+from ..arithmetic import dot
 from .emitter import BoxSource, Disc, Emitter
-from .extent import cross, dot
+from .extent import cross
 from .scene import Scene
 
 STEPS = (0.0, 0.25, 0.5, 0.75, 1.0)  # along an edge of a source

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._jit import FloatArray
+from ..arithmetic import dot, length
 from ..state.rotation import matrix
 from .bodies import Body
-from .extent import away_from_axis, dot, length, reach_from_axis
+from .extent import away_from_axis, reach_from_axis
 from .falls import fall_of_body, fall_of_emitter, falls_of_grains
 from .floors import Frame
 from .placed import Placed, source_points
@@ -37,7 +38,7 @@ class Speed:
 def speeds_at_start(scene: Scene) -> list[Speed]:
     """Of placed grains, emitters, belts and bodies, as the scene gives them, the fastest first. What is at rest is left out."""
     placed = Placed.of(scene)
-    found = [*_of_grains(placed), *(Speed(math.hypot(*e.velocity), _emitted(e.name, math.hypot(*e.velocity))) for e in scene.emitters)]
+    found = [*_of_grains(placed), *(Speed(float(length(e.velocity)), _emitted(e.name, float(length(e.velocity)))) for e in scene.emitters)]
     found += [speed for body in scene.all_bodies for speed in _of_body(scene, placed, body)]
     return _ordered(found)
 
@@ -50,12 +51,12 @@ def expected_speeds(scene: Scene) -> list[Speed]:
         return found
     found += _of_falls(scene, frame, placed)
     for emitter in scene.emitters:
-        own, height = math.hypot(*emitter.velocity), fall_of_emitter(scene, frame, placed, emitter)
+        own, height = float(length(emitter.velocity)), fall_of_emitter(scene, frame, placed, emitter)
         fast = math.sqrt(own * own + 2 * _strength(scene.gravity) * height)
         found.append(Speed(fast, f"a fall of {height:.3g} m from " + _emitted(emitter.name, own)))
     for body in scene.bodies:
         if body.kind == "dynamic" and body.walls:
-            own, height = math.hypot(*body.velocity), fall_of_body(scene, frame, placed, body)
+            own, height = float(length(body.velocity)), fall_of_body(scene, frame, placed, body)
             fast = math.sqrt(own * own + 2 * _pull(scene.gravity, body) * height)
             found.append(Speed(fast, f"a fall of {height:.3g} m of the body {body.name!r}", wall=True))
     return _ordered(found)
@@ -66,8 +67,8 @@ def speed_after_fall(gravity: Gravity, height: FloatArray) -> FloatArray:
     late, fall = _strength(gravity), np.asarray(height, float)
     if gravity.ramp == 0:
         return np.sqrt(2 * late * fall)
-    ramp, early = gravity.ramp, math.hypot(*gravity.initial)
-    late = math.hypot(*gravity.acceleration)
+    ramp, early = gravity.ramp, float(length(gravity.initial))
+    late = float(length(gravity.acceleration))
     rise = (late - early) / ramp
 
     def way(t: FloatArray | float) -> FloatArray | float:
@@ -81,7 +82,8 @@ def speed_after_fall(gravity: Gravity, height: FloatArray) -> FloatArray:
         middle = 0.5 * (low + high)
         short = way(middle) < fall
         low, high = np.where(short, middle, low), np.where(short, high, middle)
-    after = float(speed(ramp)) ** 2 + 2 * late * np.maximum(fall - way(ramp), 0.0)
+    last = float(speed(ramp))
+    after = last * last + 2 * late * np.maximum(fall - way(ramp), 0.0)
     return np.where(fall < way(ramp), speed(high), np.sqrt(after))
 
 
@@ -119,7 +121,8 @@ def _of_falls(scene: Scene, frame: Frame, placed: Placed) -> list[Speed]:
     height, own = falls_of_grains(scene, frame, placed), length(placed.velocity)
     if not len(height):
         return []
-    fast = np.sqrt(own**2 + speed_after_fall(scene.gravity, height) ** 2)
+    gained = speed_after_fall(scene.gravity, height)
+    fast = np.sqrt(own * own + gained * gained)
     best = int(fast.argmax())
     start, down = f"a grain placed at {own[best]:.3g} m/s", f"{height[best]:.3g} m"
     return [Speed(float(fast[best]), f"{start} that falls {down}" if own[best] > 0 else f"a fall of {down}")]
@@ -130,15 +133,15 @@ def _of_body(scene: Scene, placed: Placed, body: Body) -> list[Speed]:
     if body.kind == "kinematic":
         motion = body.motion
         over = motion.stop is not None and (motion.stop <= 0 or motion.stop <= motion.start)
-        velocity = math.hypot(*motion.velocity) + 2 * math.pi * motion.frequency * math.hypot(*motion.amplitude)
+        velocity = float(length(motion.velocity)) + 2 * math.pi * motion.frequency * float(length(motion.amplitude))
         velocity, spin = (0.0, np.zeros(3)) if over else (velocity, np.asarray(motion.spin, float))
     else:
-        velocity, spin = math.hypot(*body.velocity), np.asarray(body.spin, float)
+        velocity, spin = float(length(body.velocity)), np.asarray(body.spin, float)
     if spin.any():
-        velocity += math.hypot(*spin) * reach_of_body(scene, body, spin, things_to_meet(scene, placed))
+        velocity += float(length(spin)) * reach_of_body(scene, body, spin, things_to_meet(scene, placed))
     later = f" from {body.motion.start:.3g} s on" if body.motion.start > 0 else ""
     found = [Speed(velocity, f"the wall body {body.name!r} at {velocity:.3g} m/s{later}", wall=True)]
-    belt = max((math.hypot(*wall.surface_velocity) for wall in body.walls), default=0.0)
+    belt = max((float(length(wall.surface_velocity)) for wall in body.walls), default=0.0)
     if belt > 0:
         found.append(Speed(velocity + belt, f"the belt of {body.name!r} at {velocity + belt:.3g} m/s", wall=True))
     return found
@@ -149,13 +152,13 @@ def _emitted(name: str, speed: float) -> str:
 
 
 def _strength(gravity: Gravity) -> float:
-    return max(math.hypot(*gravity.acceleration), math.hypot(*gravity.initial) if gravity.ramp > 0 else 0.0)
+    return max(float(length(gravity.acceleration)), float(length(gravity.initial)) if gravity.ramp > 0 else 0.0)
 
 
 def _pull(gravity: Gravity, body: Body) -> float:
     """Acceleration [m/s^2] of a body that is free."""
     assert body.mass is not None
-    return math.hypot(*(g + f / body.mass for g, f in zip(gravity.acceleration, body.force, strict=True)))
+    return float(length([g + f / body.mass for g, f in zip(gravity.acceleration, body.force, strict=True)]))
 
 
 def _ordered(found: list[Speed]) -> list[Speed]:

@@ -80,7 +80,8 @@ def metrics(result) -> dict:
 def test_a_column_run_and_analysed(granum, tmp_path, monkeypatch):
     """Hertz overlaps of a column at rest: contact j carries the weight of j grains, so delta_j = delta_1 j^(2/3)."""
     monkeypatch.chdir(tmp_path)
-    run = json.loads(granum("run", "column", "--set", "count=4", "--duration", "0.6", "--no-picture", "--json").stdout)
+    arguments = ("--set", "count=4", "--duration", "0.6", "--iterations", "50", "--no-picture", "--json")
+    run = json.loads(granum("run", "column", *arguments).stdout)
     found = metrics(granum("analyse", "column.h5", "overlap", "contacts", "load", "energy", "height", "slide", "--json"))
     assert found["overlap"]["mean"] == pytest.approx(run["mean_overlap"], rel=1e-12)
     assert found["overlap"]["max"] == pytest.approx(run["max_overlap"], rel=1e-12)

@@ -73,7 +73,7 @@ def test_restart_with_other_threads(granum):
 def test_summary_table_shows_the_defaults(granum):
     result = granum(*small())
     assert result.exit_code == 0
-    for words in ("50 iterations (default)", "momentum on (default)", "history, beta 0.85 (default)", "(of the scene)", "column.h5"):
+    for words in ("sweeps to an accuracy", "momentum on (default)", "history (default)", "(of the scene)", "column.h5"):
         assert words in result.stdout
     table = granum("info", "column.h5").stdout
     assert "granum" in table

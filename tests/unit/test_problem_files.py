@@ -80,7 +80,8 @@ def test_dump_is_the_problem_of_the_step_and_leaves_the_run_as_it_is(granum, tmp
     with h5py.File("dumped.h5") as file:
         count = len(file["granum/contacts/normal_force"]) - file["granum/contacts/first"][-2]
         force = file["granum/contacts/normal_force"][-count:]
-    assert same_bits(take_apart(problem).impulse[:, 0] / last.time_step, force)
+    found = take_apart(problem).impulse[:, 0] / last.time_step
+    assert same_bits(found[found > 0], force[force > 0])  # contacts that are only about to close are not recorded
 
 
 def test_dump_holds_the_start_of_the_solve_and_where_the_grains_are(tmp_path):

@@ -88,11 +88,12 @@ def test_kinetic_energy_never_grows(material, e):
 def test_truncated_impact_stage_gains_less_than_its_tolerance():
     """Impulses p and what is left of the targets r bound the gain: sum of p r / 2, r <= 0.1 v_imp: at u = 0.3 m/s 1e-2 of e = 1's exchange.
 
-    Far less in practice, as few impacts meet in one step: 1e-5 of all energy is never reached in the cloud.
+    Far less in practice, as few impacts meet in one step. Where several of one step act on each other, what keeps the angular momentum
+    may bring some energy too (``collision_times.py``): 3e-5 of all in the cloud.
     """
     sim = cloud(1, restitution=1.0, friction=0.0)
     energy = [sim.step().kinetic_energy for _ in range(100)]
-    assert max(energy) <= energy[0] * (1 + 1e-5)
+    assert max(energy) <= energy[0] * (1 + 1e-4)
 
 
 @pytest.mark.parametrize("order", ["colour", "given"])

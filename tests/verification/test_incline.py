@@ -18,7 +18,8 @@ def incline(tangent, direction="x", seconds=0.5, **material):
     lean = (G * np.sin(angle) * x, G * np.sin(angle) * y, -G * np.cos(angle))
     z = D / 2 - column_overlaps(1)[0] * np.cos(angle) ** (2 / 3)  # the Hertz overlap of the normal load
     guards = {"on_lost": "off", "on_energy": "off"}
-    sim = make((0, 0, z), walls=True, gravity=lean, guards=guards, solver={"iterations": 50}, **material)  # to rounding
+    material["solver"] = {"iterations": 50, **material.get("solver", {})}  # to rounding
+    sim = make((0, 0, z), walls=True, gravity=lean, guards=guards, **material)
     sim.run(seconds)
     v, w = sim.velocity[0].copy(), sim.spin[0].copy()
     sim.run(0.1)

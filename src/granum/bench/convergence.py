@@ -39,7 +39,7 @@ def measure_convergence(particles: int = 10_000, rows: int = 6, iterations: int 
 
 def _forces(sim: Simulation, start: ColdStart | HistoryStart, solver: PGS) -> np.ndarray:
     """Normal impulses of the step that the simulation is about to take, without taking it."""
-    stepper, contacts = sim.stepper, sim.contacts
+    stepper, contacts = sim.stepper, sim.stepper.detector.contacts
     impulse, rebound = contacts.impulse.copy(), contacts.rebound.copy()
     stepper.settings = stepper.settings.model_copy(update={"warm_start": start})
     stepper.prepare(sim.time_step, sim.scene.gravity.at(0.0))

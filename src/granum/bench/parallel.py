@@ -100,7 +100,7 @@ def predict(sim: Simulation, solves: dict[str, tuple[float, float]], barrier: fl
         block = max(0.0, one - sum(extra)) / max(1, graph.work)
         costs[name] = SweepCost(block, single, barrier, *extra)
         speed_up[name] = {str(p): graph.speed_up(costs[name], p) for p in THREADS}
-    c, diameter = sim.contacts, 2 * float(sim.radius.mean())
+    c, diameter = sim.stepper.detector.contacts, 2 * float(sim.radius.mean())
     zones = {}
     for width in CELLS:
         zone = ZoneGraph.of(np.asarray(sim.position), c.a, c.b, width * diameter)

@@ -187,7 +187,7 @@ def choose_solvers(subject: Subject, names: Sequence[str], settings: Mapping[str
         of, own = variants.get(name, (name, {}))
         kind = subject.solvers[of]
         given = {key: value for key, value in settings.items() if key in kind.model_fields and value is not None}
-        sweeps = kind.model_fields["tolerance"].default == 0
+        sweeps = kind.model_fields["tolerance"].default in (0, None)
         chosen[name] = kind(**(OFFLINE if sweeps else {}) | given | own)
     return chosen
 

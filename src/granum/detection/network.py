@@ -15,7 +15,7 @@ from .._jit import BoolArray, FloatArray, IntArray, device, kernel
 if TYPE_CHECKING:
     from .neighbours import NeighbourList
 
-TOUCHING = 1e-6  # gap over the sum of the radii: closer grains of one aggregate touch
+TOUCHING = 1e-4  # gap over the sum of the radii: closer grains of one aggregate touch, as contacts are predicted
 
 
 @kernel

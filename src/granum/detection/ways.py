@@ -16,72 +16,77 @@ from .mesh import CANDIDATE_COLUMNS
 from .prediction import approach
 from .walls import FLAT, MOST_SURFACES, ROW, WallTable, first_touch, place_surfaces
 
-FAST = 0.5  # of the radius: grains that go further in a step are followed
+FAST = 0.5  # of the radius, or of the mean of two: what goes further against another in a step is followed
 
 
 @kernel
-def fast_grains(velocity: FloatArray, first: int, radius: FloatArray, movable: FloatArray, h: float) -> IntArray:
-    """Grains that go further than ``FAST`` of their radius in a step."""
-    found = np.empty(len(radius), np.int32)
-    count = 0
-    for i in range(len(radius)):
-        square = velocity[first + i, 0] ** 2 + velocity[first + i, 1] ** 2 + velocity[first + i, 2] ** 2
-        if square * h * h > (FAST * radius[i]) ** 2 and movable[first + i] > 0.0:
-            found[count] = i
-            count += 1
-    return found[:count]
+def may_be_fast(velocity: FloatArray, spin: FloatArray, first: int, radius: FloatArray, h: float) -> bool:
+    """Whether anything could go further than ``FAST`` against a grain in a step: a quick look at all grains and wall bodies."""
+    limit = 0.25 * FAST * FAST * radius.min() ** 2 if len(radius) else np.inf
+    for k in range(len(velocity)):
+        square = velocity[k, 0] ** 2 + velocity[k, 1] ** 2 + velocity[k, 2] ** 2
+        if square * h * h > limit or (k < first and (spin[k, 0] != 0.0 or spin[k, 1] != 0.0 or spin[k, 2] != 0.0)):
+            return True
+    return False
 
 
 @kernel
 def times_to_pairs(
-    order: IntArray, candidate_first: IntArray, candidate: IntArray, fast: IntArray, position: FloatArray, velocity: FloatArray, first: int,
-    radius: FloatArray, struck: FloatArray, period: FloatArray | None, h: float, time: FloatArray,
+    order: IntArray, candidate_first: IntArray, candidate: IntArray, position: FloatArray, velocity: FloatArray, first: int,
+    radius: FloatArray, movable: FloatArray, struck: FloatArray, period: FloatArray | None, h: float, time: FloatArray, back: FloatArray,
 ) -> None:  # fmt: skip
-    """Lower ``time`` (N,) [s] of fast grains to when they meet another; ``struck`` (B,) is when in the step a body got its velocity."""
-    is_fast = np.zeros(len(radius), np.bool_)
-    is_fast[fast] = True
+    """Lower ``time`` (N,) [s] of fast grains to when they meet another; ``struck`` (B,) is when in the step a body got its velocity.
+
+    ``back`` (N, 3) [m/s] is the part of the velocity that is taken back from then on: by mass, so that the two end where they meet and
+    their centre where it should, in any frame.
+    """
     for k in range(len(order)):
         i = order[k]
         if i < 0:
             continue
         for c in range(candidate_first[k], candidate_first[k + 1]):
             j = order[candidate[c]]
-            if j < 0 or not (is_fast[i] or is_fast[j]):
+            if j < 0:
+                continue
+            square = 0.0
+            for f in range(3):
+                square += (velocity[first + j, f] - velocity[first + i, f]) ** 2
+            near, yielding = radius[i] + radius[j], movable[first + i] + movable[first + j]
+            if not square * h * h > (0.5 * FAST * near) ** 2 or yielding == 0.0:
                 continue
             start = max(struck[first + i], struck[first + j])
-            near = radius[i] + radius[j]
-            inside, along, square, apart = 0.0, 0.0, 0.0, 0.0
+            along, apart = 0.0, 0.0
             for f in range(3):
-                d = position[first + j, f] - position[first + i, f]
                 u = velocity[first + j, f] - velocity[first + i, f]
-                d += start * u
+                d = position[first + j, f] - position[first + i, f] + start * u
                 if period is not None:
                     d = nearest(d, period, f)
                 along += d * u
-                square += u * u
                 apart += d * d
             inside = apart - near * near
             under = along * along - square * inside
             if along < 0.0 and inside > 0.0 and under > 0.0:
                 meeting = start + inside / (math.sqrt(under) - along)
-                if meeting < h:
-                    if is_fast[i]:
-                        time[i] = min(time[i], meeting)
-                    if is_fast[j]:
-                        time[j] = min(time[j], meeting)
+                for side in range(2):
+                    own, other = (i, j) if side == 0 else (j, i)
+                    if meeting < time[own]:
+                        time[own] = meeting
+                        share = movable[first + own] / yielding
+                        for f in range(3):
+                            back[own, f] = share * (velocity[first + own, f] - velocity[first + other, f])
 
 
 @kernel
 def times_to_walls(
-    fast: IntArray, place: FloatArray, orientation: FloatArray, velocity: FloatArray, spin: FloatArray, inverse_mass: FloatArray,
-    first: int, radius: FloatArray, struck: FloatArray, walls: WallTable, h: float, time: FloatArray,
+    place: FloatArray, orientation: FloatArray, velocity: FloatArray, spin: FloatArray, movable: FloatArray, first: int,
+    radius: FloatArray, struck: FloatArray, walls: WallTable, h: float, time: FloatArray, back: FloatArray,
 ) -> None:  # fmt: skip
-    """The same for walls; ``place`` (B, 3) [m] are positions in the cell."""
+    """The same for walls, with which grains then move on; ``place`` (B, 3) [m] are positions in the cell."""
     most = MOST_SURFACES * walls.kind.shape[0]
     kind, wall_of, part = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int32)
     yields, row, frame = np.empty(most, np.bool_), np.empty((most, ROW)), np.empty((1, ROW))
     count = place_surfaces(
-        walls.kind, walls.body, walls.parameter, place, orientation, inverse_mass, frame, kind, wall_of, part, yields, row
+        walls.kind, walls.body, walls.parameter, place, orientation, movable, frame, kind, wall_of, part, yields, row
     )
     parameter, wall_body = walls.parameter, walls.body
     (
@@ -89,28 +94,35 @@ def times_to_walls(
         candidate_room,
     ) = walls.mesh  # fmt: skip
     found = np.empty((max(1, candidate_room), CANDIDATE_COLUMNS))
-    for i in fast:
+    for i in range(len(radius)):
         body = first + i
+        if movable[body] == 0.0:
+            continue
         x, y, z, r = place[body, 0], place[body, 1], place[body, 2], radius[i]
         for s in range(count):
             ux, uy, uz = approach(velocity, spin, place, wall_body[wall_of[s]], body)
+            if not (ux * ux + uy * uy + uz * uz) * h * h > (FAST * r) ** 2:
+                continue
+            met, when = False, time[i]
             if kind[s] == FLAT:
                 rate = -(ux * row[s, 0] + uy * row[s, 1] + uz * row[s, 2])
                 gap = row[s, 0] * x + row[s, 1] * y + row[s, 2] * z - row[s, 3] - r
                 if rate < 0.0 and gap > 0.0 and -gap / rate < time[i]:
-                    time[i] = max(struck[body], -gap / rate)
-                continue
-            met, when = first_touch(
-                kind[s], s, row, parameter, wall_of[s], part[s], triangle, region, own, edge, edge_first, edge_side, vertex,
-                vertex_first, spoke, cell_first, near, x, y, z, r, ux, uy, uz, struck[body], time[i], found,
-            )  # fmt: skip
+                    met, when = True, max(struck[body], -gap / rate)
+            else:
+                met, when = first_touch(
+                    kind[s], s, row, parameter, wall_of[s], part[s], triangle, region, own, edge, edge_first, edge_side, vertex,
+                    vertex_first, spoke, cell_first, near, x, y, z, r, ux, uy, uz, struck[body], time[i], found,
+                )  # fmt: skip
             if met:
                 time[i] = when
+                back[i, 0], back[i, 1], back[i, 2] = -ux, -uy, -uz
 
 
 @kernel
-def hold_back(fast: IntArray, time: FloatArray, velocity: FloatArray, first: int, h: float, position: FloatArray) -> None:
+def hold_back(time: FloatArray, back: FloatArray, first: int, h: float, position: FloatArray) -> None:
     """Take back the part of the way that grains have not gone: from their ``time`` (N,) [s] to the end of the step."""
-    for i in fast:
-        for f in range(3):
-            position[first + i, f] -= (h - time[i]) * velocity[first + i, f]
+    for i in range(len(time)):
+        if time[i] < h:
+            for f in range(3):
+                position[first + i, f] -= (h - time[i]) * back[i, f]

@@ -95,7 +95,7 @@ def look_into_solve(sim: Simulation, method: str, sweeps: np.ndarray) -> Solve:
     for count in sweeps:
         once = go_on(sim, method, int(count))
         once.step()
-        impulse.append(once.contacts.impulse[:, 0].copy())
+        impulse.append(once.stepper.detector.contacts.impulse[:, 0].copy())
         residual.append(once.stepper.problem.residual())
     return Solve(sweeps, np.array(impulse), np.array(residual))
 

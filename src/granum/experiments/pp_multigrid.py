@@ -26,6 +26,7 @@ from ..plot.pp_multigrid import draw_columns, draw_silo
 from ..scene.library import make_scene
 from ..scene.scene import Scene
 from ..simulation import Settings, Simulation, make_settings
+from ..state.contacts import Contacts
 from .experiment import Outcome, Row, Runner, compared
 from .methods import GUARDS_OFF, sweep_ladder
 from .pool import Job
@@ -154,7 +155,7 @@ def silo(size: MultigridSize) -> dict[str, Any]:
     sim = Simulation(scene, settings(scene, PGS(iterations=SETTLE_ITERATIONS), "history")).run(scene.run["duration"])
     converged = _go_on(sim, PGS(iterations=size.reference_sweeps), "none")
     converged.step()
-    contacts, reference = converged.contacts, converged.contacts.impulse.copy()
+    contacts, reference = _all_contacts(converged), _all_contacts(converged).impulse.copy()
     heights = sim.bodies.position[sim.bodies.wall_body_count + contacts.a, 2]
     edges = np.linspace(0.0, float(heights.max()), LAYERS + 1)
     layer = np.clip(np.digitize(heights, edges) - 1, 0, LAYERS - 1)
@@ -179,6 +180,11 @@ def silo(size: MultigridSize) -> dict[str, Any]:
     return {"solves": solves, **_forces(sim, converged), "run_on": _run_on(sim, size)}
 
 
+def _all_contacts(sim: Simulation) -> Contacts:
+    """Contacts of the problem: also those that are about to close, so that two solves of it have the same ones."""
+    return sim.stepper.detector.contacts
+
+
 def _forces(sim: Simulation, converged: Simulation) -> dict[str, Any]:
     """Profile of vertical pressure [Pa], and distribution of normal forces over their mean, converged and of multigrid."""
     found: dict[str, Any] = {"edges": np.linspace(0.0, 6.0, 31)}
@@ -186,7 +192,7 @@ def _forces(sim: Simulation, converged: Simulation) -> dict[str, Any]:
         once = _go_on(sim, Multigrid(iterations=n), start) if n else converged
         if n:
             once.step()
-        normal = once.contacts.impulse[:, 0]
+        normal = _all_contacts(once).impulse[:, 0]
         taken = vertical_pressure([Snapshot.of(once)])
         found[name] = {
             "z": taken.z, "pressure": taken.pressure, "friction": float(_mobilised(once)),
@@ -197,7 +203,7 @@ def _forces(sim: Simulation, converged: Simulation) -> dict[str, Any]:
 
 def _mobilised(sim: Simulation) -> float:
     """Mean of |p_t| / p_n, weighted by p_n."""
-    impulse = sim.contacts.impulse
+    impulse = _all_contacts(sim).impulse
     return float(np.linalg.norm(impulse[:, 1:4], axis=1).sum() / impulse[:, 0].sum())
 
 
@@ -225,7 +231,7 @@ def _solve(sim: Simulation, how: Solver, start: str) -> tuple[FloatArray, float]
     once.stepper.history = True
     once.step()
     work = once.stepper.solve_report.work
-    return once.contacts.impulse.copy(), float(work[-1]) if len(work) else np.nan
+    return _all_contacts(once).impulse.copy(), float(work[-1]) if len(work) else np.nan
 
 
 def _first(errors: FloatArray) -> int | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._jit import BoolArray, FloatArray, IntArray
 from ..arithmetic import dot, inverse, length, times, total
-from ..detection.network import Network
+from ..detection.network import TOUCHING, Network
 from ..detection.regions import find_inside, region_table
 from ..detection.visits import Visits
 from ..detection.walls import CYLINDER, MESH, find_wall_contacts, surface_velocity
@@ -387,7 +387,10 @@ class Reduced:
         within(c.normal, (after - self.motion) / h, self.change_limit, steady)
         rough = self.stepper.pairs.friction[b.material[c.a[c.pair_count :]], self.walls.material[-1 - c.b[c.pair_count :]]] > 0.0
         slow[c.pair_count :] &= rough  # a smooth wall holds nothing
-        quiet = np.flatnonzero(slow & steady).astype(np.int32)
+        reach = b.radius[c.a]
+        reach[: c.pair_count] += b.radius[c.b[: c.pair_count]]
+        touching = c.overlap > -0.5 * TOUCHING * reach
+        quiet = np.flatnonzero(slow & steady & touching).astype(np.int32)
         barred = self.trial.restless > 0
         self.trial.restless[barred] -= 1
         if not len(quiet):

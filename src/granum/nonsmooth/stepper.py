@@ -18,7 +18,7 @@ from ..detection.detector import Detector
 from ..detection.images import in_cell, period_of
 from ..detection.prediction import Ahead
 from ..detection.walls import MOST_LOOK, WallTable, surface_velocity
-from ..detection.ways import fast_grains, hold_back, times_to_pairs, times_to_walls
+from ..detection.ways import hold_back, may_be_fast, times_to_pairs, times_to_walls
 from ..parallel import LIGHT, ONE, Team
 from ..reduction import Reduction
 from ..scene.scene import Scene
@@ -148,9 +148,10 @@ class NonsmoothStepper:
             self.work += h * float(dot(self.scene.all_bodies[w].force, self.bodies.velocity[w]))
         if impacts:
             self._return_angular_momentum()
-        fast, way = self._follow_fast(h)
+        ways = self._follow_fast(h)
         move_bodies(self.team, self.bodies, h, self.reduced.bound_walls if self.reduced is not None else ())
-        hold_back(fast, way, self.bodies.velocity, self.bodies.wall_body_count, h, self.bodies.position)
+        if ways is not None:
+            hold_back(*ways, self.bodies.wall_body_count, h, self.bodies.position)
         if self.reduced is not None:
             self.work += self.reduced.aggregates.move(self.team, h, gravity)
         if impacts:
@@ -176,23 +177,22 @@ class NonsmoothStepper:
             b.movable, b.radius, self.period, b.position, b.velocity, b.spin,
         )  # fmt: skip
 
-    def _follow_fast(self, h: float) -> tuple[IntArray, FloatArray]:
-        """Fast grains, and how long of this step (N,) [s] each grain goes before it meets something that the step did not solve."""
+    def _follow_fast(self, h: float) -> tuple[FloatArray, FloatArray] | None:
+        """How long of this step (N,) [s] each grain goes before it meets something that the step did not solve, and which part of its
+        velocity (N, 3) [m/s] it loses from then on; None if nothing is fast."""
         b, near = self.bodies, self.detector.neighbours
-        time = np.full(b.grain_count, h)
-        if self.settings.prediction == 0.0:
-            return np.zeros(0, np.int32), time
-        fast = fast_grains(b.velocity, b.wall_body_count, b.radius, b.movable, h)
-        if len(fast):
-            times_to_pairs(
-                near.order, near.candidate_first, near.candidate, fast, b.position, b.velocity, b.wall_body_count, b.radius, self._struck,
-                self.period, h, time,
-            )  # fmt: skip
-            times_to_walls(
-                fast, in_cell(b.position, b.wall_body_count, self.period), b.orientation, b.velocity, b.spin, b.movable, b.wall_body_count,
-                b.radius, self._struck, self.walls, h, time,
-            )  # fmt: skip
-        return fast, time
+        if self.settings.prediction == 0.0 or not may_be_fast(b.velocity, b.spin, b.wall_body_count, b.radius, h):
+            return None
+        time, back = np.full(b.grain_count, h), np.zeros((b.grain_count, 3))
+        times_to_pairs(
+            near.order, near.candidate_first, near.candidate, b.position, b.velocity, b.wall_body_count, b.radius, b.movable, self._struck,
+            self.period, h, time, back,
+        )  # fmt: skip
+        times_to_walls(
+            in_cell(b.position, b.wall_body_count, self.period), b.orientation, b.velocity, b.spin, b.movable, b.wall_body_count,
+            b.radius, self._struck, self.walls, h, time, back,
+        )  # fmt: skip
+        return time, back
 
     def _merge(self, h: float) -> None:
         assert self.reduced is not None
@@ -368,6 +368,7 @@ class NonsmoothStepper:
         """Continue from a checkpoint."""
         if self.reduced is not None and "reduced" in saved:
             self.reduced.restore(saved["reduced"])
+        self._shown = None
         self.detector.restore(saved["detector"])
         self.work, self.left_over = saved["work"], saved["left_over"]
         s = self.stability
@@ -375,6 +376,7 @@ class NonsmoothStepper:
 
     def keep(self, rows: IntArray, new_row: IntArray) -> None:
         """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
+        self._shown = None
         self.detector.keep(new_row)
         if self.reduced is not None:
             self.reduced.keep(rows, new_row)

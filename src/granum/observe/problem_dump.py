@@ -13,6 +13,7 @@ from .._jit import FloatArray
 from ..io.problem import SavedProblem, write_problem
 from ..nonsmooth.problem import Problem
 from ..nonsmooth.rebuild import take_apart
+from ..nonsmooth.solvers.pgs import MOST_SWEEPS, PGS
 from .watched import Watched
 
 
@@ -49,7 +50,7 @@ class ProblemDump:
         number = sim.step_count + 1
         saved = SavedProblem(
             parts=take_apart(problem), position=slot_positions(sim, problem), scene=sim.scene.name, step=number,
-            time=number * sim.time_step, time_step=sim.time_step, solver=sim.settings.stepper.solver.model_dump(mode="json"),
+            time=number * sim.time_step, time_step=sim.time_step, solver=as_solved(sim.settings.stepper.solver, problem),
         )  # fmt: skip
         write_problem(path, saved)
         self.written.append(path)
@@ -63,9 +64,17 @@ def _step_that_reaches(steps: float, last_step: int) -> int:
     return max(1, math.ceil(steps - 1e-9))  # a time that should be a whole number of steps comes out a little above it
 
 
+def as_solved(solver: Any, problem: Problem) -> dict[str, Any]:
+    """Settings of the solver with which the problem alone is solved as in its step."""
+    if isinstance(solver, PGS) and solver.iterations is None:
+        tolerance = solver.tolerance if solver.tolerance is not None else problem.accuracy
+        solver = solver.model_copy(update={"iterations": MOST_SWEEPS, "tolerance": tolerance})
+    return dict(solver.model_dump(mode="json"))
+
+
 def slot_positions(sim: Watched, problem: Problem) -> FloatArray:
     """(S, 3) [m] of the body slots: centres, and of walls where they are touched."""
-    order, bodies, c = sim.stepper.detector.order, sim.bodies, sim.stepper.contacts
+    order, bodies, c = sim.stepper.detector.order, sim.bodies, sim.stepper.detector.contacts
     grains = np.where(order[:, None] >= 0, sim.wrapped_position[order], 0.0)  # an empty rank is nowhere
     wall = slice(problem.pair_count, problem.contact_count)
     touched = sim.wrapped_position[c.a[wall]] + sim.radius[c.a[wall], None] * c.normal[wall]

@@ -146,7 +146,7 @@ def _neighbours(sim: Simulation) -> dict[str, Any]:
 
 def _carried(sim: Simulation) -> dict[str, np.ndarray]:
     """Copies of all that contacts carry into the next step."""
-    return {name: np.array(getattr(sim.contacts, name)) for name in CARRIED}
+    return {name: np.array(getattr(sim.stepper.detector.contacts, name)) for name in CARRIED}
 
 
 def _by_id(contacts: dict[str, np.ndarray], ids: LongArray) -> dict[str, np.ndarray]:

@@ -1,0 +1,36 @@
+"""The option ``--nudge``: do verdicts hang on chaos?
+
+``pytest --nudge 1`` moves every grain that a scene places by about 1e-12 of its diameter, in directions that the number decides. Physics
+does not notice; a verdict that changes measures rounding, not granum.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from granum.simulation import simulation
+
+SHARE = 1e-12  # of the diameter
+
+
+def pytest_addoption(parser):
+    parser.addoption("--nudge", type=int, default=0, metavar="N", help="Move placed grains by 1e-12 d, another way for every N.")
+
+
+@pytest.fixture(autouse=True)
+def _nudge(request, monkeypatch):
+    number = request.config.getoption("--nudge")
+    if not number or "golden" in request.node.name or "golden" in str(request.node.path):
+        return
+    plain = simulation.make_bodies
+
+    def nudged(scene, with_grains=True):
+        bodies = plain(scene, with_grains)
+        rng = np.random.default_rng([number, bodies.grain_count])
+        moves = bodies.inverse_mass[bodies.grains] > 0
+        shift = SHARE * 2 * bodies.radius[:, None] * rng.standard_normal((bodies.grain_count, 3))
+        bodies.position[bodies.grains] += np.where(moves[:, None], shift, 0.0)
+        return bodies
+
+    monkeypatch.setattr(simulation, "make_bodies", nudged)

@@ -16,7 +16,8 @@ from .mesh import CANDIDATE_COLUMNS
 from .prediction import approach
 from .walls import FLAT, MOST_SURFACES, ROW, WallTable, first_touch, place_surfaces
 
-FAST = 0.5  # of the radius, or of the mean of two: what goes further against another in a step is followed
+FAST = 0.5         # of the radius: grains that go further against a wall in a step are followed
+FAST_PAIR = 0.8    # of the sum of two radii: pairs whose way in a step is longer are; slower ones are met late, but do not pass
 
 
 @kernel
@@ -52,7 +53,7 @@ def times_to_pairs(
             for f in range(3):
                 square += (velocity[first + j, f] - velocity[first + i, f]) ** 2
             near, yielding = radius[i] + radius[j], movable[first + i] + movable[first + j]
-            if not square * h * h > (0.5 * FAST * near) ** 2 or yielding == 0.0:
+            if not square * h * h > (FAST_PAIR * near) ** 2 or yielding == 0.0:
                 continue
             start = max(struck[first + i], struck[first + j])
             along, apart = 0.0, 0.0

@@ -3,8 +3,7 @@
 A collision that is found before it happens changes velocities at the time t_c = gap / approach speed, not at the start of the step: a body
 whose velocity changes by dv at t_c ends t_c dv short of where the new velocity alone would take it. That is exact for two bodies, and for
 all that the collision passes its impulse on to, as in a row of touching grains: they change their velocities at the same moment. Where
-several collisions inside of a step act on each other, every body has the time of its own first one; those without one change at the start
-of the step.
+several collisions inside of a step act on each other, there is no one moment, and the start of the step has to serve.
 
 Contacts that only pass an impulse on turn until t_c; what that would do to the angular momentum is returned to the pair.
 """
@@ -59,23 +58,18 @@ def place_at_collisions(
         if inverse_mass[body[k, 0]] > 0.0 and inverse_mass[body[k, 1]] > 0.0:
             parent[root(parent, body[k, 0])] = root(parent, body[k, 1])
     time, collisions = np.zeros(len(position)), np.zeros(len(position), np.int32)
-    own_time = np.full(len(position), np.inf)
     for k in range(count):
         c = some[k]
         if rebound[c] > 0.0 and -gap_rate[c] * h > -overlap[c] and gap_rate[c] < 0.0:
             group = root(parent, body[k, 0] if inverse_mass[body[k, 0]] > 0.0 else body[k, 1])
             collisions[group] += 1
             time[group] = max(0.0, -overlap[c]) / -gap_rate[c]
-            for i in body[k]:
-                own_time[i] = min(own_time[i], time[group])
     for k in range(count):
         for i in body[k]:
             if inverse_mass[i] > 0.0:
                 group = root(parent, i)
                 if collisions[group] == 1:
                     struck[i] = time[group]
-                elif own_time[i] < np.inf:
-                    struck[i] = own_time[i]
     for k in range(count):
         c = some[k]
         d = place[c] // LANES * fields * LANES + place[c] % LANES

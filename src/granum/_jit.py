@@ -82,11 +82,11 @@ def device(function: Callable[..., Any]) -> Any:
 
     Without reference counting, which costs more than a small function does: it must not allocate or return arrays.
     """
-    options: dict[str, Any] = {**OPTIONS, "_nrt": False}
+    options: dict[str, Any] = {**OPTIONS, "_nrt": False, "forceinline": True}
     return numba.njit(**options)(function)
 
 
 def as_written(function: Callable[..., Any]) -> Any:
     """As ``device``, but every operation is rounded as it is written: nothing is contracted, in whatever kernel it is used."""
-    options: dict[str, Any] = {**OPTIONS, "fastmath": False, "_nrt": False}
+    options: dict[str, Any] = {**OPTIONS, "fastmath": False, "_nrt": False, "forceinline": True}
     return numba.njit(**options)(function)

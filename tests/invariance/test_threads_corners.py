@@ -100,7 +100,7 @@ def colliding(**given):
 def pouring(**given):
     """Bodies that are added while the run goes on."""
     source = BoxSource(lower=(0, 0, 5 * D), upper=(4 * D, 4 * D, 9 * D))
-    emitter = Emitter(material="m", sizes=Uniform(lower=0.8 * D, upper=1.2 * D), source=source, rate=1500.0, velocity=(0, 0, -1.0))
+    emitter = Emitter(material="m", sizes=Uniform(lower=0.8 * D, upper=1.2 * D), source=source, rate=3000.0, velocity=(0, 0, -1.0))
     return make([], walls=(box(5 * D),), emitters=(emitter,), gravity=DOWN, guards=FREE, h=0.002, solver={"iterations": 10}, **given)
 
 
@@ -131,7 +131,7 @@ def test_same_bits_in_corners(name):
     for threads in (1, 3, 8):
         sim = scene(settings={"threads": threads}, **given)
         contacts = impacts = 0
-        for _ in range(50):
+        for _ in range(40):
             report = sim.step()
             contacts, impacts = max(contacts, report.contacts), impacts + report.impacts
         assert contacts > 20

@@ -15,6 +15,7 @@ from granum.cli import make_app
 from granum.cli.plan import FEWER_SWEEPS, PARALLEL_PART, in_time
 from granum.cli.units import read_fraction, read_quantity, read_size
 from granum.contact import Material
+from granum.nonsmooth.time_step import FREE_FALL
 from granum.scene.file import load_scene
 from granum.scene.grains import Grains, Lattice
 from granum.scene.library import LIBRARY
@@ -27,7 +28,7 @@ KEYS = {
     "iterations", "time_step_nonsmooth", "time_step_smooth", "grains", "normal_velocity", "effort_nonsmooth", "effort_smooth", "ratio",
 }  # fmt: skip
 ROW_22 = ("--diameter", "10mm", "--young", "10GPa", "--width", "15", "--height", "100", "--inertial", "0.1", "--tolerance", "5%")
-STEP_22 = (2 * 0.01 * 0.01 / 9.8) ** 0.5  # [s]: gravity decides, v_n = 2 cm/s does not
+STEP_22 = (2 * FREE_FALL * 0.01 / 9.8) ** 0.5  # [s]: gravity decides, v_n = 2 cm/s does not
 
 
 def plan(*arguments):

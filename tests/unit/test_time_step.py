@@ -174,7 +174,7 @@ def test_plan_takes_speeds_gravity_and_tolerance_of_its_own(granum):
     assert planned()["time_step"] == math.sqrt(2 * FREE_FALL * 0.01 / 9.8)
     assert planned("--gravity", "1.6")["time_step"] == math.sqrt(2 * FREE_FALL * 0.01 / 1.6)
     assert planned("--speed", "2 m/s")["time_step"] == REACH * 0.01 / 2
-    assert planned("--tolerance", "0.1%")["time_step"] == math.sqrt(2 * 0.001 * 0.01 / 9.8)
+    assert planned("--tolerance", "0.01%")["time_step"] == math.sqrt(2 * 1e-4 * 0.01 / 9.8)
     assert planned("--tolerance", "20%")["time_step"] == planned()["time_step"]  # never more than the automatic one
     assert "error of a step" in granum(*system[:-1]).stdout
     refused = granum(*system, "--speed", "-1 m/s")

@@ -19,10 +19,10 @@ import numpy as np
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
 from ..contact.push import overlap_of
 from ..detection.images import nearest
-from ..parallel.barrier import add_up, share, wait
+from ..parallel.barrier import share, wait
 from .assemble import SETTLED, collides, separation_speed
-from .blocks import COLOURS, INV_DN, LANES, LEFT_OVER, SOFTNESS, TARGET, lanes_of, own_lanes, yields
-from .rows import listed, sweep_contact
+from .blocks import INV_DN, LANES, SOFTNESS, TARGET
+from .rows import listed
 
 PARTING_SWEEPS = 100
 PARTED = 1e-10  # of the largest radius: the sweeps end when no contact moves further than this
@@ -50,53 +50,6 @@ def aim_at_impacts(
         data[d + SOFTNESS * LANES] = 0.0
         data[d + INV_DN * LANES] = 1.0 / weight[c]
     wait(barrier, threads)
-
-
-@kernel
-def solve_impacts(
-    thread: int, threads: int, barrier: LongArray,
-    gap_rate: FloatArray, weight: FloatArray, lane_a: IntArray, lane_b: IntArray, contact_at: IntArray, fields: int,
-    colour_block: IntArray, full_first: IntArray, first_wall_slot: int, lever: FloatArray, full: IntArray, inverse_inertia: FloatArray,
-    box: bool, most_sweeps: int, tolerance: float, changed: IntArray, body: FloatArray, data: FloatArray,
-) -> int:  # fmt: skip
-    """Sweep the contacts that approach, and those they reach, until no velocity changes by more than ``tolerance`` [m/s].
-
-    An impact is local: a contact is visited only if one of its bodies has changed since its last visit, so a grain that lands on
-    a large bed costs as much as on a small one. ``changed`` (slots,) holds the sweep in which a body last changed, and starts with -2.
-    Returns the sweeps.
-    """
-    serial_start = np.int64(colour_block[COLOURS]) * LANES
-    low, high = share(serial_start + full_first[COLOURS + 1], thread, threads)
-    for p in range(low, high):
-        c = contact_at[p]
-        if c >= 0 and gap_rate[c] < data[p // LANES * fields * LANES + TARGET * LANES + p % LANES] - tolerance:
-            changed[lane_a[p]] = changed[lane_b[p]] = -1
-    wait(barrier, threads)
-    for sweep in range(most_sweeps):
-        moved = 0
-        for k in range(LEFT_OVER + 1):
-            first, last = lanes_of(colour_block, full_first, k)
-            if first == last:
-                continue
-            low, high = own_lanes(first, last, k, thread, threads)
-            for p in range(low, high):
-                c, a, b = contact_at[p], lane_a[p], lane_b[p]
-                if c < 0 or (changed[a] < sweep - 1 and changed[b] < sweep - 1):
-                    continue
-                _, square = sweep_contact(
-                    body, lane_a, lane_b, data, data, fields, np.int64(p), serial_start, lever, full, inverse_inertia, 0.0, False,
-                    0.0, 0.0, box,
-                )  # fmt: skip
-                if square * weight[c] > tolerance * tolerance:  # D dp^2 D: the square of a change of velocity
-                    moved += 1
-                    if yields(body, a, first_wall_slot):
-                        changed[a] = sweep
-                    if yields(body, b, first_wall_slot):
-                        changed[b] = sweep
-            wait(barrier, threads)
-        if add_up(barrier, thread, threads, moved)[1] == 0:
-            return sweep + 1
-    return most_sweeps
 
 
 @device

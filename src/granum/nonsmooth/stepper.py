@@ -29,7 +29,8 @@ from ..state.report import StepReport
 from .assemble import aim_at_rest, assemble_rows, clear_impulses, elastic_energy, mean_square, place_walls
 from .blocks import BODY, LANES
 from .collision_times import place_at_collisions, return_angular_momentum
-from .impact import aim_at_impacts, part_rebounding, solve_impacts
+from .impact import aim_at_impacts, part_rebounding
+from .impact_sweeps import solve_impacts
 from .integrate import add_external_impulse, move_bodies, wall_work
 from .levers import place_levers
 from .problem import Problem
@@ -54,8 +55,9 @@ class Nonsmooth(Record):
     """v_imp [m/s]: faster approaches rebound with restitution."""
     impact_iterations: int = Field(default=200, ge=1)
     """Most sweeps of an impact stage."""
-    impact_tolerance: NonNegative = 1e-3
-    """The impact stage is solved when no velocity changes by more than this part of ``impact_velocity`` in a sweep."""
+    impact_tolerance: NonNegative = 0.1
+    """The impact stage is solved when no velocity changes by more than this part of ``impact_velocity`` in a sweep; where few grains are
+    hit, by more than a hundredth of it."""
     prediction: NonNegative = 1.0
     """Steps over which approaching grains are followed: a gap that closes in this time is a contact before it does. 0: contacts only
     while grains overlap, as in the papers."""
@@ -278,7 +280,8 @@ class NonsmoothStepper:
             solve_impacts, c.contact_count, p.gap_rate, p.weight, p.lane_a, p.lane_b, p.contact_at, p.fields, p.colour_block, p.full_first,
             p.first_wall_slot, p.lever, p.full, p.inverse_inertia, self.settings.solver.friction == "box",
             self.settings.impact_iterations, self.settings.impact_tolerance * self.settings.impact_velocity,
-            np.full(len(p.body) // BODY, -2, np.int32), p.body, p.data,
+            np.zeros(p.first_wall_slot, np.int8), np.zeros(p.colour_blocks + p.one_by_one, np.bool_), p.body, p.data,
+            p.body_before, p.before, p.sums,
         )  # fmt: skip
         self._count_work()
         b = self.bodies
@@ -320,7 +323,7 @@ class NonsmoothStepper:
         serial_start = p.colour_blocks * LANES
         part = 1.0
         if isinstance(start, HistoryStart):
-            part = start.part_for(self.settings.solver) * (self.stability.part if start.guard else 1.0)
+            part = start.part_for(self.settings.solver, self.stability.part)
         elif isinstance(start, ModelStart):
             self.team.run(
                 model_impulses, c.contact_count,

@@ -30,8 +30,7 @@ from .blocks import (
 )  # fmt: skip
 from .rows import arms, into_cone, listed, relative_velocity, strike, turn_against
 
-REUSED = 0.95         # of the last impulses, where sweeps go on to an accuracy
-REUSED_BY_FEW = 0.85  # where their number is fixed (WS)
+REUSED_BY_FEW = 0.85  # of the last impulses, where the number of sweeps is fixed (WS)
 
 
 class ColdStart(Record):
@@ -45,20 +44,22 @@ class HistoryStart(Record):
 
     name: Literal["history"] = "history"
     beta: Fraction | None = None
-    """The part that is reused. None: 0.95 where sweeps go on to an accuracy, 0.85 where their number is fixed: with few of them more is
-    unstable."""
+    """The part that is reused. None: all where sweeps go on to an accuracy, so that a bed at rest has nothing left to solve; 0.85 where
+    their number is fixed: with few of them more is unstable."""
     guard: bool = True
-    """Take a smaller part while the warm start feeds energy into the grains."""
+    """With a fixed number of sweeps: take a smaller part while the warm start feeds energy into the grains."""
     normals_only: bool = False
     """Start friction and rolling from zero (a variant of WS section 4.2)."""
     update_velocity: bool = True
     """Apply the starting impulses to the velocities, as (8) asks; without it the result is worse than a cold start."""
 
-    def part_for(self, solver: Any) -> float:
-        """The part that is reused with this solver."""
-        if self.beta is not None:
-            return self.beta
-        return REUSED if getattr(solver, "iterations", 0) is None else REUSED_BY_FEW
+    def part_for(self, solver: Any, stable: float) -> float:
+        """The part that is reused with this solver; ``stable`` is what the guard allows where sweeps are few."""
+        to_accuracy = getattr(solver, "iterations", 0) is None
+        part = self.beta
+        if part is None:
+            part = 1.0 if to_accuracy else REUSED_BY_FEW
+        return part if to_accuracy or not self.guard else part * stable
 
 
 class ModelStart(Record):

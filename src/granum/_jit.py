@@ -80,7 +80,9 @@ def kernel(function: Callable[..., Any]) -> Any:
 def device(function: Callable[..., Any]) -> Any:
     """Compile a function that is called from kernels.
 
-    Without reference counting, which costs more than a small function does: it must not allocate or return arrays.
+    Without reference counting, which costs more than a small function does: it must not allocate or return arrays. Always inlined: of
+    several copies of a function that is called, a process that compiles may run another than one that loads its kernels from disk, and
+    they need not round alike.
     """
     options: dict[str, Any] = {**OPTIONS, "_nrt": False, "forceinline": True}
     return numba.njit(**options)(function)

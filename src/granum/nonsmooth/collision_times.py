@@ -15,7 +15,7 @@ import numpy as np
 from .._jit import FloatArray, IntArray, device, kernel
 from ..detection.images import nearest
 from .blocks import ARM, LANES, PN
-from .impact import slow_down
+from .impact import turn_pair
 
 
 @device
@@ -146,8 +146,6 @@ def give(c, kx, ky, kz, a, b, first, wall_body, inverse_mass, radius, period, po
     i, j = first + a[c], first + b[c] if b[c] >= 0 else wall_body[-1 - b[c]]
     if inverse_mass[i] == 0.0 or inverse_mass[j] == 0.0:
         return
-    inertia, spheres = 0.4 * radius[a[c]] ** 2 / inverse_mass[i], 1
-    if b[c] >= 0:
-        inertia += 0.4 * radius[b[c]] ** 2 / inverse_mass[j]
-        spheres = 2
-    slow_down(i, j, kx, ky, kz, inertia, spheres, inverse_mass, period, position, velocity, spin)
+    inertia_i = 0.4 * radius[a[c]] ** 2 / inverse_mass[i]
+    inertia_j = 0.4 * radius[b[c]] ** 2 / inverse_mass[j] if b[c] >= 0 else 0.0
+    turn_pair(i, j, kx, ky, kz, inertia_i, inertia_j, inverse_mass, period, position, velocity, spin)

@@ -14,6 +14,8 @@ meanwhile the excess overlap is removed from the positions alone, at the rate of
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
@@ -53,28 +55,39 @@ def aim_at_impacts(
 
 
 @device
-def slow_down(i, j, kx, ky, kz, inertia, spheres, inverse_mass, period, position, velocity, spin):
+def turn_pair(i, j, kx, ky, kz, inertia_i, inertia_j, inverse_mass, period, position, velocity, spin):
     """Give the bodies i and j together the angular momentum k [kg m^2/s]: by equal and opposite impulses across the line between
-    them, and what lies along that line to the spins of both alike (of i alone, if j is no sphere): whoever owns the contact."""
+    them, and what lies along that line to the spins of both alike (of i alone, if j is no sphere): whoever owns the contact.
+
+    What energy that brings is taken from the speed at which they part, by impulses along the line: none is ever gained while it lasts.
+    """
     dx, dy, dz = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
     if period is not None:
         dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
     square = dx * dx + dy * dy + dz * dz
     if square == 0.0:
         return
+    yielding = inverse_mass[i] + inverse_mass[j]
+    ux, uy, uz = velocity[j, 0] - velocity[i, 0], velocity[j, 1] - velocity[i, 1], velocity[j, 2] - velocity[i, 2]
     jx, jy, jz = (ky * dz - kz * dy) / square, (kz * dx - kx * dz) / square, (kx * dy - ky * dx) / square
+    gain = jx * ux + jy * uy + jz * uz + 0.5 * yielding * (jx * jx + jy * jy + jz * jz)
+    along = (kx * dx + ky * dy + kz * dz) / (square * (inertia_i + inertia_j))
+    for o, inertia in ((i, inertia_i), (j, inertia_j)):
+        if inertia > 0.0:
+            gain += inertia * along * (spin[o, 0] * dx + spin[o, 1] * dy + spin[o, 2] * dz + 0.5 * along * square)
+            spin[o, 0] += along * dx
+            spin[o, 1] += along * dy
+            spin[o, 2] += along * dz
+    parting = max(0.0, ux * dx + uy * dy + uz * dz) / math.sqrt(square)  # as after j, which lies across
+    kept = math.sqrt(max(0.0, parting * parting - 2.0 * yielding * max(0.0, gain)))
+    push = (kept - parting) / (yielding * math.sqrt(square))
+    jx, jy, jz = jx + push * dx, jy + push * dy, jz + push * dz
     velocity[j, 0] += inverse_mass[j] * jx
     velocity[j, 1] += inverse_mass[j] * jy
     velocity[j, 2] += inverse_mass[j] * jz
     velocity[i, 0] -= inverse_mass[i] * jx
     velocity[i, 1] -= inverse_mass[i] * jy
     velocity[i, 2] -= inverse_mass[i] * jz
-    along = (kx * dx + ky * dy + kz * dz) / (square * inertia)
-    for m in range(spheres):
-        o = i if m == 0 else j
-        spin[o, 0] += along * dx
-        spin[o, 1] += along * dy
-        spin[o, 2] += along * dz
 
 
 @kernel
@@ -143,11 +156,8 @@ def part_rebounding(
     for k in range(len(some)):
         i, j = body[k, 0], body[k, 1]
         if pushed[k] > 0.0 and inverse_mass[i] > 0.0 and inverse_mass[j] > 0.0:
-            inertia = 0.4 * radius[i - first] ** 2 / inverse_mass[i]
-            spheres = 1
-            if b[some[k]] >= 0:
-                inertia += 0.4 * radius[j - first] ** 2 / inverse_mass[j]
-                spheres = 2
-            slow_down(
-                i, j, excess[k, 0], excess[k, 1], excess[k, 2], inertia, spheres, inverse_mass, period, position, velocity, spin
+            inertia_i = 0.4 * radius[i - first] ** 2 / inverse_mass[i]
+            inertia_j = 0.4 * radius[j - first] ** 2 / inverse_mass[j] if b[some[k]] >= 0 else 0.0
+            turn_pair(
+                i, j, excess[k, 0], excess[k, 1], excess[k, 2], inertia_i, inertia_j, inverse_mass, period, position, velocity, spin
             )

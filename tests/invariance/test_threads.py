@@ -79,7 +79,7 @@ def bricks(threads):
     inertia = tuple(mass / 3 * half**2 * np.array([1.25, 1.25, 2.0]))
     boxes = [
         Body(
-            name=f"brick {i} {j}", kind="dynamic", mass=mass, inertia=inertia, position=(3.15 * D * i + D, 3.15 * D * j + D, 1.55 * D),
+            name=f"brick {i} {j}", kind="dynamic", mass=mass, inertia=inertia, position=(3.15 * D * i + D, 3.15 * D * j + D, 1.56 * D),
             walls=(Box(material="m", lower=(-half, -half, -half / 2), upper=(half, half, half / 2), side="outside"),),
         )
         for i in range(4) for j in range(4)

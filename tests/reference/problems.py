@@ -86,7 +86,7 @@ PROBLEMS = {
     "tilted box": lambda: ready(tilted(after("box", 80, count=100, rolling_friction=0.02), 40)),
     "stirred box": lambda: ready(tilted(after("box", 80, count=120, size_ratio=1.5), 10, speed=0.2)),
     "pile": lambda: ready(after("pile", 80, count=60)),
-    "silo": lambda: ready(after("silo", 120, count=200, friction=0.3)),
+    "silo": lambda: ready(after("silo", 120, count=200, friction=0.1)),
     "drum": lambda: ready(after("drum", 120, count=150, width=14, length=5, rolling_friction=0.0)),
     "platen": lambda: ready(under_platen()),
     "impact": lambda: impact(hard=False),

@@ -103,8 +103,8 @@ def test_a_single_grain_leaves_with_the_next_round():
 
 
 def test_a_grain_does_not_get_through_a_thin_sink():
-    """Two and a half ways of a step thick: the grain leaves in the step after it is out again, though it is nobody's turn."""
-    sim = flight([[0, 0, 0]], [[1, 0, 0]], BoxRegion(lower=(0.0025, -0.1, -0.1), upper=(0.005, 0.1, 0.1)))
+    """Three ways of a step thick: the grain leaves in the step after it is out again, though it is nobody's turn."""
+    sim = flight([[0, 0, 0]], [[1, 0, 0]], BoxRegion(lower=(0.0025, -0.1, -0.1), upper=(0.0055, 0.1, 0.1)))
     for _ in range(6):
         sim.step()
     assert sim.grain_count == 1

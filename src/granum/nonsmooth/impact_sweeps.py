@@ -32,9 +32,11 @@ def is_hit(reached, slot, first_wall_slot):
 
 @device
 def reach(reached, body, slot, first_wall_slot, how):
-    """Note that an impulse has moved a body."""
-    if yields(body, slot, first_wall_slot) and reached[slot] < how:
-        reached[slot] = how
+    """Note that an impulse has moved a body; returns 1 if it wakes its contacts from now on, else 0."""
+    if not yields(body, slot, first_wall_slot) or reached[slot] >= how:
+        return 0
+    reached[slot] = how
+    return 1 if how == HIT else 0
 
 
 @device
@@ -51,17 +53,18 @@ def extrapolate_touched(body, body_before, reached, first, last, beta):
 
 @device
 def sweep_awake(
-    k, first_wall_slot, lane_a, lane_b, contact_at, fields, beta, tolerance, scratch, reached, awake, body, data, before, sums
+    k, look, first_wall_slot, lane_a, lane_b, contact_at, fields, beta, tolerance, scratch, reached, awake, body, data, before, sums
 ):
-    """Sweep one block of spheres if it is awake: how many of its contacts changed a velocity by more than ``tolerance``; else -1."""
-    if not awake[k]:
+    """Sweep one block of spheres if it is awake: how many of its contacts changed a velocity by more than ``tolerance``, or -1 if it
+    sleeps; and how many bodies were hit first here. Only with ``look`` can it wake up."""
+    if look and not awake[k]:
         for p in range(k * LANES, (k + 1) * LANES):
             if contact_at[p] >= 0 and (is_hit(reached, lane_a[p], first_wall_slot) or is_hit(reached, lane_b[p], first_wall_slot)):
                 awake[k] = True
-        if not awake[k]:
-            return -1
+    if not awake[k]:
+        return -1, 0
     sweep_blocks(body, lane_a, lane_b, data, before, fields, k, k + 1, 0, beta, True, 0.0, 0.0, scratch, sums)
-    moved = 0
+    moved, fresh = 0, 0
     for lane in range(LANES):
         p = k * LANES + lane
         if contact_at[p] < 0:
@@ -74,9 +77,9 @@ def sweep_awake(
         if square > (tolerance * data[(k * fields + INV_DN) * LANES + lane]) ** 2:
             moved += 1
             how = HIT
-        reach(reached, body, lane_a[p], first_wall_slot, how)
-        reach(reached, body, lane_b[p], first_wall_slot, how)
-    return moved
+        fresh += reach(reached, body, lane_a[p], first_wall_slot, how)
+        fresh += reach(reached, body, lane_b[p], first_wall_slot, how)
+    return moved, fresh
 
 
 @kernel
@@ -112,14 +115,14 @@ def solve_impacts(
     wait(barrier, threads)
     scratch, state = np.empty(SCRATCH), np.empty(STATE)
     begin(state)
-    changes, updates = FINE * tolerance, 0
+    changes, updates, look = FINE * tolerance, 0, True
     for sweep in range(most_sweeps):
         beta = 0.0
         if not box:
             beta = next_momentum(state, sweep)
             extrapolate_touched(body, body_before, reached, low, high, beta)
             wait(barrier, threads)
-        moved, swept = 0, 0
+        moved, swept, fresh = 0, 0, 0
         for k in range(LEFT_OVER + 1):
             first, last = lanes_of(colour_block, full_first, k)
             if first == last:
@@ -127,12 +130,13 @@ def solve_impacts(
             if k < COLOURS and not box:
                 block, end = share((last - first) // LANES, thread, threads)
                 for m in range(first // LANES + block, first // LANES + end):
-                    changed = sweep_awake(
-                        m, first_wall_slot, lane_a, lane_b, contact_at, fields, beta, changes, scratch, reached, awake, body, data,
+                    changed, hits = sweep_awake(
+                        m, look, first_wall_slot, lane_a, lane_b, contact_at, fields, beta, changes, scratch, reached, awake, body, data,
                         before, sums,
                     )  # fmt: skip
                     if changed >= 0:
                         moved += changed
+                        fresh += hits
                         swept += LANES
                 wait(barrier, threads)
                 continue
@@ -156,11 +160,12 @@ def solve_impacts(
                 if square * weight[c] > changes * changes:  # D dp^2 D: the square of a change of velocity
                     moved += 1
                     how = HIT
-                reach(reached, body, a, first_wall_slot, how)
-                reach(reached, body, b, first_wall_slot, how)
+                fresh += reach(reached, body, a, first_wall_slot, how)
+                fresh += reach(reached, body, b, first_wall_slot, how)
             wait(barrier, threads)
         if add_up(barrier, thread, threads, moved)[1] == 0:
             return sweep + 1
+        look = add_up(barrier, thread, threads, fresh)[1] > 0
         updates += add_up(barrier, thread, threads, swept)[1]
         if updates > SMALL:
             changes = tolerance

@@ -40,9 +40,9 @@ from .time_step import automatic_step
 from .warm_start import HistoryStart, ModelStart, StabilityGuard, WarmStart, model_impulses, start_from
 
 # Accuracy of a solve that is given no number of sweeps: its residual [m/s] as a part of
-AT_REST = 1e-5    # the speed sqrt(g d) of a fall of half a diameter (a settling bed creeps by a few times this, one at rest by far less),
+AT_REST = 2e-5    # the speed sqrt(g d) of a fall of half a diameter (a settling bed creeps by a few times this, one at rest by far less),
 IN_MOTION = 0.03  # the speed at which grains approach and part (root mean square over the contacts), where they flow:
-FLOWING = 0.05    # where that speed is this part of sqrt(g d); slower beds are solved as if at rest, or they would never come to it
+FLOWING = 0.01    # where that speed is this part of sqrt(g d); slower beds are solved more as if at rest, to which they come
 
 
 class Nonsmooth(Record):

@@ -15,7 +15,7 @@ import numpy as np
 from .._jit import FloatArray, IntArray, device, kernel
 from ..detection.images import nearest
 from .blocks import ARM, LANES, PN
-from .impact import turn_pair
+from .impact import by_grains, turn_pair
 
 
 @device
@@ -119,14 +119,19 @@ def return_angular_momentum(
 ) -> None:  # fmt: skip
     """Give pairs the angular momentum that collisions inside of the step owe them: what ``place_at_collisions`` found, and what the solve
     has added since at contacts of bodies that were moved, whose normals are not those of their places now."""
-    for k in range(len(contact)):
+    for k in by_grains(contact.astype(np.int64), a, b, len(radius)):
         give(
             contact[k], owed[k, 0], owed[k, 1], owed[k, 2], a, b, first, wall_body, inverse_mass, radius, period, position, velocity, spin
         )
+    moved = np.empty(len(a) if len(contact) else 0, np.int64)
+    count = 0
+    for c in range(len(moved)):
+        if b[c] >= 0 and impulse[c, 0] != 0.0 and (struck[first + a[c]] != 0.0 or struck[first + b[c]] != 0.0):
+            moved[count] = c
+            count += 1
     arm, p = np.empty(3), np.empty(3)
-    for c in range(len(a) if len(contact) else 0):
-        if b[c] < 0 or impulse[c, 0] == 0.0 or (struck[first + a[c]] == 0.0 and struck[first + b[c]] == 0.0):
-            continue
+    for m in by_grains(moved[:count], a, b, len(radius)):
+        c = moved[m]
         kappa = data[place[c] // LANES * fields * LANES + ARM * LANES + place[c] % LANES]
         for f in range(3):
             apart = position[first + b[c], f] - position[first + a[c], f]

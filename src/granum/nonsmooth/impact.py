@@ -54,12 +54,23 @@ def aim_at_impacts(
     wait(barrier, threads)
 
 
+@kernel
+def by_grains(contact: LongArray, a: IntArray, b: IntArray, grains: int) -> LongArray:
+    """Numbers of these contacts in an order that follows from their grains alone, however they were found."""
+    key = np.empty(len(contact), np.int64)
+    for k in range(len(contact)):
+        i, j = np.int64(a[contact[k]]), np.int64(b[contact[k]])
+        key[k] = min(i, j) * grains + max(i, j) if j >= 0 else grains * grains + i - j * grains
+    return np.argsort(key, kind="mergesort")
+
+
 @device
 def turn_pair(i, j, kx, ky, kz, inertia_i, inertia_j, inverse_mass, period, position, velocity, spin):
     """Give the bodies i and j together the angular momentum k [kg m^2/s]: by equal and opposite impulses across the line between
     them, and what lies along that line to the spins of both alike (of i alone, if j is no sphere): whoever owns the contact.
 
     What energy that brings is taken from the speed at which they part, by impulses along the line: none is ever gained while it lasts.
+    So the order of pairs that share a body matters (``by_grains``).
     """
     dx, dy, dz = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
     if period is not None:
@@ -153,7 +164,7 @@ def part_rebounding(
             for f in range(3):
                 position[i, f] += shift[i, f]
                 shift[i, f] = 0.0
-    for k in range(len(some)):
+    for k in by_grains(some, a, b, len(radius)):
         i, j = body[k, 0], body[k, 1]
         if pushed[k] > 0.0 and inverse_mass[i] > 0.0 and inverse_mass[j] > 0.0:
             inertia_i = 0.4 * radius[i - first] ** 2 / inverse_mass[i]

@@ -112,7 +112,8 @@ def test_impulses_stay_inside_their_cones(order, momentum):
         assert (p_n >= 0).all()
         assert (p_t <= mu * p_n * (1 + 1e-14) + 1e-300).all()  # the scaling back is one product and one root
         assert (p_r <= mu_r * reduced * p_n * (1 + 1e-14) + 1e-300).all()
-        # friction lies in the tangent plane; history turns with the contact
-        assert (np.abs(np.einsum("ij,ij->i", c.impulse[:, 1:4], c.normal)) <= 1e-13 * (p_t + p_n)).all()
+        # friction lies in the tangent plane; history turns with the contact; what fell in the sweeps has the rounding of what it was
+        across = np.abs(np.einsum("ij,ij->i", c.impulse[:, 1:4], c.normal))
+        assert (across <= 1e-13 * (p_t + p_n) + 1e-15 * p_n.max(initial=0.0)).all()
         slip += np.count_nonzero(p_t > 0.999 * mu * p_n)
     assert slip > 100  # the bounds were at work

@@ -15,7 +15,7 @@ import numpy as np
 from .._jit import FloatArray, IntArray, device, kernel
 from ..detection.images import nearest
 from .blocks import ARM, LANES, PN
-from .impact import by_grains, turn_pair
+from .impact import PAYING, by_grains, turn_pair
 
 
 @device
@@ -119,38 +119,46 @@ def return_angular_momentum(
 ) -> None:  # fmt: skip
     """Give pairs the angular momentum that collisions inside of the step owe them: what ``place_at_collisions`` found, and what the solve
     has added since at contacts of bodies that were moved, whose normals are not those of their places now."""
-    for k in by_grains(contact.astype(np.int64), a, b, len(radius)):
-        give(
-            contact[k], owed[k, 0], owed[k, 1], owed[k, 2], a, b, first, wall_body, inverse_mass, radius, period, position, velocity, spin
-        )
-    moved = np.empty(len(a) if len(contact) else 0, np.int64)
+    if len(contact) == 0:
+        return
+    debt = np.zeros(len(position))
+    order = by_grains(contact.astype(np.int64), a, b, len(radius))
+    for owes in PAYING:
+        for k in order:
+            give(
+                contact[k], owes * owed[k, 0], owes * owed[k, 1], owes * owed[k, 2], a, b, first, wall_body, inverse_mass, radius, period,
+                position, velocity, spin, debt,
+            )  # fmt: skip
+    moved = np.empty(len(a), np.int64)
     count = 0
-    for c in range(len(moved)):
+    for c in range(len(a)):
         if b[c] >= 0 and impulse[c, 0] != 0.0 and (struck[first + a[c]] != 0.0 or struck[first + b[c]] != 0.0):
             moved[count] = c
             count += 1
     arm, p = np.empty(3), np.empty(3)
-    for m in by_grains(moved[:count], a, b, len(radius)):
-        c = moved[m]
-        kappa = data[place[c] // LANES * fields * LANES + ARM * LANES + place[c] % LANES]
-        for f in range(3):
-            apart = position[first + b[c], f] - position[first + a[c], f]
-            if period is not None:
-                apart = nearest(apart, period, f)
-            arm[f] = apart - kappa * (radius[a[c]] + radius[b[c]]) * normal[c, f]
-            p[f] = impulse[c, 0] * normal[c, f] + impulse[c, 1 + f]
-        give(
-            c, arm[2] * p[1] - arm[1] * p[2], arm[0] * p[2] - arm[2] * p[0], arm[1] * p[0] - arm[0] * p[1], a, b, first, wall_body,
-            inverse_mass, radius, period, position, velocity, spin,
-        )  # fmt: skip
+    order = by_grains(moved[:count], a, b, len(radius))
+    for owes in PAYING:
+        for m in order:
+            c = moved[m]
+            kappa = data[place[c] // LANES * fields * LANES + ARM * LANES + place[c] % LANES]
+            for f in range(3):
+                apart = position[first + b[c], f] - position[first + a[c], f]
+                if period is not None:
+                    apart = nearest(apart, period, f)
+                arm[f] = owes * (apart - kappa * (radius[a[c]] + radius[b[c]]) * normal[c, f])
+                p[f] = impulse[c, 0] * normal[c, f] + impulse[c, 1 + f]
+            give(
+                c, arm[2] * p[1] - arm[1] * p[2], arm[0] * p[2] - arm[2] * p[0], arm[1] * p[0] - arm[0] * p[1], a, b, first, wall_body,
+                inverse_mass, radius, period, position, velocity, spin, debt,
+            )  # fmt: skip
 
 
 @device
-def give(c, kx, ky, kz, a, b, first, wall_body, inverse_mass, radius, period, position, velocity, spin):
+def give(c, kx, ky, kz, a, b, first, wall_body, inverse_mass, radius, period, position, velocity, spin, debt):
     """Give the two bodies of contact c together an angular momentum k [N m s]; nothing if one of them does not yield."""
     i, j = first + a[c], first + b[c] if b[c] >= 0 else wall_body[-1 - b[c]]
     if inverse_mass[i] == 0.0 or inverse_mass[j] == 0.0:
         return
     inertia_i = 0.4 * radius[a[c]] ** 2 / inverse_mass[i]
     inertia_j = 0.4 * radius[b[c]] ** 2 / inverse_mass[j] if b[c] >= 0 else 0.0
-    turn_pair(i, j, kx, ky, kz, inertia_i, inertia_j, inverse_mass, period, position, velocity, spin)
+    turn_pair(i, j, kx, ky, kz, inertia_i, inertia_j, inverse_mass, period, position, velocity, spin, debt)

@@ -28,6 +28,7 @@ from .rows import listed
 
 PARTING_SWEEPS = 100
 PARTED = 1e-10  # of the largest radius: the sweeps end when no contact moves further than this
+PAYING = (1.0, 0.0, 0.0)  # of what is owed to pairs, round by round: after the first they only pay each other's debts of energy
 FORGET = 0.7  # per step: the part of an impact's speed that a pressed contact still remembers
 
 
@@ -65,12 +66,12 @@ def by_grains(contact: LongArray, a: IntArray, b: IntArray, grains: int) -> Long
 
 
 @device
-def turn_pair(i, j, kx, ky, kz, inertia_i, inertia_j, inverse_mass, period, position, velocity, spin):
+def turn_pair(i, j, kx, ky, kz, inertia_i, inertia_j, inverse_mass, period, position, velocity, spin, debt):
     """Give the bodies i and j together the angular momentum k [kg m^2/s]: by equal and opposite impulses across the line between
     them, and what lies along that line to the spins of both alike (of i alone, if j is no sphere): whoever owns the contact.
 
-    What energy that brings is taken from the speed at which they part, by impulses along the line: none is ever gained while it lasts.
-    So the order of pairs that share a body matters (``by_grains``).
+    What energy that brings is taken from the speed at which they part or approach, by impulses along the line. What that speed cannot pay
+    stays as ``debt`` (B,) [J] of both bodies, for their other pairs. So the order of pairs that share a body matters (``by_grains``).
     """
     dx, dy, dz = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
     if period is not None:
@@ -81,7 +82,7 @@ def turn_pair(i, j, kx, ky, kz, inertia_i, inertia_j, inverse_mass, period, posi
     yielding = inverse_mass[i] + inverse_mass[j]
     ux, uy, uz = velocity[j, 0] - velocity[i, 0], velocity[j, 1] - velocity[i, 1], velocity[j, 2] - velocity[i, 2]
     jx, jy, jz = (ky * dz - kz * dy) / square, (kz * dx - kx * dz) / square, (kx * dy - ky * dx) / square
-    gain = jx * ux + jy * uy + jz * uz + 0.5 * yielding * (jx * jx + jy * jy + jz * jz)
+    gain = debt[i] + debt[j] + jx * ux + jy * uy + jz * uz + 0.5 * yielding * (jx * jx + jy * jy + jz * jz)
     along = (kx * dx + ky * dy + kz * dz) / (square * (inertia_i + inertia_j))
     for o, inertia in ((i, inertia_i), (j, inertia_j)):
         if inertia > 0.0:
@@ -89,9 +90,11 @@ def turn_pair(i, j, kx, ky, kz, inertia_i, inertia_j, inverse_mass, period, posi
             spin[o, 0] += along * dx
             spin[o, 1] += along * dy
             spin[o, 2] += along * dz
-    parting = max(0.0, ux * dx + uy * dy + uz * dz) / math.sqrt(square)  # as after j, which lies across
-    kept = math.sqrt(max(0.0, parting * parting - 2.0 * yielding * max(0.0, gain)))
-    push = (kept - parting) / (yielding * math.sqrt(square))
+    along_line = (ux * dx + uy * dy + uz * dz) / math.sqrt(square)  # as after j, which lies across
+    left = along_line * along_line - 2.0 * yielding * max(0.0, gain)
+    kept = math.copysign(math.sqrt(max(0.0, left)), along_line)
+    debt[i] = debt[j] = 0.25 * max(0.0, -left) / yielding
+    push = (kept - along_line) / (yielding * math.sqrt(square))
     jx, jy, jz = jx + push * dx, jy + push * dy, jz + push * dz
     velocity[j, 0] += inverse_mass[j] * jx
     velocity[j, 1] += inverse_mass[j] * jy
@@ -164,11 +167,15 @@ def part_rebounding(
             for f in range(3):
                 position[i, f] += shift[i, f]
                 shift[i, f] = 0.0
-    for k in by_grains(some, a, b, len(radius)):
-        i, j = body[k, 0], body[k, 1]
-        if pushed[k] > 0.0 and inverse_mass[i] > 0.0 and inverse_mass[j] > 0.0:
-            inertia_i = 0.4 * radius[i - first] ** 2 / inverse_mass[i]
-            inertia_j = 0.4 * radius[j - first] ** 2 / inverse_mass[j] if b[some[k]] >= 0 else 0.0
-            turn_pair(
-                i, j, excess[k, 0], excess[k, 1], excess[k, 2], inertia_i, inertia_j, inverse_mass, period, position, velocity, spin
-            )
+    debt = np.zeros(len(position))
+    order = by_grains(some, a, b, len(radius))
+    for owes in PAYING:
+        for k in order:
+            i, j = body[k, 0], body[k, 1]
+            if pushed[k] > 0.0 and inverse_mass[i] > 0.0 and inverse_mass[j] > 0.0:
+                inertia_i = 0.4 * radius[i - first] ** 2 / inverse_mass[i]
+                inertia_j = 0.4 * radius[j - first] ** 2 / inverse_mass[j] if b[some[k]] >= 0 else 0.0
+                turn_pair(
+                    i, j, owes * excess[k, 0], owes * excess[k, 1], owes * excess[k, 2], inertia_i, inertia_j, inverse_mass, period,
+                    position, velocity, spin, debt,
+                )  # fmt: skip

@@ -82,7 +82,7 @@ def impact(hard):
 
 PROBLEMS = {
     "column": lambda: ready(after("column", 40, count=30)),
-    "box": lambda: ready(after("box", 80, count=200, rolling_friction=0.0)),
+    "box": lambda: ready(after("box", 80, count=200, friction=0.3, rolling_friction=0.0)),
     "tilted box": lambda: ready(tilted(after("box", 80, count=100, rolling_friction=0.02), 40)),
     "stirred box": lambda: ready(tilted(after("box", 80, count=120, size_ratio=1.5), 10, speed=0.2)),
     "pile": lambda: ready(after("pile", 80, count=60)),

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from granum.contact import Material
+from granum.detection.ways import LATE
 from granum.nonsmooth.stepper import AT_REST
 from granum.scene import Body, Box, Cylinder, Grains, Gravity, Mesh, Motion, Plane, Scene
 from granum.simulation import Simulation, make_settings
@@ -114,6 +115,52 @@ def test_fast_grains_that_pass_each_other_do_not_touch():
     sim = make([(0, 0, 0), (4 * D, 1.01 * D, 0)], velocity=[(u, 0, 0), (0, 0, 0)], guards=FREE)
     assert sim.step().impacts == 0
     assert_allclose(sim.velocity / u, [(1, 0, 0), (0, 0, 0)], atol=1e-14)
+
+
+@pytest.mark.parametrize("reach", [0.5, 1.0, 2.0])
+def test_collisions_do_not_depend_on_how_far_is_predicted(reach):
+    """A fast approach is a collision in the step in which it closes, at its time, and no contact before, however far rest is predicted."""
+    u = 1.0
+    sim = make([(0, 0, 0), (D + 1.9 * u * H, 0, 0)], velocity=[(u, 0, 0), (0, 0, 0)], stepper={"prediction": reach}, guards=FREE)
+    sim.step()
+    assert sim.stepper.detector.contacts.contact_count == 0
+    assert sim.step().impacts == 1
+    e = sim.scene.materials[0].restitution
+    assert_allclose(sim.position[1, 0] - sim.position[0, 0] - D, e * u * 0.1 * H, atol=1e-12 * D)
+
+
+@pytest.mark.parametrize("reach, contacts", [(0.5, 0), (1.0, 0), (2.0, 1)])
+def test_slow_approaches_are_predicted_as_far_as_is_asked(reach, contacts):
+    """A gap that closes in 1.5 steps at less than the impact velocity."""
+    u = 0.04
+    sim = make([(0, 0, 0), (D + 1.5 * u * H, 0, 0)], velocity=[(u, 0, 0), (0, 0, 0)], stepper={"prediction": reach}, guards=FREE)
+    sim.step()
+    assert sim.stepper.detector.contacts.contact_count == contacts
+
+
+@pytest.mark.parametrize("aim", [0.0, 0.3])
+@pytest.mark.parametrize("way", [0.1, 0.5, 0.75])
+def test_grains_that_are_met_late_wait_for_the_next_step(way, aim):
+    """A grain that is hit goes ``way`` [d] a step against another, which nobody could foresee. It ends the step no deeper than LATE, and
+    the next one has the collision: nothing is lost but some time. Centre of mass, momentum and angular momentum (about any point) keep
+    their values.
+    """
+    u, gap = way * D / H, 0.02 * D
+    across = np.sqrt(1 - aim**2)  # the second is hit at an angle, and flies towards the third along their line of centres
+    line = np.array([across, aim, 0.0])
+    position = np.array([(-gap, 0, 0), D * line, D * line + (D + gap) * line])
+    sim = make(position, velocity=[(u, 0, 0), (0, 0, 0), (0, 0, 0)], restitution=1.0, friction=0.0, guards=FREE, youngs_modulus=1e10)
+    start, mass = sim.position.copy(), sim.bodies.mass[0]
+    turn = np.cross(start, sim.velocity).sum(axis=0)
+    deepest = 0.0
+    for k in range(1, 5):
+        sim.step()
+        deepest = max(deepest, D - np.linalg.norm(sim.position[2] - sim.position[1]))
+        assert_allclose(sim.position.mean(axis=0), start.mean(axis=0) + k * H * np.array([u / 3, 0, 0]), atol=1e-14)
+        assert_allclose(np.cross(sim.position, sim.velocity).sum(axis=0), turn, atol=1e-12 * u * D)
+        assert sim.report.kinetic_energy <= mass / 2 * u**2 * (1 + 1e-12)
+    assert 0.0 < deepest < (1 + 1e-9) * LATE * D
+    assert_allclose(sim.velocity[2], u * across * line, atol=1e-9 * u)
 
 
 SHEET = Mesh(

@@ -48,7 +48,7 @@ class Detector:
         With ``ahead`` those that this step can close count too: they have minus their gap as overlap.
         """
         self.ahead = ahead
-        relisted = self.neighbours.update(bodies, h, *((ahead.time, ahead.fall) if ahead is not None else ()))
+        relisted = self.neighbours.update(bodies, h, *((max(ahead.step, ahead.time), ahead.fall) if ahead is not None else ()))
         self.contacts, self._last = self._last, self.contacts
         self._where, self._last_where = self._last_where, self._where
         return self._look(bodies, relisted)
@@ -58,10 +58,10 @@ class Detector:
         return self._look(bodies, True)
 
     @property
-    def _reach(self) -> tuple[float, float, float]:
-        """Time [s], fall [m] and speed of collisions [m/s] of what is looked at ahead."""
+    def _reach(self) -> tuple[float, float, float, float]:
+        """Step and time [s], fall [m] and speed of collisions [m/s] of what is looked at ahead."""
         a = self.ahead
-        return (a.time, a.fall, a.impact) if a is not None else (0.0, 0.0, 0.0)
+        return (a.step, a.time, a.fall, a.impact) if a is not None else (0.0, 0.0, 0.0, 0.0)
 
     @property
     def last(self) -> Contacts:
@@ -101,9 +101,11 @@ class Detector:
         near = self.neighbours
         if relisted:
             visits.update(near)
+        step, time, fall, _ = self._reach
         fill_spheres(
-            visits.rank, near.order, bodies.position, bodies.velocity, bodies.wall_body_count, bodies.radius, *self._reach[:2], near.sphere
-        )
+            visits.rank, near.order, bodies.position, bodies.velocity, bodies.wall_body_count, bodies.radius, max(step, time), fall,
+            near.sphere,
+        )  # fmt: skip
         visits.number(near.order)
 
     def _find(self, bodies: Bodies) -> None:

@@ -60,13 +60,13 @@ def gather_sorted(
 def find_pair_contacts(
     thread: int, threads: int, barrier: LongArray,
     sphere: FloatArray, order: IntArray, candidate_first: IntArray, candidate: IntArray, movable: FloatArray, first: int,
-    visit: IntArray | None, aggregate: IntArray | None, period: FloatArray | None, time: float, fall: float, impact: float,
-    hit: IntArray, a: IntArray, b: IntArray, feature: IntArray, normal: FloatArray, overlap: FloatArray, first_of: IntArray,
+    visit: IntArray | None, aggregate: IntArray | None, period: FloatArray | None, step: float, time: float, fall: float,
+    impact: float, hit: IntArray, a: IntArray, b: IntArray, feature: IntArray, normal: FloatArray, overlap: FloatArray, first_of: IntArray,
     count_of: IntArray,
 ) -> int:  # fmt: skip
     """Contacts of grain pairs, in Morton order of their owner a; returns how many, written only as far as there is room.
 
-    With ``time`` [s] > 0 pairs that close their gap in that time are contacts too (see ``closes``), with minus their gap as overlap.
+    With a ``step`` [s] > 0 pairs that close their gap in it are contacts too (see ``closes``), with minus their gap as overlap.
 
     ``movable`` is the inverse mass of the bodies: two grains that never move do not push. ``hit`` has room for all candidates and keeps
     those that touch, until each thread knows where its contacts begin. With aggregates only the ranks of ``visit`` are looked at, and two
@@ -97,7 +97,7 @@ def find_pair_contacts(
             if square < far * far * (1.0 + ROUNDING):
                 if not square < near * near * (1.0 + ROUNDING):
                     ux, uy, uz = sphere[m, 4] - sphere[k, 4], sphere[m, 5] - sphere[k, 5], sphere[m, 6] - sphere[k, 6]
-                    if not closes(dx, dy, dz, math.sqrt(square), near, ux, uy, uz, time, fall, impact)[0]:
+                    if not closes(dx, dy, dz, math.sqrt(square), near, ux, uy, uz, step, time, fall, impact)[0]:
                         continue
                 pushes = movable[first + i] + movable[first + order[m]] > 0.0
                 if aggregate is not None:
@@ -130,7 +130,7 @@ def find_pair_contacts(
                 overlap[place] = max(0.0, near - distance)
                 if not distance * distance < near * near * (1.0 + ROUNDING):
                     ux, uy, uz = sphere[m, 4] - sphere[k, 4], sphere[m, 5] - sphere[k, 5], sphere[m, 6] - sphere[k, 6]
-                    _, nx, ny, nz, gap = closes(dx, dy, dz, distance, near, ux, uy, uz, time, fall, impact)
+                    _, nx, ny, nz, gap = closes(dx, dy, dz, distance, near, ux, uy, uz, step, time, fall, impact)
                     normal[place, 0], normal[place, 1], normal[place, 2], overlap[place] = nx, ny, nz, gap
                 elif distance > 0.0:
                     f = 1.0 / distance

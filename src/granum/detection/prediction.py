@@ -27,8 +27,10 @@ class Ahead(NamedTuple):
     """(B, 3) of the bodies [m/s]."""
     spin: FloatArray
     """(B, 3) of the bodies [rad/s]."""
+    step: float
+    """[s] the step: a collision that it does not bring about is no contact."""
     time: float
-    """[s] over which approaches are followed: the step, or a multiple of it."""
+    """[s] over which slow approaches are followed: the step, or a multiple of it."""
     fall: float
     """[m] by which gravity can close a gap in that time, from rest."""
     impact: float
@@ -36,7 +38,7 @@ class Ahead(NamedTuple):
 
 
 @device
-def closes(dx, dy, dz, distance, near, ux, uy, uz, time, fall, impact):
+def closes(dx, dy, dz, distance, near, ux, uy, uz, step, time, fall, impact):
     """Whether two spheres that are apart meet in the step: (yes or no, normal, minus the gap along it [m]).
 
     They are ``distance`` apart along d and touch at ``near``; u is the velocity of the second against the first.
@@ -44,12 +46,12 @@ def closes(dx, dy, dz, distance, near, ux, uy, uz, time, fall, impact):
     gap = distance - near
     rate = (dx * ux + dy * uy + dz * uz) / distance
     square = ux * ux + uy * uy + uz * uz
-    if -rate > impact or square * time * time > FAST * FAST * near * near:
+    if -rate > impact or square * step * step > FAST * FAST * near * near:
         along = rate * distance
         under = along * along - square * (distance * distance - near * near)
         if along < 0.0 and under > 0.0:
             meeting = (distance * distance - near * near) / (math.sqrt(under) - along)
-            if meeting <= time:
+            if meeting <= step:
                 nx, ny, nz = (dx + meeting * ux) / near, (dy + meeting * uy) / near, (dz + meeting * uz) / near
                 speed = ux * nx + uy * ny + uz * nz
                 if -speed > impact:
@@ -91,7 +93,7 @@ def meeting_time(c, a, b, normal, overlap, radius, first, wall_body, position, a
         ux, uy, uz = approach(ahead.velocity, ahead.spin, position, wall_body[-1 - b[c]], i)
     rate = ux * normal[c, 0] + uy * normal[c, 1] + uz * normal[c, 2]
     square = ux * ux + uy * uy + uz * uz
-    if square * ahead.time * ahead.time < (FAST * reach) ** 2 or not (rate < 0.0 and rate * rate > TOWARDS * TOWARDS * square):
+    if square * ahead.step * ahead.step < (FAST * reach) ** 2 or not (rate < 0.0 and rate * rate > TOWARDS * TOWARDS * square):
         return np.inf
     return max(0.0, overlap[c] / rate)
 

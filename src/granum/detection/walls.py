@@ -174,7 +174,7 @@ def find_wall_contacts(
                 ux, uy, uz, look = 0.0, 0.0, 0.0, 0.0
                 if ahead is not None:  # of the wall against the grain
                     ux, uy, uz = approach(ahead.velocity, ahead.spin, position, wall_body[wall_of[s]], body)
-                    look = math.sqrt(ux * ux + uy * uy + uz * uz) * ahead.time + max(ahead.fall, LEAST * r)
+                    look = math.sqrt(ux * ux + uy * uy + uz * uz) * max(ahead.step, ahead.time) + max(ahead.fall, LEAST * r)
                 fast = kind[s] != FLAT and look > MOST_LOOK * r
                 if fast:
                     look = MOST_LOOK * r
@@ -186,7 +186,8 @@ def find_wall_contacts(
                     depth = found[n, 3] - look
                     if ahead is not None and not depth > 0.0:
                         rate = ux * found[n, 0] + uy * found[n, 1] + uz * found[n, 2]
-                        if not -depth < max(ahead.fall, LEAST * r) - min(0.0, rate) * ahead.time:
+                        time = ahead.step if -rate > ahead.impact else ahead.time
+                        if not -depth < max(ahead.fall, LEAST * r) - min(0.0, rate) * time:
                             continue
                     if writing and total < room:
                         a[total], b[total], feature[total] = i, -1 - wall_of[s], np.int32(found[n, 4])
@@ -196,7 +197,7 @@ def find_wall_contacts(
                 if ahead is not None and fast:
                     met, time = first_touch(
                         kind[s], s, row, parameter, wall_of[s], part[s], triangle, region, own, edge, edge_first, edge_side, vertex,
-                        vertex_first, spoke, cell_first, near, x, y, z, r, ux, uy, uz, 0.0, ahead.time, found,
+                        vertex_first, spoke, cell_first, near, x, y, z, r, ux, uy, uz, 0.0, ahead.step, found,
                     )  # fmt: skip
                     if met and time > 0.0:
                         if writing and total < room:

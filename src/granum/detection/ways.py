@@ -17,13 +17,15 @@ from .prediction import approach
 from .walls import FLAT, MOST_SURFACES, ROW, WallTable, first_touch, place_surfaces
 
 FAST = 0.5         # of the radius: grains that go further against a wall in a step are followed
-FAST_PAIR = 0.8    # of the sum of two radii: pairs whose way in a step is longer are; slower ones are met late, but do not pass
+FAST_PAIR = 0.8    # of the sum of two radii: pairs whose way in a step is longer are;
+LATE = 0.03        # of the sum of two radii: slower ones are met late, in the next step, but no deeper than this,
+GRAZING = 2.0      # if they do not have to go back along their way by more than this times the excess
 
 
 @kernel
 def may_be_fast(velocity: FloatArray, spin: FloatArray, first: int, radius: FloatArray, h: float) -> bool:
-    """Whether anything could go further than ``FAST`` against a grain in a step: a quick look at all grains and wall bodies."""
-    limit = 0.25 * FAST * FAST * radius.min() ** 2 if len(radius) else np.inf
+    """Whether anything could go far enough in a step to be followed: a quick look at all grains and wall bodies."""
+    limit = (LATE * radius.min()) ** 2 if len(radius) else np.inf
     for k in range(len(velocity)):
         square = velocity[k, 0] ** 2 + velocity[k, 1] ** 2 + velocity[k, 2] ** 2
         if square * h * h > limit or (k < first and (spin[k, 0] != 0.0 or spin[k, 1] != 0.0 or spin[k, 2] != 0.0)):
@@ -33,56 +35,71 @@ def may_be_fast(velocity: FloatArray, spin: FloatArray, first: int, radius: Floa
 
 @kernel
 def times_to_pairs(
-    order: IntArray, candidate_first: IntArray, candidate: IntArray, position: FloatArray, velocity: FloatArray, first: int,
-    radius: FloatArray, movable: FloatArray, struck: FloatArray, period: FloatArray | None, h: float, time: FloatArray, back: FloatArray,
+    order: IntArray, candidate_first: IntArray, candidate: IntArray, sphere: FloatArray, position: FloatArray, velocity: FloatArray,
+    first: int, radius: FloatArray, movable: FloatArray, struck: FloatArray, period: FloatArray | None, h: float,
+    time: FloatArray, back: FloatArray, other: IntArray,
 ) -> None:  # fmt: skip
-    """Lower ``time`` (N,) [s] of fast grains to when they meet another; ``struck`` (B,) is when in the step a body got its velocity.
+    """Lower ``time`` (N,) [s] of grains to when they meet another fast, or are too deep in one that was not near enough to be a contact.
 
+    ``sphere`` (R, 8) has the places at which the step began, by rank, and ``struck`` (B,) is when in the step a body got its velocity.
     ``back`` (N, 3) [m/s] is the part of the velocity that is taken back from then on: by mass, so that the two end where they meet and
-    their centre where it should, in any frame.
+    their centre where it should, in any frame. ``other`` (N,) is the grain that a slow one waits for, -1 if it waits in any case.
     """
     for k in range(len(order)):
         i = order[k]
         if i < 0:
             continue
         for c in range(candidate_first[k], candidate_first[k + 1]):
-            j = order[candidate[c]]
+            m = candidate[c]
+            j = order[m]
             if j < 0:
                 continue
             square = 0.0
             for f in range(3):
                 square += (velocity[first + j, f] - velocity[first + i, f]) ** 2
             near, yielding = radius[i] + radius[j], movable[first + i] + movable[first + j]
-            if not square * h * h > (FAST_PAIR * near) ** 2 or yielding == 0.0:
+            if not square * h * h > (LATE * near) ** 2 or yielding == 0.0:
                 continue
-            start = max(struck[first + i], struck[first + j])
-            along, apart = 0.0, 0.0
+            fast = square * h * h > (FAST_PAIR * near) ** 2
+            start = max(struck[first + i], struck[first + j]) if fast else h
+            along, apart, began = 0.0, 0.0, 0.0
             for f in range(3):
                 u = velocity[first + j, f] - velocity[first + i, f]
-                d = position[first + j, f] - position[first + i, f] + start * u
+                d, before = position[first + j, f] - position[first + i, f] + start * u, sphere[m, f] - sphere[k, f]
                 if period is not None:
-                    d = nearest(d, period, f)
+                    d, before = nearest(d, period, f), nearest(before, period, f)
                 along += d * u
                 apart += d * d
-            inside = apart - near * near
-            under = along * along - square * inside
-            if along < 0.0 and inside > 0.0 and under > 0.0:
+                began += before * before
+            if not along < 0.0:
+                continue
+            if fast:  # on the way from the moment at which both have their velocity
+                inside = apart - near * near
+                under = along * along - square * inside
+                if not (inside > 0.0 and under > 0.0):
+                    continue
                 meeting = start + inside / (math.sqrt(under) - along)
-                for side in range(2):
-                    own, other = (i, j) if side == 0 else (j, i)
-                    if meeting < time[own]:
-                        time[own] = meeting
-                        share = movable[first + own] / yielding
-                        for f in range(3):
-                            back[own, f] = share * (velocity[first + own, f] - velocity[first + other, f])
+            else:  # where the step leaves them, and back along the way from there
+                deep = (1.0 - LATE) * near
+                if not (apart < deep * deep and began > near * near):
+                    continue
+                too_far = (deep * deep - apart) / (math.sqrt(along * along + square * (deep * deep - apart)) - along)
+                meeting = h - min(too_far, GRAZING * (deep - math.sqrt(apart)) / math.sqrt(square))
+            for side in range(2):
+                own, partner = (i, j) if side == 0 else (j, i)
+                if meeting < time[own] and movable[first + own] > 0.0:
+                    time[own], other[own] = meeting, partner if not fast and movable[first + partner] > 0.0 else -1
+                    share = movable[first + own] / yielding
+                    for f in range(3):
+                        back[own, f] = share * (velocity[first + own, f] - velocity[first + partner, f])
 
 
 @kernel
 def times_to_walls(
     place: FloatArray, orientation: FloatArray, velocity: FloatArray, spin: FloatArray, movable: FloatArray, first: int,
-    radius: FloatArray, struck: FloatArray, walls: WallTable, h: float, time: FloatArray, back: FloatArray,
+    radius: FloatArray, struck: FloatArray, walls: WallTable, h: float, time: FloatArray, back: FloatArray, other: IntArray,
 ) -> None:  # fmt: skip
-    """The same for walls, with which grains then move on; ``place`` (B, 3) [m] are positions in the cell."""
+    """The same for walls, fast ones only, with which grains then move on; ``place`` (B, 3) [m] are positions in the cell."""
     most = MOST_SURFACES * walls.kind.shape[0]
     kind, wall_of, part = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int32)
     yields, row, frame = np.empty(most, np.bool_), np.empty((most, ROW)), np.empty((1, ROW))
@@ -116,14 +133,15 @@ def times_to_walls(
                     vertex_first, spoke, cell_first, near, x, y, z, r, ux, uy, uz, struck[body], time[i], found,
                 )  # fmt: skip
             if met:
-                time[i] = when
+                time[i], other[i] = when, -1
                 back[i, 0], back[i, 1], back[i, 2] = -ux, -uy, -uz
 
 
 @kernel
-def hold_back(time: FloatArray, back: FloatArray, first: int, h: float, position: FloatArray) -> None:
-    """Take back the part of the way that grains have not gone: from their ``time`` (N,) [s] to the end of the step."""
+def hold_back(time: FloatArray, back: FloatArray, other: IntArray, first: int, h: float, position: FloatArray) -> None:
+    """Take back the part of the way that grains have not gone: from their ``time`` (N,) [s] to the end of the step. Slow ones wait for
+    each other or not at all, which keeps the place of their centre and their angular momentum."""
     for i in range(len(time)):
-        if time[i] < h:
+        if time[i] < h and (other[i] < 0 or other[other[i]] == i):
             for f in range(3):
                 position[first + i, f] -= (h - time[i]) * back[i, f]

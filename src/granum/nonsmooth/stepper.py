@@ -59,8 +59,9 @@ class Nonsmooth(Record):
     """The impact stage is solved when no velocity changes by more than this part of ``impact_velocity`` in a sweep; where few grains are
     hit, by more than a hundredth of it."""
     prediction: NonNegative = 1.0
-    """Steps over which approaching grains are followed: a gap that closes in this time is a contact before it does. 0: contacts only
-    while grains overlap, as in the papers."""
+    """Steps over which grains that approach slowly are followed: a gap that closes in this time is a contact before it does. Collisions
+    (faster than ``impact_velocity``) are those that the step itself brings about. 0: contacts only while grains overlap, as in the
+    papers."""
     damping_steps: Positive = 2.0
     """n_s: overlaps relax over at least this many steps."""
     regularisation: Positive = 1e-6
@@ -121,7 +122,7 @@ class NonsmoothStepper:
         if time == 0.0:
             return None
         g = float(length(gravity))
-        return Ahead(self.bodies.velocity, self.bodies.spin, time, g * time * h, self.settings.impact_velocity)
+        return Ahead(self.bodies.velocity, self.bodies.spin, h, time, g * time * h, self.settings.impact_velocity)
 
     def step(self, number: int, time: float, h: float, gravity: FloatArray) -> StepReport:
         """Advance from ``time`` by ``h`` [s] under ``gravity`` [m/s^2]."""
@@ -179,22 +180,22 @@ class NonsmoothStepper:
             b.movable, b.radius, self.period, b.position, b.velocity, b.spin,
         )  # fmt: skip
 
-    def _follow_fast(self, h: float) -> tuple[FloatArray, FloatArray] | None:
-        """How long of this step (N,) [s] each grain goes before it meets something that the step did not solve, and which part of its
-        velocity (N, 3) [m/s] it loses from then on; None if nothing is fast."""
+    def _follow_fast(self, h: float) -> tuple[FloatArray, FloatArray, IntArray] | None:
+        """How long of this step (N,) [s] each grain goes before it meets something that the step did not solve, which part of its
+        velocity (N, 3) [m/s] it loses from then on, and what it waits for (N,); None if nothing is fast."""
         b, near = self.bodies, self.detector.neighbours
         if self.settings.prediction == 0.0 or not may_be_fast(b.velocity, b.spin, b.wall_body_count, b.radius, h):
             return None
-        time, back = np.full(b.grain_count, h), np.zeros((b.grain_count, 3))
+        ways = np.full(b.grain_count, h), np.zeros((b.grain_count, 3)), np.full(b.grain_count, -1, np.int32)
         times_to_pairs(
-            near.order, near.candidate_first, near.candidate, b.position, b.velocity, b.wall_body_count, b.radius, b.movable, self._struck,
-            self.period, h, time, back,
+            near.order, near.candidate_first, near.candidate, near.sphere, b.position, b.velocity, b.wall_body_count, b.radius, b.movable,
+            self._struck, self.period, h, *ways,
         )  # fmt: skip
         times_to_walls(
             in_cell(b.position, b.wall_body_count, self.period), b.orientation, b.velocity, b.spin, b.movable, b.wall_body_count,
-            b.radius, self._struck, self.walls, h, time, back,
+            b.radius, self._struck, self.walls, h, *ways,
         )  # fmt: skip
-        return time, back
+        return ways
 
     def _merge(self, h: float) -> None:
         assert self.reduced is not None

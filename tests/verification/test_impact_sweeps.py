@@ -6,11 +6,12 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from granum.nonsmooth import stepper
+from granum.nonsmooth.impact_sweeps import FINE
 from granum.nonsmooth.solvers.pgs import Order, iterate
 from granum.parallel import Team
 from granum.scene.library import make_scene
 from granum.simulation import Simulation, make_settings
-from tests.reference.scenes import FREE
+from tests.reference.scenes import FREE, D, make
 
 
 def test_what_sleeps_has_nothing_to_do(monkeypatch):
@@ -40,3 +41,22 @@ def test_what_sleeps_has_nothing_to_do(monkeypatch):
     for _ in range(80):
         sim.step()
     assert len(seen) > 20
+
+
+def test_small_impacts_pass_on_small_changes():
+    """e = 1: a ball hits one of a thousand times its mass, which touches another. What the heavy one gets (2e-3 u) is below the tolerance
+    of the stage, and is passed on all the same: both go on together, and the energy is kept to the work of the fine limit on them."""
+    u, size = 1.0, 10 * D
+    position = [(-D / 2 - size / 2 - 0.1 * D, 0, 0), (0, 0, 0), (size, 0, 0)]
+    sim = make(
+        position, velocity=[(u, 0, 0), (0, 0, 0), (0, 0, 0)], diameter=[D, size, size], restitution=1.0, friction=0.0, guards=FREE,
+        youngs_modulus=1e10,
+    )  # fmt: skip
+    light, heavy = sim.bodies.mass[:2]
+    limit = FINE * sim.settings.stepper.impact_tolerance * sim.settings.stepper.impact_velocity
+    assert sim.step().impacts == 1
+    passed = 2 * light * u / (light + 2 * heavy)
+    assert passed < sim.settings.stepper.impact_tolerance * sim.settings.stepper.impact_velocity
+    assert_allclose(sim.velocity[1:, 0], passed, atol=limit)
+    before = light * u * u / 2
+    assert before - 2 * heavy * passed * limit < sim.report.kinetic_energy <= before * (1 + 1e-12)

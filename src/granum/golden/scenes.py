@@ -60,7 +60,8 @@ def _outcome(sim: Simulation) -> Outcome:
 
 
 def _start(scene: Scene, threads: int, **settings: Any) -> Simulation:
-    return Simulation(scene, make_settings(scene.run, {"threads": threads, **settings}))
+    """The steps are coarse on purpose, since much shall happen in few: nothing is told of that."""
+    return Simulation(scene, make_settings(scene.run, {"threads": threads, "guards": {"on_coarse": "off"}, **settings}))
 
 
 def _run(scene: Scene, steps: int, threads: int, **settings: Any) -> Outcome:

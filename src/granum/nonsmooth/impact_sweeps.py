@@ -4,7 +4,7 @@ An impact is local. A block of contacts sleeps until one of its bodies has been 
 extrapolation of impulses and of velocities always goes together. A grain that lands on a large bed costs as much as on a small one.
 
 A few grains that hit each other are solved finely, since it costs nothing: a row of elastic balls keeps its energy. Many are solved to
-what their speeds are worth.
+what their speeds are worth, and what a bed feels of an impact less than that is left to the continuous stage.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from .sweep import SCRATCH, sweep_blocks
 
 STARTED_AT = 16  # field of the scratch of ``sweep_blocks`` that holds the normal impulses a sweep started from, then the tangential ones
 FINE = 0.01     # of the tolerance: how well small impacts are solved,
-SMALL = 10_000  # updates of contacts: those that take no more than this (a fraction of a millisecond)
-UNTOUCHED, TOUCHED, HIT = np.int8(0), np.int8(1), np.int8(2)  # a body that no impulse has moved, one that has, one that passes it on
+FEW = 1000      # contacts in a sweep: those that reach no more than this,
+SMALL = 10_000  # updates of contacts: and take no more than this (a fraction of a millisecond)
+# A body that no impulse has moved, one that has, one that passes it on from the next sweep on if the impact is small, and one that does.
+UNTOUCHED, TOUCHED, STIRRED, HIT = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
 
 
 @device
@@ -40,6 +42,12 @@ def reach(reached, body, slot, first_wall_slot, how):
 
 
 @device
+def strength(square, fine, tolerance):
+    """What a change makes of a body, from its square and those of both limits."""
+    return HIT if square > tolerance else STIRRED if square > fine else TOUCHED
+
+
+@device
 def extrapolate_touched(body, body_before, reached, first, last, beta):
     """Velocities of the bodies that were moved, ahead of the last two iterates by beta; the newest is kept in ``body_before``."""
     for i in range(first, last):
@@ -53,10 +61,10 @@ def extrapolate_touched(body, body_before, reached, first, last, beta):
 
 @device
 def sweep_awake(
-    k, look, first_wall_slot, lane_a, lane_b, contact_at, fields, beta, tolerance, scratch, reached, awake, body, data, before, sums
+    k, look, first_wall_slot, lane_a, lane_b, contact_at, fields, beta, fine, tolerance, scratch, reached, awake, body, data, before, sums
 ):
-    """Sweep one block of spheres if it is awake: how many of its contacts changed a velocity by more than ``tolerance``, or -1 if it
-    sleeps; and how many bodies were hit first here. Only with ``look`` can it wake up."""
+    """Sweep one block of spheres if it is awake: how many of its contacts changed a velocity by more than ``fine``, or -1 if it sleeps;
+    and how many bodies were hit first here, by more than ``tolerance``. Only with ``look`` can it wake up."""
     if look and not awake[k]:
         for p in range(k * LANES, (k + 1) * LANES):
             if contact_at[p] >= 0 and (is_hit(reached, lane_a[p], first_wall_slot) or is_hit(reached, lane_b[p], first_wall_slot)):
@@ -73,10 +81,9 @@ def sweep_awake(
         for f in range(4):
             change = data[(k * fields + PN + f) * LANES + lane] - scratch[(STARTED_AT + f) * LANES + lane]
             square += change * change
-        how = TOUCHED
-        if square > (tolerance * data[(k * fields + INV_DN) * LANES + lane]) ** 2:
-            moved += 1
-            how = HIT
+        weight = data[(k * fields + INV_DN) * LANES + lane]
+        how = strength(square, (fine * weight) ** 2, (tolerance * weight) ** 2)
+        moved += how >= STIRRED
         fresh += reach(reached, body, lane_a[p], first_wall_slot, how)
         fresh += reach(reached, body, lane_b[p], first_wall_slot, how)
     return moved, fresh
@@ -102,7 +109,7 @@ def solve_impacts(
     low, high = share(lanes, thread, threads)
     for p in range(low, high):
         c = contact_at[p]
-        if c >= 0 and gap_rate[c] < data[p // LANES * fields * LANES + TARGET * LANES + p % LANES] - FINE * tolerance:
+        if c >= 0 and gap_rate[c] < data[p // LANES * fields * LANES + TARGET * LANES + p % LANES] - tolerance:
             reach(reached, body, lane_a[p], first_wall_slot, HIT)
             reach(reached, body, lane_b[p], first_wall_slot, HIT)
     low, high = share((lanes + LANES - 1) // LANES * LANES * (7 if fields > RX else 4), thread, threads)
@@ -131,8 +138,8 @@ def solve_impacts(
                 block, end = share((last - first) // LANES, thread, threads)
                 for m in range(first // LANES + block, first // LANES + end):
                     changed, hits = sweep_awake(
-                        m, look, first_wall_slot, lane_a, lane_b, contact_at, fields, beta, changes, scratch, reached, awake, body, data,
-                        before, sums,
+                        m, look, first_wall_slot, lane_a, lane_b, contact_at, fields, beta, changes, tolerance, scratch, reached, awake,
+                        body, data, before, sums,
                     )  # fmt: skip
                     if changed >= 0:
                         moved += changed
@@ -145,8 +152,8 @@ def solve_impacts(
                 c, a, b = contact_at[p], lane_a[p], lane_b[p]
                 if c < 0:
                     continue
-                hit = is_hit(reached, a, first_wall_slot) or is_hit(reached, b, first_wall_slot)
-                if not hit and (box or not awake[blocks + p - serial_start]):
+                is_awake = is_hit(reached, a, first_wall_slot) or is_hit(reached, b, first_wall_slot)
+                if not is_awake and (box or not awake[blocks + p - serial_start]):
                     continue
                 ahead, square = sweep_contact(
                     body, lane_a, lane_b, data, before, fields, np.int64(p), serial_start, lever, full, inverse_inertia, beta, not box,
@@ -156,19 +163,25 @@ def solve_impacts(
                     awake[blocks + p - serial_start] = True
                     sums[2 * (blocks + p - serial_start)], sums[2 * (blocks + p - serial_start) + 1] = ahead, square
                 swept += 1
-                how = TOUCHED
-                if square * weight[c] > changes * changes:  # D dp^2 D: the square of a change of velocity
-                    moved += 1
-                    how = HIT
+                # D dp^2 D: the square of a change of velocity
+                how = strength(square * weight[c], changes * changes, tolerance * tolerance)
+                moved += how >= STIRRED
                 fresh += reach(reached, body, a, first_wall_slot, how)
                 fresh += reach(reached, body, b, first_wall_slot, how)
             wait(barrier, threads)
         if add_up(barrier, thread, threads, moved)[1] == 0:
             return sweep + 1
         look = add_up(barrier, thread, threads, fresh)[1] > 0
-        updates += add_up(barrier, thread, threads, swept)[1]
-        if updates > SMALL:
+        swept = add_up(barrier, thread, threads, swept)[1]
+        updates += swept
+        if swept > FEW or updates > SMALL:
             changes = tolerance
+        elif changes < tolerance:
+            look = True
+            for i in range(low, high):
+                if reached[i] == STIRRED:
+                    reached[i] = HIT
+            wait(barrier, threads)
         if not box:
             ahead, square = 0.0, 0.0
             for k in range(blocks + lanes - serial_start):

@@ -42,7 +42,7 @@ from .warm_start import HistoryStart, ModelStart, StabilityGuard, WarmStart, mod
 # Accuracy of a solve that is given no number of sweeps: its residual [m/s] as a part of
 AT_REST = 2e-5    # the speed sqrt(g d) of a fall of half a diameter (a settling bed creeps by a few times this, one at rest by far less),
 IN_MOTION = 0.03  # the speed at which grains approach and part (root mean square over the contacts), where they flow:
-FLOWING = 0.01    # where that speed is this part of sqrt(g d); slower beds are solved more as if at rest, to which they come
+FLOWING = 0.003   # where that speed is this part of sqrt(g d); slower beds are solved more as if at rest, to which they come
 
 
 class Nonsmooth(Record):

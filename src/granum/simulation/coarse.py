@@ -64,6 +64,10 @@ class Coarse:
         fits = min(self._fit(sim, sim.stepper.fastest), sim.time_step * 0.5 * DEEP / overlap)
         return f"--time-step {as_typed(fits)}"
 
+    def step_at(self, sim: Simulation, speed: float) -> str:
+        """The step [s] that suits a speed [m/s]."""
+        return f"--time-step {as_typed(self._fit(sim, speed))}"
+
     def checkpoint(self) -> dict[str, float]:
         return dict(self._worst)
 
@@ -96,7 +100,7 @@ class Coarse:
 
     def _way(self, sim: Simulation, speed: float) -> str:
         way = speed * sim.time_step / self.smallest
-        return f"{way:.2g} d per step (coarse from {FAR:g} d on); try --time-step {as_typed(self._fit(sim, speed))}"
+        return f"{way:.2g} d per step (coarse from {FAR:g} d on); try {self.step_at(sim, speed)}"
 
     def _fit(self, sim: Simulation, speed: float) -> float:
         """The step [s] that suits both this speed and what the scene lets expect."""

@@ -24,7 +24,7 @@ class Guards(Record):
     """Largest overlap, in diameters of the smaller grain (of the grain, at a wall)."""
     on_overlap: Action = "stop"
     on_lost: Action = "stop"
-    """A grain that left the world or went through a wall."""
+    """A grain or a dynamic body that left the world, or a grain that went through a wall."""
     energy: NonNegative = 0.1
     """Most energy that may come from nothing, as a part of the largest kinetic energy so far plus m g d of all grains."""
     on_energy: Action = "stop"

@@ -31,7 +31,8 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
         "state_hash": state_hash(sim.wrapped_position, sim.orientation, sim.velocity, sim.spin),
         "recording": str(recording), "checkpoint": str(checkpoint_path(recording)),
         "results": scene_results(sim.scene, sim.wrapped_position, sim.radius, sim.velocity, max(0.0, sim.time - sim.time_step)),
-        "taken_out": sim.taken_out, "sinks": tally(sim), "chosen": about["chosen"], "time_step_reason": about.get("time_step_reason"),
+        "emitters": emitted(sim), "taken_out": sim.taken_out, "sinks": tally(sim), "chosen": about["chosen"],
+        "time_step_reason": about.get("time_step_reason"),
         "warnings": sim.warnings, "stopped": sim.stop_reason, **_merged(sim),
     }  # fmt: skip
 
@@ -51,6 +52,12 @@ def _merged(sim: Simulation) -> dict[str, Any]:
             "mean": asdict(mean) if mean is not None else None,
         }  # fmt: skip
     return found
+
+
+def emitted(sim: Simulation) -> list[dict[str, Any]]:
+    """Grains that each emitter has brought, and that were due by now."""
+    began = max(0.0, sim.time - sim.time_step)  # the last step
+    return [{"name": e.emitter.name, "grains": e.emitted, "due": e.emitter.due(began)} for e in sim.emissions]
 
 
 def tally(sim: Simulation) -> list[dict[str, Any]]:
@@ -103,7 +110,7 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
     scene = Scene.model_validate(description["scene"])
     known: dict[str, Any] = {
         "scene": scene.name, "complete": False, **method(description["settings"]), "state_hash": None, "results": {},
-        "taken_out": 0, "sinks": [], "chosen": description.get("chosen", {}),
+        "emitters": [], "taken_out": 0, "sinks": [], "chosen": description.get("chosen", {}),
         "time_step_reason": description.get("time_step_reason"), "warnings": [], "stopped": None,
     }  # fmt: skip
     if not len(recording):
@@ -163,6 +170,8 @@ def _rows(s: dict[str, Any]) -> list[tuple[str, str]]:
     if s.get("taken_out") or s.get("sinks"):
         each = [f"{k['name']} {k['grains']} ({k['mass']:.6g} kg)" for k in s["sinks"]]
         rows.insert(1, ("taken out", ": ".join([f"{s['taken_out']} grains", *([", ".join(each)] if each else [])])))
+    if s.get("emitters"):
+        rows.insert(1, ("emitted", ", ".join(f"{e['name']} {e['grains']} of {e['due']} grains" for e in s["emitters"])))
     for name, value in s["results"].items():
         rows.append((name.replace("_", " "), "none" if value is None else f"{value:.6g} {units.get(name, '')}".strip()))
     if s.get("stage_seconds"):

@@ -75,6 +75,21 @@ class Guard:
             self._tell(sim, kind, what)
         self._look_at_overlap(sim)
         self._look_at_energy(sim)
+        for k, emission in enumerate(sim.emissions):
+            if emission.stuck and f"emitter {k}" not in self.told:
+                self._tell_shortage(sim, k)
+
+    def look_back(self, sim: Simulation) -> None:
+        """At the end of a run: did all grains come that were due?"""
+        for k in range(len(sim.emissions)):
+            self._tell_shortage(sim, k)
+
+    def _tell_shortage(self, sim: Simulation, k: int) -> None:
+        what = sim.emissions[k].shortage(max(0.0, sim.time - sim.time_step))  # when the last step began
+        if what is not None:
+            self._tell(sim, f"emitter {k}", what)
+        else:
+            self.told.pop(f"emitter {k}", None)
 
     def _not_finite(self, sim: Simulation) -> None:
         state = np.concatenate([sim.position, sim.velocity, sim.spin], axis=1)

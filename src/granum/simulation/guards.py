@@ -10,9 +10,11 @@ import numpy as np
 
 from ..arithmetic import dot, length, total
 from ..checks import RunError
+from ..detection.mesh_table import dropped
 from ..nonsmooth.time_step import as_typed
 from ..scene.extent import cross, endless, reach_from_origin
 from ..scene.scene import Scene
+from ..scene.shapes import Mesh
 from ..smooth import Smooth
 from ..smooth.time_step import LEAP, impact_depth
 from ..state.contacts import overlap_in_diameters
@@ -58,6 +60,20 @@ class Guard:
         if isinstance(sim.settings.stepper, Smooth):
             for kind, what in sim.settings.stepper.remarks(self.scene):
                 self._tell(sim, kind, what)
+        self._look_at_meshes(sim)
+
+    def _look_at_meshes(self, sim: Simulation) -> None:
+        """Were triangles left out of meshes?"""
+        walls = [wall for body in self.scene.all_bodies for wall in body.walls]
+        meshes = {k: wall for k, wall in enumerate(walls) if isinstance(wall, Mesh)}
+        if sum(len(mesh.triangles) for mesh in meshes.values()) == len(sim.stepper.walls.mesh.triangle):
+            return
+        for k, mesh in meshes.items():
+            flat, twice = dropped(mesh.vertices, mesh.triangles)
+            reasons = [f"{n} {why}" for n, why in ((flat, "collapse when near vertices are merged"), (twice, "repeat another one")) if n]
+            if reasons:
+                count = f"{flat + twice} of the {len(mesh.triangles)} triangles of wall {k} ({mesh.file or 'a mesh'})"
+                self._tell(sim, f"mesh {k}", f"{count} are left out: {', '.join(reasons)}")
 
     def allow(self, joules: float) -> None:
         """Energy that came with new grains."""

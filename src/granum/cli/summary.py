@@ -26,7 +26,8 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
         "time": sim.time, "steps": sim.step_count, **method(sim.settings.model_dump(mode="json")), "time_step": sim.time_step,
         "residual": sim.report.residual, "residual_creep": max(0.0, sim.report.residual) / sim.scene.size_range[0],
         "mean_overlap": mean_overlap, "max_overlap": max_overlap,
-        "kinetic_energy": sim.report.kinetic_energy, "wall_seconds": sim.wall_seconds,
+        "kinetic_energy": sim.report.kinetic_energy, "energy_lost": sim.guard.lost(sim) if sim.guard.began is not None else None,
+        "wall_seconds": sim.wall_seconds,
         "stage_seconds": {stage: sim.stage_seconds.get(stage, 0.0) for stage in STAGES},
         "state_hash": state_hash(sim.wrapped_position, sim.orientation, sim.velocity, sim.spin),
         "recording": str(recording), "checkpoint": str(checkpoint_path(recording)),
@@ -165,7 +166,7 @@ def _rows(s: dict[str, Any]) -> list[tuple[str, str]]:
         ("time", f"{number('time', 's')} in {number('steps')} steps of {number('time_step', 's')}{_step_origin(s)}"),
         *_how(s, given), *_reduction_rows(s), ("threads", number("threads")),
         ("overlap", f"mean {number('mean_overlap')} d, largest {number('max_overlap')} d"),
-        ("kinetic energy", number("kinetic_energy", "J")),
+        ("kinetic energy", number("kinetic_energy", "J")), ("energy lost", number("energy_lost", "J")),
     ]  # fmt: skip
     if s.get("taken_out") or s.get("sinks"):
         each = [f"{k['name']} {k['grains']} ({k['mass']:.6g} kg)" for k in s["sinks"]]

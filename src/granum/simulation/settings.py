@@ -29,8 +29,8 @@ class Guards(Record):
     """Most energy that may come from nothing, as a part of the largest kinetic energy so far plus m g d of all grains."""
     on_energy: Action = "stop"
     on_coarse: Literal["warn", "off"] = "warn"
-    """A step in which grains or walls move by 0.2 of the smallest diameter, or grains overlap by 0.05 of theirs: the run goes on, and
-    tells which step would fit."""
+    """A step in which grains or walls move by 0.2 of the smallest diameter, or grains overlap by 0.05 of theirs, or a loss of 1 % of the
+    energy by contacts that should lose none: the run goes on, and tells which step would fit."""
 
 
 class Settings(Record):

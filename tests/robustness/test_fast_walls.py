@@ -61,6 +61,18 @@ def test_a_wall_of_any_speed_gives_the_right_momentum(wall, speed, way):
     assert step_in(told, "the wall body 'paddle'") == pytest.approx(REACH * D / speed, rel=0.1)
 
 
+@pytest.mark.parametrize("wall", [BOX, SHEET], ids=["box", "sheet"])
+@pytest.mark.parametrize("lift", [-1e-12, 1e-12, 1e-6, 1e-3])  # off the floor, in diameters
+def test_a_floor_does_not_hold_a_grain_that_is_pushed_along_it(wall, lift):
+    """A gap of rounding closes while the grain slides: held there, it would be overtaken by the wall and hit from behind."""
+    sim, _ = driven(wall, Motion(velocity=(20.0, 0, 0)), (0, 0, (0.5 + lift) * D), at=(-0.5, 0, 0), h=50 * D / 20.0)
+    quietly(sim, 4)
+    assert sim.velocity[0, 0] == pytest.approx((1 + E) * 20.0, rel=1e-9)
+    ahead = sim.position[0, 0] - sim.bodies.position[1, 0] - D / 2
+    hit = (0.5 - D / 2 - (0.01 if wall is BOX else 0.0)) / 20.0  # [s]
+    assert ahead == pytest.approx(E * 20.0 * (sim.time - hit) + (0.01 if wall is BOX else 0.0), rel=1e-6)
+
+
 def test_a_step_that_fits_a_fast_wall_tells_nothing():
     sim, told = pushed(BOX, 20.0, 0.1 * D / 20.0)
     quietly(sim, 500)

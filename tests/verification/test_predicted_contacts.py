@@ -13,7 +13,7 @@ from granum.scene import Body, Box, Cylinder, Grains, Gravity, Mesh, Motion, Pla
 from granum.simulation import Simulation, make_settings
 from tests.reference.scenes import FREE, D, G, H, make
 
-STIFF = [6e6, 6e8, 6e11]
+STIFF = [6e6, 6e8, 6e11, 1e15, 1e18]
 
 
 def column(youngs_modulus, count=12):

@@ -67,6 +67,13 @@ def execute(job: Job) -> dict[str, Any]:
     return summary
 
 
+def check_emitted(sim: Any) -> None:
+    """Fail, when all is written and shown, a run in which grains were due and not a single one was emitted."""
+    short = [what for emission in sim.emissions if (what := emission.shortage(max(0.0, sim.time - sim.time_step))) is not None]
+    if short and not any(emission.emitted for emission in sim.emissions):
+        raise RunError(f"no grain was emitted in the whole run: {'; '.join(short)}.")
+
+
 def describe(job: Job) -> dict[str, Any]:
     """All that is needed to repeat the run, and what it was made with."""
     return {

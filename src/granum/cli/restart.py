@@ -28,7 +28,7 @@ def restart(
 
     Examples: granum restart box.h5; granum restart box.h5 --duration 2 --threads 4
     """
-    from .execute import execute
+    from .execute import check_emitted, execute
     from .summary import show
 
     if duration is not None:
@@ -42,6 +42,7 @@ def restart(
     else:
         talk(f"continuing {job.recording} at t = {sim.time:.6g} s (step {sim.step_count} of {job.last_step})")
     show(execute(job), as_json)
+    check_emitted(sim)
 
 
 def recording_of(file: Path) -> Path:

@@ -131,7 +131,7 @@ def _start(
     from ..scene.file import load_scene
     from ..simulation import Simulation
     from .console import stderr
-    from .execute import Job, check_output, command_line, default_output, execute
+    from .execute import Job, check_emitted, check_output, command_line, default_output, execute
     from .summary import show
 
     cold = not cache_is_warm()  # asked before the time step is found, which may compile a little
@@ -157,6 +157,7 @@ def _start(
     finally:
         compiling.hide()
     show(summary | {"problems": [str(path) for path in dump.written]} if dumps else summary, as_json)
+    check_emitted(sim)
 
 
 def _settings(scene: Scene, flags: dict[str, Any], reduction: ReductionOptions) -> tuple[Settings, TimeStep]:

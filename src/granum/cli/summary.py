@@ -26,12 +26,14 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
         "time": sim.time, "steps": sim.step_count, **method(sim.settings.model_dump(mode="json")), "time_step": sim.time_step,
         "residual": sim.report.residual, "residual_creep": max(0.0, sim.report.residual) / sim.scene.size_range[0],
         "mean_overlap": mean_overlap, "max_overlap": max_overlap,
-        "kinetic_energy": sim.report.kinetic_energy, "wall_seconds": sim.wall_seconds,
+        "kinetic_energy": sim.report.kinetic_energy, "energy_lost": sim.guard.lost(sim) if sim.guard.began is not None else None,
+        "wall_seconds": sim.wall_seconds,
         "stage_seconds": {stage: sim.stage_seconds.get(stage, 0.0) for stage in STAGES},
         "state_hash": state_hash(sim.wrapped_position, sim.orientation, sim.velocity, sim.spin),
         "recording": str(recording), "checkpoint": str(checkpoint_path(recording)),
         "results": scene_results(sim.scene, sim.wrapped_position, sim.radius, sim.velocity, max(0.0, sim.time - sim.time_step)),
-        "taken_out": sim.taken_out, "sinks": tally(sim), "chosen": about["chosen"], "time_step_reason": about.get("time_step_reason"),
+        "emitters": emitted(sim), "taken_out": sim.taken_out, "sinks": tally(sim), "chosen": about["chosen"],
+        "time_step_reason": about.get("time_step_reason"),
         "warnings": sim.warnings, "stopped": sim.stop_reason, **_merged(sim),
     }  # fmt: skip
 
@@ -51,6 +53,12 @@ def _merged(sim: Simulation) -> dict[str, Any]:
             "mean": asdict(mean) if mean is not None else None,
         }  # fmt: skip
     return found
+
+
+def emitted(sim: Simulation) -> list[dict[str, Any]]:
+    """Grains that each emitter has brought, and that were due by now."""
+    began = max(0.0, sim.time - sim.time_step)  # the last step
+    return [{"name": e.emitter.name, "grains": e.emitted, "due": e.emitter.due(began)} for e in sim.emissions]
 
 
 def tally(sim: Simulation) -> list[dict[str, Any]]:
@@ -103,7 +111,7 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
     scene = Scene.model_validate(description["scene"])
     known: dict[str, Any] = {
         "scene": scene.name, "complete": False, **method(description["settings"]), "state_hash": None, "results": {},
-        "taken_out": 0, "sinks": [], "chosen": description.get("chosen", {}),
+        "emitters": [], "taken_out": 0, "sinks": [], "chosen": description.get("chosen", {}),
         "time_step_reason": description.get("time_step_reason"), "warnings": [], "stopped": None,
     }  # fmt: skip
     if not len(recording):
@@ -158,11 +166,13 @@ def _rows(s: dict[str, Any]) -> list[tuple[str, str]]:
         ("time", f"{number('time', 's')} in {number('steps')} steps of {number('time_step', 's')}{_step_origin(s)}"),
         *_how(s, given), *_reduction_rows(s), ("threads", number("threads")),
         ("overlap", f"mean {number('mean_overlap')} d, largest {number('max_overlap')} d"),
-        ("kinetic energy", number("kinetic_energy", "J")),
+        ("kinetic energy", number("kinetic_energy", "J")), ("energy lost", number("energy_lost", "J")),
     ]  # fmt: skip
     if s.get("taken_out") or s.get("sinks"):
         each = [f"{k['name']} {k['grains']} ({k['mass']:.6g} kg)" for k in s["sinks"]]
         rows.insert(1, ("taken out", ": ".join([f"{s['taken_out']} grains", *([", ".join(each)] if each else [])])))
+    if s.get("emitters"):
+        rows.insert(1, ("emitted", ", ".join(f"{e['name']} {e['grains']} of {e['due']} grains" for e in s["emitters"])))
     for name, value in s["results"].items():
         rows.append((name.replace("_", " "), "none" if value is None else f"{value:.6g} {units.get(name, '')}".strip()))
     if s.get("stage_seconds"):

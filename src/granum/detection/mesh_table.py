@@ -14,9 +14,13 @@ import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
 from ..arithmetic import dot, length
+from ..checks import InputError
 
 SMOOTH_EDGE = math.sqrt(0.75)  # cos(30 degrees): two triangles that turn by less than this angle lie in one smooth region
-WELD_REACH = 1e-6  # [-] of the mesh's diagonal: STL keeps 7 digits
+# Vertices merge within this part of
+WELD_REACH = 1e-6   # the mesh's diagonal: STL keeps 7 digits,
+WELD_PART = 1e-3    # but not further than this part of the longest edge of the smallest triangle there,
+WELD_LEAST = 1e-12  # though at least within this part of the diagonal: what is closer has no direction to rounding
 REACH_SLACK = 1e-6  # [-] of the reach: a centre on the border of a cell finds what it touches in either cell
 CELLS_AT_LEAST, ENTRIES_AT_LEAST, PER_TRIANGLE = 1 << 17, 1 << 20, 64  # memory of a grid: tens of bytes per triangle
 CELL_TESTS = 100_000_000  # of triangle against cell while a grid is built: about a second
@@ -76,7 +80,10 @@ class Grid(NamedTuple):
 
 def build_mesh(vertices: FloatArray, triangles: IntArray, largest_radius: float) -> tuple[MeshTable, Grid]:
     """Table and grid of one mesh, for grains of at most ``largest_radius`` [m]."""
+    given = len(triangles)
     vertices, triangles = weld(vertices, triangles)
+    if not len(triangles):
+        raise InputError(f"a mesh has no triangle left: all {given} are too small beside its extent. Give them as a mesh of their own.")
     sides = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2)  # (T, 3, 2) vertices of each side
     planes = _planes(vertices[triangles])
 
@@ -107,25 +114,60 @@ def build_mesh(vertices: FloatArray, triangles: IntArray, largest_radius: float)
 
 
 def weld(vertices: FloatArray, triangles: IntArray) -> tuple[FloatArray, IntArray]:
-    """Merge vertices that (nearly) coincide; drop triangles that collapse by it or that repeat another one."""
-    points, index = np.unique(vertices, axis=0, return_inverse=True)
-    reach = WELD_REACH * float(length(np.ptp(points, axis=0)))
+    """Merge vertices that (nearly) coincide; drop triangles that collapse by it or that repeat another one.
+
+    Vertices that no triangle uses do not count. Others merge within a part of the mesh's diagonal, but not further than a small part of
+    the triangles there: so a small part beside a large one keeps its triangles.
+    """
+    return _weld(vertices, triangles)[:2]
+
+
+def dropped(vertices: FloatArray, triangles: IntArray) -> tuple[int, int]:
+    """How many triangles welding drops: those that collapse, and those that repeat another one."""
+    return _weld(vertices, triangles)[2:]
+
+
+def _weld(vertices: FloatArray, triangles: IntArray) -> tuple[FloatArray, IntArray, int, int]:
+    """Vertices, triangles, and how many of them collapsed or were repeated."""
+    used, index = np.unique(triangles, return_inverse=True)
+    points, same = np.unique(vertices[used], axis=0, return_inverse=True)
+    corner = same.reshape(-1)[index.reshape(-1, 3)]
+    label = _merged(points, corner)
+    corner = label[corner]
+    points = points[np.unique(label, return_index=True)[1]]
+    a, b, c = (points[corner[:, k]] for k in range(3))
+    corner = corner[length(np.cross(b - a, c - a)) > 1e-12 * _longest(points, corner)]
+    whole = len(corner)
+    _, first = np.unique(np.sort(corner, axis=1), axis=0, return_index=True)
+    corner = corner[np.sort(first)]
+    used, index = np.unique(corner, return_inverse=True)
+    return points[used], index.reshape(-1, 3).astype(np.int32), len(triangles) - whole, whole - len(corner)
+
+
+def _merged(points: FloatArray, triangles: LongArray) -> LongArray:
+    """(V,) the vertex that each point (V, 3) [m] becomes."""
     from scipy.sparse import coo_array  # here, as most scenes have no mesh and start faster without
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
 
-    near = cKDTree(points).query_pairs(reach, output_type="ndarray")
-    graph = coo_array((np.ones(len(near)), near.T), shape=(len(points),) * 2)
-    label = connected_components(graph, directed=False)[1]
-    triangles = label[index.reshape(-1)[triangles]]
-    points = points[np.unique(label, return_index=True)[1]]
+    diagonal = float(length(np.ptp(points, axis=0)))
+    size = np.full(len(points), np.inf)  # of the smallest triangle at each point [m]
+    np.minimum.at(size, triangles.ravel(), np.repeat(np.sqrt(_longest(points, triangles)), 3))
+    reach = np.maximum(np.minimum(WELD_REACH * diagonal, WELD_PART * size), WELD_LEAST * diagonal)
+    tree = cKDTree(points)
+    some = np.flatnonzero(tree.query(points, k=2)[0][:, 1] <= reach)  # few: exact copies are one point already
+    near = [(i, j) for i, found in zip(some, tree.query_ball_point(points[some], reach[some]), strict=True) for j in found]
+    pair = np.array(near, np.int64).reshape(-1, 2)
+    away = points[pair[:, 0]] - points[pair[:, 1]]
+    pair = pair[length(away) <= np.minimum(reach[pair[:, 0]], reach[pair[:, 1]])]
+    graph = coo_array((np.ones(len(pair)), pair.T), shape=(len(points),) * 2)
+    return connected_components(graph, directed=False)[1]
+
+
+def _longest(points: FloatArray, triangles: LongArray) -> FloatArray:
+    """(T,) square of the longest edge of each triangle [m^2]."""
     a, b, c = (points[triangles[:, k]] for k in range(3))
-    longest = np.max([dot(b - a, b - a), dot(c - b, c - b), dot(a - c, a - c)], axis=0)
-    triangles = triangles[length(np.cross(b - a, c - a)) > 1e-12 * longest]
-    _, first = np.unique(np.sort(triangles, axis=1), axis=0, return_index=True)
-    triangles = triangles[np.sort(first)]
-    used, index = np.unique(triangles, return_inverse=True)
-    return points[used], index.reshape(-1, 3).astype(np.int32)
+    return np.max([dot(b - a, b - a), dot(c - b, c - b), dot(a - c, a - c)], axis=0)
 
 
 def _first_owner(part: np.ndarray) -> IntArray:

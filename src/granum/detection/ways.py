@@ -13,7 +13,7 @@ import numpy as np
 from .._jit import FloatArray, IntArray, kernel
 from .images import nearest
 from .mesh import CANDIDATE_COLUMNS
-from .prediction import approach
+from .prediction import TOWARDS, approach
 from .walls import FLAT, MOST_SURFACES, ROW, WallTable, first_touch, place_surfaces
 
 FAST = 0.5         # of the radius: grains that go further against a wall in a step are followed
@@ -119,13 +119,14 @@ def times_to_walls(
         x, y, z, r = place[body, 0], place[body, 1], place[body, 2], radius[i]
         for s in range(count):
             ux, uy, uz = approach(velocity, spin, place, wall_body[wall_of[s]], body)
-            if not (ux * ux + uy * uy + uz * uz) * h * h > (FAST * r) ** 2:
+            square = ux * ux + uy * uy + uz * uz
+            if not square * h * h > (FAST * r) ** 2:
                 continue
             met, when = False, time[i]
             if kind[s] == FLAT:
                 rate = -(ux * row[s, 0] + uy * row[s, 1] + uz * row[s, 2])
                 gap = row[s, 0] * x + row[s, 1] * y + row[s, 2] * z - row[s, 3] - r
-                if rate < 0.0 and gap > 0.0 and -gap / rate < time[i]:
+                if rate < -TOWARDS * math.sqrt(square) and gap > 0.0 and -gap / rate < time[i]:  # not only along it
                     met, when = True, max(struck[body], -gap / rate)
             else:
                 met, when = first_touch(

@@ -199,17 +199,18 @@ def assemble_rows(
 @kernel
 def aim_at_rest(
     thread: int, threads: int, barrier: LongArray,
-    overlap: FloatArray, normal: FloatArray, rebound: FloatArray, impulse: FloatArray, slot_a: IntArray, slot_b: IntArray,
-    place: IntArray, stiffness: FloatArray, radius_eff: FloatArray, weight: FloatArray, gap_rate: FloatArray, remeasure: bool,
-    body: FloatArray, lever: FloatArray, full: IntArray, serial_start: int, fields: int, exponent: float, dissipation: float,
-    damping_steps: float, h: float, data: FloatArray,
+    overlap: FloatArray, normal: FloatArray, impulse: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
+    stiffness: FloatArray, radius_eff: FloatArray, weight: FloatArray, gap_rate: FloatArray, remeasure: bool, body: FloatArray,
+    lever: FloatArray, full: IntArray, serial_start: int, fields: int, exponent: float, dissipation: float, damping_steps: float, h: float,
+    impact_velocity: float, rebound: FloatArray, data: FloatArray,
 ) -> None:  # fmt: skip
     """Targets of the continuous stage: the SPOOK constraint with the contact law's own softness.
 
     A Hertz contact has no stiffness at zero overlap; its softness is taken at ``TOUCH`` R* at least, and the target such that the force at
     rest is the law's all the same. A contact that still rebounds from an impact presses as at the overlap of its last force: the
-    stabilisation would push its excess overlap out with a speed that spoils the restitution. A contact with a gap may close it in this step
-    and no more: nothing pushes while it stays open.
+    stabilisation would push its excess overlap out with a speed that spoils the restitution. So does one that carried nothing in the last
+    step and is deeper than ``impact_velocity`` [m/s] (infinite: none is) goes in one: it was met late. A contact with a gap may close it in
+    this step and no more: nothing pushes while it stays open.
     """
     tau = max(damping_steps * h, dissipation / exponent)
     upsilon = 1.0 / (1.0 + 4.0 * tau / h)
@@ -219,6 +220,8 @@ def aim_at_rest(
             q = listed(place[c], serial_start, full)
             gap_rate[c] = separation_speed(body, np.int64(slot_a[c]), np.int64(slot_b[c]), normal, c, q, lever)
         delta = max(0.0, overlap[c])
+        if impulse[c, 0] == 0.0 and rebound[c] == 0.0 and delta > impact_velocity * h:
+            rebound[c] = impact_velocity
         if rebound[c] > 0.0 and delta > 0.0:
             at_rest = overlap_of(impulse[c, 0] / (h * stiffness[c]), exponent)
             delta = min(delta, at_rest + SETTLED * rebound[c] * h * exponent / (4.0 * upsilon))

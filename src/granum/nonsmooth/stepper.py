@@ -228,7 +228,8 @@ class NonsmoothStepper:
         if impacts:
             self._impact(h)
         tick()
-        self._aim_at_rest(h, remeasure=impacts > 0)
+        # Contacts of the first step may be as deep as they are placed; later, what is met late was hit in the step before.
+        self._aim_at_rest(h, impacts > 0, self.settings.impact_velocity if self.detector.last.contact_count else math.inf)
         self._add_external_impulse(h, gravity)
         self._warm_start(h)
         tick()
@@ -297,13 +298,14 @@ class NonsmoothStepper:
             self._shift = np.zeros((len(self.bodies.position) * 5 // 4, 3))
         return self._shift
 
-    def _aim_at_rest(self, h: float, remeasure: bool) -> None:
+    def _aim_at_rest(self, h: float, remeasure: bool, late: float = math.inf) -> None:
+        """``late`` [m/s]: the speed beyond which contacts that have no past are taken to be met late."""
         p, c = self.problem, self.detector.contacts
         self.team.run(
             aim_at_rest, c.contact_count,
-            c.overlap, c.normal, c.rebound, c.impulse, p.slot_a, p.slot_b, p.place, p.stiffness, p.radius_eff, p.weight,
-            p.gap_rate, remeasure, p.body, p.lever, p.full, p.colour_blocks * LANES, p.fields, self.pairs.exponent,
-            self.pairs.dissipation, self.settings.damping_steps, h, p.data,
+            c.overlap, c.normal, c.impulse, p.slot_a, p.slot_b, p.place, p.stiffness, p.radius_eff, p.weight, p.gap_rate, remeasure,
+            p.body, p.lever, p.full, p.colour_blocks * LANES, p.fields, self.pairs.exponent, self.pairs.dissipation,
+            self.settings.damping_steps, h, late, c.rebound, p.data,
         )  # fmt: skip
 
     def _add_external_impulse(self, h: float, gravity: FloatArray) -> None:

@@ -50,7 +50,8 @@ class Motion(Record):
 
 
 class Body(Record):
-    """A wall body and its walls. Walls touch grains only: two wall bodies pass through each other."""
+    """A wall body and its walls. Walls touch grains only: two wall bodies pass through each other, and driven walls pass through static
+    grains, since neither yields."""
 
     name: str
     kind: Literal["static", "kinematic", "dynamic"] = "static"

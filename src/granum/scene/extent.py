@@ -9,7 +9,7 @@ import numpy as np
 
 from .._jit import FloatArray
 from ..arithmetic import dot, length
-from .shapes import Box, Cylinder, Mesh, Shape
+from .shapes import Box, Cylinder, Mesh, Plane, Shape
 
 
 def cross(a: FloatArray, b: FloatArray) -> FloatArray:
@@ -45,6 +45,11 @@ def reach_from_axis(wall: Shape, axis: FloatArray) -> float:
     if isinstance(wall, Mesh):
         return float(away_from_axis(wall.vertices, axis).max())
     return math.inf
+
+
+def endless(wall: Shape) -> bool:
+    """Whether a wall goes on for ever."""
+    return isinstance(wall, Plane) or (isinstance(wall, Cylinder) and wall.length is None)
 
 
 def reach_from_origin(wall: Shape) -> float:

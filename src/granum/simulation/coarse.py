@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FAR, DEEP = 0.2, 0.05
 """From here on a step is told to be coarse: a way in it, in diameters of the smallest grain, and an overlap, in those of the smaller."""
+LOST = 0.01
+"""From here on a loss of energy that no contact explains is told: a part of the largest kinetic energy plus m g d."""
 WORSE = 1.1
 """What was told is told again, in the summary, when it has grown by this factor."""
 
@@ -59,10 +61,29 @@ class Coarse:
                 yield "wall speed", f"the body {self.scene.all_bodies[w].name!r} moves at {fast:.3g} m/s, {self._way(sim, fast)}"
         yield from self._overlap(sim)
 
+    def loses_nothing(self, sim: Simulation) -> bool:
+        """Whether no contact should lose energy, and a loss is to be told."""
+        law = sim.stepper.pairs
+        return not self.off and law.restitution.min() == 1 and law.friction.max() == 0 and law.rolling_friction.max() == 0
+
+    def losses(self, sim: Simulation, lost: float, scale: float) -> Iterator[tuple[str, str]]:
+        """Energy ``lost`` [J] by contacts that should lose none, judged by a ``scale`` [J]."""
+        if scale > 0 and self._is_news("loss", lost / scale, LOST):
+            yield "loss", (
+                f"contacts that should lose no energy (restitution 1, no friction) have lost {lost:.3g} J, {lost / scale:.2g} of the "
+                f"largest kinetic energy: a loss of the method, which falls with the step; for less than {LOST:.0%} try --time-step "
+                f"{as_typed(sim.time_step * 0.5 * LOST * scale / lost)}"
+                + ("" if isinstance(sim.settings.stepper, Smooth) else ", or --stepper smooth")
+            )  # fmt: skip
+
     def smaller_step(self, sim: Simulation, overlap: float) -> str:
         """The step [s] in which an overlap [d] would have stayed small: half as deep as what is told, if it grows with the step."""
         fits = min(self._fit(sim, sim.stepper.fastest), sim.time_step * 0.5 * DEEP / overlap)
         return f"--time-step {as_typed(fits)}"
+
+    def step_at(self, sim: Simulation, speed: float) -> str:
+        """The step [s] that suits a speed [m/s]."""
+        return f"--time-step {as_typed(self._fit(sim, speed))}"
 
     def checkpoint(self) -> dict[str, float]:
         return dict(self._worst)
@@ -96,7 +117,7 @@ class Coarse:
 
     def _way(self, sim: Simulation, speed: float) -> str:
         way = speed * sim.time_step / self.smallest
-        return f"{way:.2g} d per step (coarse from {FAR:g} d on); try --time-step {as_typed(self._fit(sim, speed))}"
+        return f"{way:.2g} d per step (coarse from {FAR:g} d on); try {self.step_at(sim, speed)}"
 
     def _fit(self, sim: Simulation, speed: float) -> float:
         """The step [s] that suits both this speed and what the scene lets expect."""

@@ -16,6 +16,8 @@ from ..state.bodies import Bodies
 
 TRIES = 12  # places tried for one grain in one step; after that it waits for the next step
 MOST_AT_ONCE = 4096
+STUCK = 100   # steps in which an emitter finds no room for its first grain until that is told
+BEHIND = 0.05  # of the grains that were due: an emitter that was further behind its rate than this is told
 
 
 @kernel
@@ -107,6 +109,8 @@ class Emission:
         self.rng = np.random.default_rng(emitter.seed)
         self.emitted = 0
         self.waiting = np.zeros(0)  # diameters drawn but not yet placed: a large grain that finds no room is not skipped
+        self.tried = self.in_walls = 0  # places tried for the grain that waits for room, and those of them that touch a wall
+        self.most_waiting = 0  # grains that were due and had no room, at the worst
 
     @property
     def finished(self) -> bool:
@@ -125,6 +129,12 @@ class Emission:
         chosen = np.empty(due, np.int32)
         walled = touched_walls(bodies, walls, tried.reshape(-1, 3), np.repeat(radius, TRIES), period).reshape(due, TRIES)
         placed = find_places(tried, walled, radius, bodies.position, bodies.radius, bodies.wall_body_count, period, chosen)
+        self.most_waiting = max(self.most_waiting, due - placed)
+        if placed:
+            self.tried = self.in_walls = 0
+        if placed < due:
+            self.tried += TRIES
+            self.in_walls += int(np.count_nonzero(walled[placed]))
         if placed == 0:
             return 0
         radius, position = radius[:placed], tried[np.arange(placed), chosen[:placed]]
@@ -136,9 +146,41 @@ class Emission:
         self.emitted += placed
         return placed
 
+    @property
+    def stuck(self) -> bool:
+        """Whether not even the first grain has found room for a long time."""
+        return self.emitted == 0 and self.tried >= STUCK * TRIES
+
+    def shortage(self, time: float) -> str | None:
+        """In words, how many grains that were due by ``time`` [s] found no room, and why; none: all did, or nearly as they were due."""
+        due, who = self.emitter.due(time), f"the emitter {self.emitter.name!r}"
+        missing = due - self.emitted
+        if self.emitted == 0 and due > 0:
+            return f"{who} emitted 0 of the {due} grains that were due: there is no room, {self._why()}. Move its source, or make room"
+        if self.emitter.rate is None:
+            return f"{who} emitted {self.emitted} of {due} grains: the others found no room yet, {self._why()}" if missing > 0 else None
+        if max(missing, self.most_waiting) <= max(1.0, BEHIND * due):
+            return None
+        return (
+            f"{who} emitted {self.emitted} of the {due} grains that were due: it was up to {self.most_waiting} grains behind its rate "
+            "for lack of room. A larger source, faster grains or a lower rate helps"
+        )
+
+    def _why(self) -> str:
+        if not self.tried:
+            return f"with {MOST_AT_ONCE} at most in a step"
+        if self.in_walls == self.tried:
+            return f"all of the last {self.tried} places tried touch walls"
+        return f"the last {self.tried} places tried touch grains" + (f" or walls ({self.in_walls} of them)" if self.in_walls else "")
+
     def checkpoint(self) -> dict[str, Any]:
-        return {"emitted": self.emitted, "waiting": self.waiting, "random": self.rng.bit_generator.state}
+        return {
+            "emitted": self.emitted, "waiting": self.waiting, "random": self.rng.bit_generator.state, "tried": self.tried,
+            "in_walls": self.in_walls, "most_waiting": self.most_waiting,
+        }  # fmt: skip
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.emitted, self.waiting = saved["emitted"], saved["waiting"]
         self.rng.bit_generator.state = saved["random"]
+        self.tried, self.in_walls = saved.get("tried", 0), saved.get("in_walls", 0)  # not in checkpoints from before shortages were told
+        self.most_waiting = saved.get("most_waiting", 0)

@@ -10,12 +10,15 @@ import numpy as np
 
 from ..arithmetic import dot, length, total
 from ..checks import RunError
+from ..detection.mesh_table import dropped
 from ..nonsmooth.time_step import as_typed
-from ..scene.extent import reach_from_origin
+from ..scene.extent import cross, endless, reach_from_origin
 from ..scene.scene import Scene
+from ..scene.shapes import Mesh
 from ..smooth import Smooth
 from ..smooth.time_step import LEAP, impact_depth
 from ..state.contacts import overlap_in_diameters
+from ..state.energy import energy, wall_kinetic
 from .coarse import Coarse, place, two_of
 from .settings import Action, Guards
 
@@ -36,9 +39,15 @@ class Guard:
         self.stored = 0.0     # most elastic energy since then [J]
         self.largest_kinetic = 0.0
         self.unexplained = 0.0  # kinetic and gravitational energy less what emitters and walls brought [J]
+        self.began: float | None = None  # kinetic and gravitational energy before the first step [J]; none: not known
         self.lift, self.mass, self.lifted = 0.0, 0.0, -1  # m g d [J] and mass [kg] of all grains, and their number
         self.told: dict[str, str] = {}  # warnings by kind, the last and worst of each
         self._coarse = Coarse(settings, scene)
+        self._ends = slice(scene.cell.dim if scene.cell is not None else 0, 3)  # axes that do not repeat
+        self._reach = [  # of every wall body, and of the largest grain at it [m]
+            max((math.inf if endless(wall) else reach_from_origin(wall) for wall in body.walls), default=0.0) + scene.size_range[1]
+            for body in scene.all_bodies
+        ]
 
     @property
     def warnings(self) -> list[str]:
@@ -46,12 +55,28 @@ class Guard:
         return list(self.told.values())
 
     def look_ahead(self, sim: Simulation) -> None:
-        """Before the first step: is it too large for the speeds that the scene starts with, and does the stepper follow the materials?"""
+        """Before the first step: is it too large for the speeds that the scene starts with, and does the stepper follow the scene?"""
+        kinetic, potential, *_ = energy(sim.bodies, self.scene.gravity.at(0.0))
+        self.began = kinetic + potential
         for kind, what in self._coarse.expected(sim):
             self._tell(sim, kind, what)
         if isinstance(sim.settings.stepper, Smooth):
             for kind, what in sim.settings.stepper.remarks(self.scene):
                 self._tell(sim, kind, what)
+        self._look_at_meshes(sim)
+
+    def _look_at_meshes(self, sim: Simulation) -> None:
+        """Were triangles left out of meshes?"""
+        walls = [wall for body in self.scene.all_bodies for wall in body.walls]
+        meshes = {k: wall for k, wall in enumerate(walls) if isinstance(wall, Mesh)}
+        if sum(len(mesh.triangles) for mesh in meshes.values()) == len(sim.stepper.walls.mesh.triangle):
+            return
+        for k, mesh in meshes.items():
+            flat, twice = dropped(mesh.vertices, mesh.triangles)
+            reasons = [f"{n} {why}" for n, why in ((flat, "collapse when near vertices are merged"), (twice, "repeat another one")) if n]
+            if reasons:
+                count = f"{flat + twice} of the {len(mesh.triangles)} triangles of wall {k} ({mesh.file or 'a mesh'})"
+                self._tell(sim, f"mesh {k}", f"{count} are left out: {', '.join(reasons)}")
 
     def allow(self, joules: float) -> None:
         """Energy that came with new grains."""
@@ -64,11 +89,26 @@ class Guard:
         self._look_at_world(sim)
         self._look_at_walls(sim)
         if isinstance(sim.settings.stepper, Smooth):
-            self._look_at_leaps(sim, sim.settings.stepper)
+            self._look_at_leaps(sim)
         for kind, what in self._coarse.found(sim):
             self._tell(sim, kind, what)
         self._look_at_overlap(sim)
         self._look_at_energy(sim)
+        for k, emission in enumerate(sim.emissions):
+            if emission.stuck and f"emitter {k}" not in self.told:
+                self._tell_shortage(sim, k)
+
+    def look_back(self, sim: Simulation) -> None:
+        """At the end of a run: did all grains come that were due?"""
+        for k in range(len(sim.emissions)):
+            self._tell_shortage(sim, k)
+
+    def _tell_shortage(self, sim: Simulation, k: int) -> None:
+        what = sim.emissions[k].shortage(max(0.0, sim.time - sim.time_step))  # when the last step began
+        if what is not None:
+            self._tell(sim, f"emitter {k}", what)
+        else:
+            self.told.pop(f"emitter {k}", None)
 
     def _not_finite(self, sim: Simulation) -> None:
         state = np.concatenate([sim.position, sim.velocity, sim.spin], axis=1)
@@ -84,37 +124,54 @@ class Guard:
             return
         if self.world is None:
             self.world = default_world(sim)
-        (low, high), box = self.world, sim.stepper.extent
-        ends = slice(self.scene.cell.dim if self.scene.cell is not None else 0, 3)  # axes that do not repeat
+        (low, high), box, ends = self.world, sim.stepper.extent, self._ends
         if (box[0, ends] < low[ends]).any() or (box[1, ends] > high[ends]).any():
             x = sim.position
             grain = int(np.flatnonzero(((x < low) | (x > high))[:, ends].any(axis=1))[0])
-            corners = f"({', '.join(f'{v:.4g}' for v in low)}) to ({', '.join(f'{v:.4g}' for v in high)}) m"
-            self._act(self.settings.on_lost, sim, "world", f"grain {sim.bodies.id[grain]} left the world, {corners}, at {place(x[grain])}")
+            what = f"grain {sim.bodies.id[grain]} left the world, {_box(low, high)}, at {place(x[grain])}"
+            self._act(self.settings.on_lost, sim, "world", what)
+        for w in sim.bodies.dynamic:
+            x, name = sim.bodies.position[w], self.scene.all_bodies[w].name
+            if ((x < low) | (x > high))[ends].any():
+                self._act(
+                    self.settings.on_lost, sim, f"body {name}",
+                    f"the body {name!r} left the world, {_box(low, high)}, at {place(x)}: nothing holds it",
+                )  # fmt: skip
 
     def _look_at_walls(self, sim: Simulation) -> None:
         c = sim.stepper.through
         if c >= 0:
             grain, wall = int(sim.contacts.a[c]), -1 - int(sim.contacts.b[c])
+            speed = speed_against_wall(sim, grain, wall)
             self._act(
                 self.settings.on_lost, sim, "wall",
-                f"grain {sim.bodies.id[grain]} went through wall {wall} (contact {c}) at {place(sim.position[grain])}: it moves "
-                f"{length(sim.velocity[grain]) * sim.time_step / sim.radius[grain]:.2g} radii per step",
+                f"grain {sim.bodies.id[grain]} went through wall {wall} (contact {c}) at {place(sim.position[grain])}: against the wall it "
+                f"moves at {speed:.3g} m/s, {speed * sim.time_step / sim.radius[grain]:.2g} radii per step. {self._slower(sim, speed)}",
             )  # fmt: skip
 
-    def _look_at_leaps(self, sim: Simulation, how: Smooth) -> None:
+    def _look_at_leaps(self, sim: Simulation) -> None:
         """Smooth contacts exist only while grains overlap: one that moves half its radius in a step is found too deep, or not at all."""
         if sim.stepper.leap <= LEAP:
             return
         fast = int(np.argmax(length(sim.velocity) / sim.radius))
         speed = float(length(sim.velocity[fast]))
-        deep = impact_depth(self.scene, speed)
-        soft = f", and stiffer grains: an impact at that speed goes up to {deep:.2g} d deep at any step" if deep > LEAP else ""
         self._act(
             self.settings.on_lost, sim, "leap",
             f"grain {sim.bodies.id[fast]} at {place(sim.position[fast])} moves at {speed:.3g} m/s, {sim.stepper.leap:.2g} r per step: it "
-            f"may pass others and walls unseen (limit {LEAP:g} r). Try --time-step {as_typed(how.step_for(self.scene, speed))}{soft}",
+            f"may pass others and walls unseen (limit {LEAP:g} r). {self._slower(sim, speed)}",
         )  # fmt: skip
+
+    def _slower(self, sim: Simulation, speed: float) -> str:
+        """The way out for things that meet at ``speed`` [m/s]: a smaller step, stiffer grains, or both."""
+        how = sim.settings.stepper
+        if not isinstance(how, Smooth):
+            return f"Try {self._coarse.step_at(sim, speed)}"
+        deep = impact_depth(self.scene, speed)
+        soft = f"stiffer grains: an impact at that speed goes up to {deep:.2g} d deep at any step" if deep > LEAP else ""
+        fits = how.step_for(self.scene, speed)
+        if fits < sim.time_step:
+            return f"Try --time-step {as_typed(fits)}" + (f", and {soft}" if soft else "")
+        return f"Try {soft or 'stiffer grains'}"
 
     def _look_at_overlap(self, sim: Simulation) -> None:
         smallest = self.scene.size_range[0]
@@ -144,9 +201,12 @@ class Guard:
             self.mass = total(1 / inverse[yields])
             self.lift = float(length(gravity.acceleration)) * total(2 * sim.radius[yields] / inverse[yields])
             self.lifted = sim.grain_count
+        self.largest_kinetic = max(self.largest_kinetic, sim.report.kinetic_energy - self._energy_away(sim))
+        if self.began is not None and self._coarse.loses_nothing(sim):
+            for kind, what in self._coarse.losses(sim, self.lost(sim), self.largest_kinetic + self.lift):
+                self._tell(sim, kind, what)
         if self.settings.on_energy == "off":
             return
-        self.largest_kinetic = max(self.largest_kinetic, sim.report.kinetic_energy)
         if unexplained < self.lowest:
             self.lowest, self.stored = unexplained, 0.0
         self.stored = max(self.stored, sim.report.elastic_energy)  # overlaps may give this much back
@@ -161,6 +221,28 @@ class Guard:
                 f"grain is {sim.bodies.id[fast]} at {place(sim.position[fast])}. More iterations, a smaller warm start or a smaller "
                 "time_step helps",
             )  # fmt: skip
+
+    def lost(self, sim: Simulation) -> float:
+        """Energy [J] that contacts have lost since the run began, beyond what they store.
+
+        Velocities of the nonsmooth stepper stand half a step behind the parabola through the places of a grain that falls: with those half
+        a step further on, flights keep their energy.
+        """
+        further = 0.0
+        if not isinstance(sim.settings.stepper, Smooth):
+            inverse, gravity = sim.bodies.inverse_mass, self.scene.gravity.at(max(0.0, sim.time - sim.time_step))
+            yields = inverse > 0
+            further = 0.5 * sim.time_step * total(dot(sim.bodies.velocity[yields], gravity) / inverse[yields])
+        return (self.began or 0.0) - self.unexplained - further - sim.report.elastic_energy
+
+    def _energy_away(self, sim: Simulation) -> float:
+        """Kinetic energy [J] of the dynamic bodies that no grain can reach: what they do says nothing about the contacts."""
+        away, (low, high) = 0.0, sim.stepper.extent
+        for w in sim.bodies.dynamic:
+            x = sim.bodies.position[w]
+            if ((x < low - self._reach[w]) | (x > high + self._reach[w]))[self._ends].any():
+                away += wall_kinetic(sim.bodies, w)
+        return away
 
     def _act(self, action: Action, sim: Simulation, kind: str, what: str) -> None:
         if action == "stop":
@@ -179,15 +261,29 @@ class Guard:
         world = self.world if self.world is not None else (np.zeros(0), np.zeros(0))
         return {
             "allowed": self.allowed, "lowest": float(self.lowest), "stored": self.stored, "largest_kinetic": self.largest_kinetic,
-            "low": world[0], "high": world[1], "told": dict(self.told), "coarse": self._coarse.checkpoint(),
+            "began": math.nan if self.began is None else self.began, "low": world[0], "high": world[1],
+            "told": dict(self.told), "coarse": self._coarse.checkpoint(),
         }  # fmt: skip
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.allowed, self.lowest = saved["allowed"], saved["lowest"]
         self.stored, self.largest_kinetic = saved["stored"], saved["largest_kinetic"]
+        began = saved.get("began", math.nan)  # not in checkpoints from before losses were told
+        self.began = None if math.isnan(began) else began
         self.world = (saved["low"], saved["high"]) if len(saved["low"]) else None
         self.told = dict(saved.get("told", {}))  # not in checkpoints from before steps were judged
         self._coarse.restore(saved.get("coarse", {}))
+
+
+def speed_against_wall(sim: Simulation, grain: int, wall: int) -> float:
+    """Of a grain relative to the wall where the two meet [m/s]."""
+    w = int(sim.stepper.walls.body[wall])
+    arm = sim.wrapped_position[grain] - sim.bodies.position[w]
+    return float(length(sim.velocity[grain] - sim.bodies.velocity[w] - cross(sim.bodies.spin[w], arm)))
+
+
+def _box(low: np.ndarray, high: np.ndarray) -> str:
+    return f"({', '.join(f'{v:.4g}' for v in low)}) to ({', '.join(f'{v:.4g}' for v in high)}) m"
 
 
 def _when(sim: Simulation) -> str:

@@ -24,13 +24,13 @@ class Guards(Record):
     """Largest overlap, in diameters of the smaller grain (of the grain, at a wall)."""
     on_overlap: Action = "stop"
     on_lost: Action = "stop"
-    """A grain that left the world or went through a wall."""
+    """A grain or a dynamic body that left the world, or a grain that went through a wall."""
     energy: NonNegative = 0.1
     """Most energy that may come from nothing, as a part of the largest kinetic energy so far plus m g d of all grains."""
     on_energy: Action = "stop"
     on_coarse: Literal["warn", "off"] = "warn"
-    """A step in which grains or walls move by 0.2 of the smallest diameter, or grains overlap by 0.05 of theirs: the run goes on, and
-    tells which step would fit."""
+    """A step in which grains or walls move by 0.2 of the smallest diameter, or grains overlap by 0.05 of theirs, or a loss of 1 % of the
+    energy by contacts that should lose none: the run goes on, and tells which step would fit."""
 
 
 class Settings(Record):

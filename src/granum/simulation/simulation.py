@@ -216,6 +216,7 @@ class Simulation:
                 now = perf_counter()
                 self.stage_seconds["output"] = self.stage_seconds.get("output", 0.0) + now - before
                 self.wall_seconds = now - began
+            self.guard.look_back(self)
         except BaseException as error:
             self.ended_by = error
             raise

@@ -64,8 +64,13 @@ def wall_energy(bodies: Bodies, gravity: FloatArray) -> tuple[float, float]:
     """Kinetic and gravitational energy [J] of the dynamic walls."""
     kinetic, potential = 0.0, 0.0
     for w in bodies.dynamic:
-        mass = 1.0 / bodies.inverse_mass[w]
-        own = times(matrix(bodies.orientation[w]).T, bodies.spin[w])
-        kinetic += 0.5 * mass * float(dot(bodies.velocity[w], bodies.velocity[w])) + 0.5 * float(dot(bodies.inertia[w], own * own))
-        potential -= mass * float(dot(gravity, bodies.position[w]))
+        kinetic += wall_kinetic(bodies, w)
+        potential -= 1.0 / bodies.inverse_mass[w] * float(dot(gravity, bodies.position[w]))
     return kinetic, potential
+
+
+def wall_kinetic(bodies: Bodies, w: int) -> float:
+    """Kinetic energy [J] of the dynamic wall body ``w``."""
+    own = times(matrix(bodies.orientation[w]).T, bodies.spin[w])
+    square = float(dot(bodies.velocity[w], bodies.velocity[w]))
+    return 0.5 * (1.0 / bodies.inverse_mass[w]) * square + 0.5 * float(dot(bodies.inertia[w], own * own))

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+def _number(value: Any) -> Any:
+    """A text or a truth value is not taken for a number."""
+    if isinstance(value, (bool, np.bool_, str, bytes)):
+        raise ValueError("must be a number")
+    return value
+
+
+Whole = Annotated[int, Field(lt=2**63), BeforeValidator(_number)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(_number)]
+NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False), BeforeValidator(_number)]
+Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), BeforeValidator(_number)]
+Finite = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_number)]
 Vector = tuple[Finite, Finite, Finite]
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ..._jit import FloatArray, IntArray, device, kernel
 from ...checks import InputError
-from ...contact.model import NonNegative, Record
+from ...contact.model import NonNegative, Record, Whole
 from ..local import LocalProblem
 from ..rows import into_cone
 from .momentum import STATE, begin, judge_step, next_momentum
@@ -145,7 +145,7 @@ class LocalPGS(Record):
     """Projected Gauss-Seidel on W."""
 
     name: Literal["pgs"] = "pgs"
-    iterations: int = Field(default=50, ge=1)
+    iterations: Whole = Field(default=50, ge=1)
     tolerance: NonNegative = 0.0
     """Stop before that when the residual is below this [m/s]; 0: never."""
     momentum: bool = True

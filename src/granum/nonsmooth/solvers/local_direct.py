@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from ..._jit import FloatArray
-from ...contact.model import NonNegative, Record
+from ...contact.model import NonNegative, Record, Whole
 from ..local import LocalProblem
 from ..problem import Problem
 from ..system import System
@@ -91,7 +91,7 @@ class LocalDirect(Record):
     """Newton's method on W: the solution to rounding."""
 
     name: Literal["direct"] = "direct"
-    iterations: int = Field(default=150, ge=1)
+    iterations: Whole = Field(default=150, ge=1)
     """Most factorisations."""
     tolerance: NonNegative = 1e-12
     """Residual [m/s] to stop at; never asked to be smaller than rounding allows."""

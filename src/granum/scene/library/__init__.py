@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...checks import InputError, known_name
+from ...memory import check_grains
 from ..scene import Scene
 from .box import box
 from .collapse import collapse
@@ -35,6 +36,7 @@ def make_scene(name: str, values: Mapping[str, Any] | None = None) -> Scene:
     for key, value in (values or {}).items():
         known_name(f"parameter of scene {name!r}", key, known)
         given[key] = _read(name, key, value, known[key])
+    check_grains(given.get("count") or 0)
     return LIBRARY[name](**given)
 
 

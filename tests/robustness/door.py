@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import io
 import traceback
 import warnings
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from typing import Any
 
-from typer.testing import CliRunner
+import typer
 
 from granum.cli import make_app
 
@@ -20,13 +24,22 @@ class Ending:
     """The traceback that a user would see; empty: none."""
 
 
+@functools.cache
+def command() -> Any:
+    """``granum``, made once: that takes longer than most of what is asked of it."""
+    return typer.main.get_command(make_app())
+
+
 def call(*arguments: object) -> Ending:
     """What ``granum`` with these arguments does."""
-    shown = warnings.showwarning
+    shown, out, err, code, trace = warnings.showwarning, io.StringIO(), io.StringIO(), 0, ""
     try:
-        result = CliRunner(env={"COLUMNS": "400"}).invoke(make_app(), [str(a) for a in arguments])
+        with redirect_stdout(out), redirect_stderr(err):
+            command().main([str(a) for a in arguments], prog_name="granum")
+    except SystemExit as done:
+        code = done.code if isinstance(done.code, int) else int(done.code is not None)
+    except Exception:
+        code, trace = 1, traceback.format_exc()
     finally:
         warnings.showwarning = shown
-    error = result.exception
-    trace = "" if error is None or isinstance(error, SystemExit) else "".join(traceback.format_exception(error))
-    return Ending(result.exit_code, result.stdout, result.stderr, trace)
+    return Ending(code, out.getvalue(), err.getvalue(), trace)

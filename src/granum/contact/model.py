@@ -16,6 +16,8 @@ def _number(value: Any) -> Any:
 
 
 Whole = Annotated[int, Field(lt=2**63), BeforeValidator(_number)]
+Sweeps = Annotated[int, Field(ge=1, le=10**6), BeforeValidator(_number)]
+"""Of a solver in one step; more would never end."""
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(_number)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False), BeforeValidator(_number)]
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), BeforeValidator(_number)]

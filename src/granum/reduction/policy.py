@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ..contact.model import NonNegative, Record, Whole
+from ..contact.model import NonNegative, Record, Sweeps, Whole
 
 Split = Literal["contact", "trial", "sensor"]
 Limit = Annotated[float | None, Field(gt=0, allow_inf_nan=False)]  # none: no limit
@@ -51,7 +51,7 @@ class ContactSplit(Record):
 class TrialSplit(Record):
     """Grains come off that do not stay in place when the part of an aggregate they lie in is solved in the background (MR (32)-(36))."""
 
-    iterations: Whole = Field(default=50, ge=1)
+    iterations: Sweeps = 50
     """N_it^tr: sweeps of the trial."""
     every: Whole = Field(default=4, ge=1)
     """Steps between two trials (MR: 1); what is disturbed meanwhile is not forgotten."""

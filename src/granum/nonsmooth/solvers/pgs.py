@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from ..._jit import FloatArray, IntArray, LongArray, device, kernel
-from ...contact.model import NonNegative, Record, Whole
+from ...contact.model import NonNegative, Record, Sweeps, Whole
 from ...parallel.barrier import share, wait
 from ..blocks import BODY, COLOURS, LANES
 from ..problem import Problem
@@ -183,7 +183,7 @@ class PGS(Record):
     """Projected Gauss-Seidel (physics 4)."""
 
     name: Literal["pgs"] = "pgs"
-    iterations: Whole | None = Field(default=None, ge=1)
+    iterations: Sweeps | None = None
     """Sweeps per step; with a tolerance the most. None: as many as the accuracy asks for, 500 at most. A column of n grains needs of the
     order of n / error without momentum (physics 9)."""
     tolerance: NonNegative | None = None

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import math
 import types
 import typing
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from pydantic import ValidationError
 
 from ...checks import InputError, known_name
 from ...memory import check_grains
@@ -37,7 +40,13 @@ def make_scene(name: str, values: Mapping[str, Any] | None = None) -> Scene:
         known_name(f"parameter of scene {name!r}", key, known)
         given[key] = _read(name, key, value, known[key])
     check_grains(given.get("count") or 0)
-    return LIBRARY[name](**given)
+    try:
+        return LIBRARY[name](**given)
+    except (InputError, ValidationError):
+        raise
+    except (ArithmeticError, ValueError) as error:  # numbers that no formula of the scene bears
+        shown = ", ".join(f"{key} = {value}" for key, value in given.items())
+        raise InputError(f"scene {name!r} cannot be made with {shown}: {error}. Take values nearer to the defaults.") from error
 
 
 def _read(scene: str, key: str, value: Any, parameter: inspect.Parameter) -> Any:
@@ -50,7 +59,7 @@ def _read(scene: str, key: str, value: Any, parameter: inspect.Parameter) -> Any
         return known_name(f"{key} of scene {scene!r}", str(value), typing.get_args(kind))
     try:
         number = float(value)
-        if kind is int and not number.is_integer():
+        if not math.isfinite(number) or (kind is int and not number.is_integer()):
             raise ValueError
         return kind(number)
     except (ValueError, TypeError, OverflowError):

@@ -55,7 +55,7 @@ def table(tree: Mapping[str, Any], *place: str) -> dict[str, Any]:
 
 def steps_in(duration: float, time_step: float) -> int:
     """How many steps [s] a duration [s] has, to the nearest whole one and one at least; a refusal where no computer can count them."""
-    steps = finite_positive("duration", duration, "s") / time_step
+    steps = finite_positive("duration", duration, "s") / finite_positive("time_step", time_step, "s")
     if not steps <= MOST_STEPS:
         raise InputError(
             f"duration {duration:g} s has {steps:.2g} steps of {time_step:g} s; the most that can be counted is 2^53. "

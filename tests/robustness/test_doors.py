@@ -60,6 +60,8 @@ SCENES = {
     "text as a density": (BALL.replace('name = "m"', 'name = "m"\ndensity = "2500"'), "materials.0.density: must be a number (got '2500')"),
     "truth value as gravity": (BALL + "[gravity]\nacceleration = [0, 0, true]", "must be a number (got True)"),
     "truth value as threads": (BALL + "[run]\nthreads = true", "must be a number (got True)"),
+    "table of diameters": (BALL.replace("0.01\n", "[[0.01]]\n"), "diameter must be one number or a row"),
+    "steps of 0 s": (BALL.replace("diameter", "velocity = [[1e300, 0, 0]]\ndiameter"), "time_step must be a finite number above 0"),
     "table in a cell": (BALL + "[cell]\nvectors = [{}]", "numbers only, has a table"),
     "table in vertices": (MESH.replace("[[0, 0, 0], ", "[[{}, 0, 0], "), "numbers only, has a table"),
     "index with a fraction": (MESH.replace("[[0, 1, 2]]", "[[0, 1, 2.7]]"), "whole numbers, has 2.7"),
@@ -186,6 +188,8 @@ def test_whole_numbers_may_be_written_with_a_point_but_lose_nothing():
 def test_steps_are_counted_up_to_where_numbers_are_exact():
     assert steps_in(1.0, 1e-3) == 1000
     assert steps_in(1e-9, 1.0) == 1
+    with pytest.raises(InputError, match="time_step must be"):
+        steps_in(1.0, 0.0)
     for duration, step in ((1e300, 1e-3), (1.0, 1e-300), (1e300, 1e-300)):
         with pytest.raises(InputError, match=r"2\^53"):
             steps_in(duration, step)

@@ -24,7 +24,7 @@ from granum.simulation import Simulation
 from tests.robustness.door import Ending, call, command
 from tests.robustness.mutations import LINES, SCENES, spoiled_line, spoiled_scene, to_toml
 
-SCENE_COUNT, LINE_COUNT, SEED = (int(n) for n in os.environ.get("GRANUM_FUZZ", "220,80,0").split(","))
+SCENE_COUNT, LINE_COUNT, SEED = (int(n) for n in os.environ.get("GRANUM_FUZZ", "220,80,1").split(","))
 ONE = os.environ.get("GRANUM_FUZZ_CASE")
 STEPS = 3                    # of every run
 ROOM, SPACE = 20e6, 6 << 30  # [bytes] that grains may ask for, and that the process may take on top of what it has

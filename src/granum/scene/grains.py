@@ -34,6 +34,8 @@ class Grains(Record):
     @model_validator(mode="after")
     def _match(self) -> Grains:
         n = len(self.position)
+        if self.diameter.ndim > 1:
+            raise ValueError(f"diameter must be one number or a row of numbers, has shape {self.diameter.shape}")
         if self.diameter.size not in (1, n):
             raise ValueError(f"diameter must be one number or {n} numbers, has {self.diameter.size}")
         worst = self.diameter.min() if self.diameter.size else 1.0

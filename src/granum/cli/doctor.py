@@ -37,7 +37,7 @@ def doctor(
         for old in [*(root / "kernels").glob("*"), root / "bench"] if root is not None else []:
             remove_own(old)
         kernel_folder.cache_clear()
-        talk(f"cleared {root}")
+        talk(f"cleared {root}" if root is not None else "there is no cache to clear")
     warm = cache_is_warm()
     if not warm:
         talk("compiling kernels, once")

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..contact.model import LARGEST
+
 LARGEST_INDEX = np.iinfo(np.int32).max
 
 
@@ -23,6 +25,8 @@ def read_array(value: Any, dtype: type = float) -> np.ndarray:
         raise ValueError("must be numbers in rows of equal length") from None
     if not np.isfinite(array).all():
         raise ValueError("must be finite")
+    if (np.abs(array) > LARGEST).any():
+        raise ValueError(f"must be at most {LARGEST:g} in size")
     if dtype is float:
         return array
     if (array != np.rint(array)).any():

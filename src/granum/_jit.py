@@ -89,7 +89,8 @@ class _SealedFiles(IndexDataCacheFile):
 
     def remove(self) -> None:
         """All files of this kernel."""
-        for path in Path(self._cache_path).glob(f"{self._index_name.removesuffix('.nbi')}.*"):
+        Path(self._index_path).unlink(missing_ok=True)
+        for path in Path(self._cache_path).glob(f"{self._index_name.removesuffix('.nbi')}.*.nbc"):
             path.unlink(missing_ok=True)
 
 
@@ -140,7 +141,8 @@ class _KernelCache(FunctionCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        if not self._open():
+        folder = kernel_folder()
+        if not self._open() or folder is None or own_folder(folder) is None:  # made anew, if it was cleared meanwhile
             return
         try:
             super().save_overload(sig, data)

@@ -100,6 +100,7 @@ COMMANDS = {
     "long name to write": (["run", "box", "-o", "x" * 240 + ".h5"], "at most 200 bytes"),
     "long name of a scene": (["run", "x" * 300 + ".toml"], "File name too long"),
     "name that is no text": (["run", "\udcff"], "unknown scene"),
+    "figure that is a path": (["plot", "x.h5", "/dev/null"], "unknown figure '/dev/null'"),
     "endless duration": (["run", "box", "--duration", "1e300"], "2^53"),
     "endless steps": (["run", "box", "--time-step", "1e-300"], "2^53"),
     "deep value": (["run", "box", "--set", "run.x=" + "[" * 2000], "nested too deeply"),

@@ -18,7 +18,7 @@ import pytest
 
 from granum import _jit
 from granum._jit import kernel
-from granum.caches import own_folder
+from granum.caches import is_own, own_folder, remove_own
 
 
 def double(x):
@@ -64,6 +64,15 @@ def test_damage_is_noticed_said_once_and_mended(cache, ending, damage):
         again = kernel(double)
         assert again(1.0) == 2.0
     assert sum(again.stats.cache_hits.values()) == 1
+
+
+def test_a_cache_that_is_cleared_meanwhile_is_made_anew(cache):
+    compiled = kernel(double)
+    compiled(1)
+    assert remove_own(cache)
+    assert compiled(1.0) == 2.0
+    assert is_own(cache)
+    assert len(files(cache)) == 2
 
 
 def test_nothing_is_made_before_a_kernel_runs(cache):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -59,7 +58,7 @@ def _read(scene: str, key: str, value: Any, parameter: inspect.Parameter) -> Any
         return known_name(f"{key} of scene {scene!r}", str(value), typing.get_args(kind))
     try:
         number = float(value)
-        if not math.isfinite(number) or (kind is int and not number.is_integer()):
+        if kind is int and not number.is_integer():
             raise ValueError
         return kind(number)
     except (ValueError, TypeError, OverflowError):

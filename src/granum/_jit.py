@@ -9,18 +9,22 @@ options. So the cache folder is named after a digest of those: an edit or an upg
 
 from __future__ import annotations
 
+import functools
 import hashlib
-import os
-import tempfile
+import multiprocessing
+import pickle
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numpy.typing import NDArray
 
 from ._version import __version__
+from .caches import cache_root, own_folder
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -42,39 +46,128 @@ def _digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def _cache_folder() -> Path:
-    """NUMBA_CACHE_DIR if set, else the user's cache folder, else a temporary one; one folder per digest."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    for base in (os.environ.get("NUMBA_CACHE_DIR"), os.path.join(home, "granum", "kernels")):
-        if not base:
-            continue
-        folder = Path(base) / f"granum-{_digest()}"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK):
-            return folder
-    return Path(tempfile.mkdtemp(prefix="granum-kernels-"))
+DIGEST = _digest()
+"""Of the kernels: what they leave behind is known by it."""
 
 
-CACHE_FOLDER = _cache_folder()
+@functools.cache
+def kernel_folder() -> Path | None:
+    """Where compiled kernels are kept, one folder per digest, made at the first call; none: there is no safe place, they are not kept."""
+    root = cache_root()
+    return own_folder(root / "kernels" / DIGEST) if root is not None else None
 
 
 def cache_is_warm() -> bool:
     """Whether an earlier process left compiled kernels."""
-    return any(CACHE_FOLDER.rglob("*.nbi"))
+    folder = kernel_folder()
+    return folder is not None and any(folder.rglob("*.nbi"))
+
+
+class _SealedFiles(IndexDataCacheFile):
+    """Numba's files, each with a digest before its content: damage is met before it is unpickled or run, where it could crash."""
+
+    def _load_index(self) -> Any:
+        try:
+            version, stamp, overloads = pickle.loads(_unsealed(self._index_path))
+        except FileNotFoundError:
+            return {}
+        return overloads if (version, stamp) == (self._version, self._source_stamp) else {}
+
+    def _save_index(self, overloads: Any) -> None:
+        self._write(self._index_path, (self._version, self._source_stamp, overloads))
+
+    def _load_data(self, name: str) -> Any:
+        return pickle.loads(_unsealed(self._data_path(name)))
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._write(self._data_path(name), data)
+
+    def _write(self, path: str, content: Any) -> None:
+        data = self._dump(content)
+        with self._open_for_write(path) as file:
+            file.write(hashlib.sha256(data).digest() + data)
+
+    def remove(self) -> None:
+        """All files of this kernel."""
+        Path(self._index_path).unlink(missing_ok=True)
+        for path in Path(self._cache_path).glob(f"{self._index_name.removesuffix('.nbi')}.*.nbc"):
+            path.unlink(missing_ok=True)
+
+
+def _unsealed(path: str) -> bytes:
+    data = Path(path).read_bytes()
+    if hashlib.sha256(data[32:]).digest() != data[:32]:
+        raise ValueError(f"{path} is damaged")
+    return data[32:]
+
+
+class _KernelCache(FunctionCache):
+    """Numba's cache of one kernel, opened when the kernel is first called. Whatever is wrong with it, the kernel is compiled."""
+
+    told = False  # one word per process is enough
+    _cache_file: Any
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._name, self._cache_path, self._opened = repr(function), "", False
+
+    def _open(self) -> bool:
+        if not self._opened:
+            self._opened, self._enabled = True, False
+            folder = kernel_folder()
+            if folder is None:
+                self._tell("Compiled kernels are not kept: no folder was found that only this user can write. Set XDG_CACHE_HOME to one.")
+                return False
+            settings: Any = numba.config
+            kept = settings.CACHE_DIR  # read when the cache is opened; put back so that other packages are not moved
+            settings.CACHE_DIR = str(folder)
+            try:
+                super().__init__(self._function)
+            except (OSError, RuntimeError) as error:  # Numba finds no place to write to
+                self._tell(f"Compiled kernels are not kept in {folder}: {error}")
+                return False
+            finally:
+                settings.CACHE_DIR = kept
+            self._cache_file = _SealedFiles(self._cache_path, self._impl.filename_base, self._cache_file._source_stamp)
+        return bool(self._enabled)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        if not self._open():
+            return None
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whatever it is: it is only a cache
+            self._renew()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        folder = kernel_folder()
+        if not self._open() or folder is None or own_folder(folder) is None:  # made anew, if it was cleared meanwhile
+            return
+        try:
+            super().save_overload(sig, data)
+        except (OSError, ValueError) as error:
+            self._enabled = False
+            self._tell(f"Compiled kernels cannot be kept in {kernel_folder()}: {error}. They serve this run only.")
+
+    def _renew(self) -> None:
+        self._tell(f"Compiled kernels in {kernel_folder()} were damaged. They are removed and compiled anew, which takes a while.")
+        try:
+            self._cache_file.remove()
+        except OSError:
+            self._enabled = False
+
+    def _tell(self, words: str) -> None:
+        if not _KernelCache.told and multiprocessing.parent_process() is None:
+            warnings.warn(words, stacklevel=2)
+        _KernelCache.told = True
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that is called from Python, and keep the binary on disk. It releases the interpreter for other threads."""
-    settings: Any = numba.config
-    kept = settings.CACHE_DIR  # read when the dispatcher is made; put back so that other packages are not moved
-    settings.CACHE_DIR = str(CACHE_FOLDER)
-    try:
-        return numba.njit(cache=True, nogil=True, **OPTIONS)(function)
-    finally:
-        settings.CACHE_DIR = kept
+    compiled = numba.njit(nogil=True, **OPTIONS)(function)
+    compiled._cache = _KernelCache(function)  # as njit(cache=True) does, with Numba's own
+    return compiled
 
 
 def device(function: Callable[..., Any]) -> Any:

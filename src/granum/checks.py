@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
+
+MOST_LINES = 10  # of what is wrong with one input
+MOST_STEPS = 2**53  # beyond, numbers of steps are not exact any more
 
 
 class InputError(ValueError):
@@ -30,36 +33,61 @@ def finite_positive(name: str, value: float, unit: str = "") -> float:
     return float(value)
 
 
-def known_name(kind: str, name: str, known: Iterable[str]) -> str:
+def known_name(kind: str, name: Any, known: Iterable[str]) -> str:
     """``name`` if it is one of ``known``, else a refusal that shows the right ones."""
     names = sorted(known)
-    if name not in names:
-        near = difflib.get_close_matches(name, names, n=1)
+    if not isinstance(name, str) or name not in names:
+        near = difflib.get_close_matches(name, names, n=1) if isinstance(name, str) else []
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"unknown {kind} {name!r}; choose one of: {', '.join(map(repr, names))}.{hint}")
+        raise InputError(f"unknown {kind} {_short(name)}; choose one of: {', '.join(map(repr, names))}.{hint}")
     return name
 
 
+def table(tree: Mapping[str, Any], *place: str) -> dict[str, Any]:
+    """The table at ``place``, keys from the outside in; empty if it is not there, a refusal if something else is."""
+    for n, key in enumerate(place):
+        found = tree.get(key)
+        if found is not None and not isinstance(found, Mapping):
+            raise InputError(f"run.{'.'.join(place[: n + 1])} must be a table (got {_short(found)}).")
+        tree = found or {}
+    return dict(tree)
+
+
+def steps_in(duration: float, time_step: float) -> int:
+    """How many steps [s] a duration [s] has, to the nearest whole one and one at least; a refusal where no computer can count them."""
+    steps = finite_positive("duration", duration, "s") / finite_positive("time_step", time_step, "s")
+    if not steps <= MOST_STEPS:
+        raise InputError(
+            f"duration {duration:g} s has {steps:.2g} steps of {time_step:g} s; the most that can be counted is 2^53. "
+            "Take a shorter duration or a larger time step."
+        )
+    return max(1, round(steps))
+
+
 def explain(error: ValidationError, where: str, given: Any = None) -> InputError:
-    """A pydantic error as one message: field, rule and value of everything that is wrong.
+    """A pydantic error as one message: field, rule and value of what is wrong, ten at most.
 
     ``given`` is what was checked: names that pydantic adds for its own kinds of records are then left out of the fields.
     """
-    lines = []
     items = error.errors(include_url=False)
-    for item in items:
-        if any(len(other["loc"]) > len(item["loc"]) and other["loc"][: len(item["loc"])] == item["loc"] for other in items):
-            continue  # a list is only said to be too short because its one entry is wrong
-        field = ".".join(str(part) for part in _written(item["loc"], given)) or where
-        rule, value = item["msg"].removeprefix("Value error, "), item.get("input")
-        if item["type"] == "extra_forbidden":
-            rule = "is not a known key"
-        elif item["type"] == "union_tag_invalid":  # a kind of record that there is not
-            kinds = item["ctx"]
-            key = kinds["discriminator"].strip("'")
-            field, rule, value = f"{field}.{key}", f"must be one of {kinds['expected_tags']}", kinds["tag"]
-        lines.append(f"  {field}: {rule} (got {_short(value)})")
+    inner = {item["loc"][:n] for item in items for n in range(len(item["loc"]))}
+    items = [item for item in items if item["loc"] not in inner]  # a list is only said to be too short because its one entry is wrong
+    lines = [_line(item, where, given) for item in items[:MOST_LINES]]
+    if len(items) > MOST_LINES:
+        lines.append(f"  and {len(items) - MOST_LINES} more")
     return InputError(f"{where} is not valid:\n" + "\n".join(lines))
+
+
+def _line(item: Any, where: str, given: Any) -> str:
+    field = ".".join(_cut(str(part)) for part in _written(item["loc"], given)) or where
+    rule, value = item["msg"].removeprefix("Value error, "), item.get("input")
+    if item["type"] == "extra_forbidden":
+        rule = "is not a known key"
+    elif item["type"] == "union_tag_invalid":  # a kind of record that there is not
+        kinds = item["ctx"]
+        key = kinds["discriminator"].strip("'")
+        field, rule, value = f"{field}.{key}", f"must be one of {kinds['expected_tags']}", kinds["tag"]
+    return f"  {field}: {rule} (got {_short(value)})"
 
 
 def _written(place: tuple[int | str, ...], given: Any) -> list[int | str]:
@@ -76,5 +104,11 @@ def _written(place: tuple[int | str, ...], given: Any) -> list[int | str]:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    try:
+        return _cut(repr(value))
+    except (RecursionError, ValueError):  # nested too deeply, or a number of too many digits
+        return f"a very long {type(value).__name__}"
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= 80 else text[:77] + "..."

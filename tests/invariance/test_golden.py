@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from granum import golden
-from granum._jit import CACHE_FOLDER
 from granum._version import __version__
 from granum.analysis import state_hash
+from granum.caches import cache_root
 from granum.checks import InputError, RunError
 from granum.golden import SCENES, hashes, scenes
 from granum.golden import __main__ as command
@@ -39,7 +39,7 @@ THREADED = [name for name in SCENES if name not in ("smooth", "jammed")]  # the 
 
 def as_other_cpu(name: str, environment: dict[str, str], *chosen: str) -> dict[str, str]:
     """Hashes that another process computes, which takes the machine for another CPU. Kernels of each target are kept on their own."""
-    kernels = {"NUMBA_CACHE_DIR": str(CACHE_FOLDER.parent / f"granum-as-{name}")} if "NUMBA_CPU_NAME" in environment else {}
+    kernels = {"NUMBA_CACHE_DIR": str(cache_root() / f"as-{name}")} if "NUMBA_CPU_NAME" in environment else {}
     options = [f"--scene={scene}" for scene in chosen]
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "granum.golden", "--json", *options], env={**os.environ, **environment, **kernels},

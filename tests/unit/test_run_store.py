@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from granum.caches import MARK, own_folder
 from granum.experiments import Job, RunStore, run_jobs, store
 from granum.experiments.store import describe, keep
 
@@ -58,21 +59,21 @@ def test_what_was_run_is_not_run_again(tmp_path, log):
 
 
 def test_fresh_runs_all_again_and_keeps_it(tmp_path, log):
-    run_jobs(jobs(log, [1, 2]), 1, store=RunStore(tmp_path))
-    run_jobs(jobs(log, [1, 2]), 1, store=RunStore(tmp_path, fresh=True))
-    run_jobs(jobs(log, [1, 2]), 1, store=RunStore(tmp_path))
+    run_jobs(jobs(log, [1, 2]), 1, store=RunStore(tmp_path / "runs"))
+    run_jobs(jobs(log, [1, 2]), 1, store=RunStore(tmp_path / "runs", fresh=True))
+    run_jobs(jobs(log, [1, 2]), 1, store=RunStore(tmp_path / "runs"))
     assert calls(log) == [1, 2, 1, 2]
 
 
 def test_other_arguments_and_other_source_are_other_runs(tmp_path, log, monkeypatch):
-    kept = RunStore(tmp_path)
+    kept = RunStore(tmp_path / "runs")
     near = replace(Size(1), steps=(0.1, np.nextafter(0.2, 1)))
     paths = [kept.path(run, (size, log)) for size in (Size(1), Size(2), near, replace(Size(1), steps=(0.1,)))]
     assert len(set(paths)) == 4
     assert kept.path(run, (Size(1), log)) == paths[0]
     assert kept.path(calls, (Size(1), log)) != paths[0]
     monkeypatch.setattr(store, "package_digest", lambda: "after an edit")
-    assert RunStore(tmp_path).path(run, (Size(1), log)) != paths[0]
+    assert RunStore(tmp_path / "runs").path(run, (Size(1), log)) != paths[0]
 
 
 def test_descriptions_tell_arrays_apart_and_refuse_what_has_none():
@@ -87,10 +88,10 @@ def test_descriptions_tell_arrays_apart_and_refuse_what_has_none():
 
 
 def test_a_file_that_is_not_whole_is_run_again(tmp_path, log):
-    kept = RunStore(tmp_path)
+    kept = RunStore(tmp_path / "runs")
     run_jobs(jobs(log, [5]), 1, store=kept)
     path = kept.path(run, (Size(5), log))
-    for damage in (path.read_bytes()[:-20], b"", b"no pickle"):
+    for damage in (path.read_bytes()[:-20], b"", b"no archive"):
         path.write_bytes(damage)
         (result,) = run_jobs(jobs(log, [5]), 1, store=kept)
         assert len(result["squares"]) == 5
@@ -100,8 +101,8 @@ def test_a_file_that_is_not_whole_is_run_again(tmp_path, log):
 
 def test_a_failing_run_loses_only_itself(tmp_path, log):
     with pytest.raises(ValueError, match="no such run"):
-        run_jobs(jobs(log, [1, 2, -1, 3]), 1, store=RunStore(tmp_path))
-    run_jobs(jobs(log, [1, 2, 3]), 1, store=RunStore(tmp_path))
+        run_jobs(jobs(log, [1, 2, -1, 3]), 1, store=RunStore(tmp_path / "runs"))
+    run_jobs(jobs(log, [1, 2, 3]), 1, store=RunStore(tmp_path / "runs"))
     assert calls(log) == [1, 2, -1, 3]
 
 
@@ -114,13 +115,14 @@ def test_without_a_place_to_keep_it_a_sweep_still_runs(tmp_path, log):
 
 
 def test_runs_of_versions_long_gone_are_removed(tmp_path):
+    kept = RunStore(tmp_path / "runs").folder
     for name, days in (("old", 40), ("recent", 3)):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "x.run").write_text("")
+        folder = own_folder(kept.parent / name)
+        (folder / "x.run").write_text("")
         then = time.time() - days * 86400
-        os.utime(tmp_path / name, (then, then))
-    RunStore(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["recent"]
+        os.utime(folder, (then, then))
+    RunStore(tmp_path / "runs")
+    assert {path.name for path in kept.parent.iterdir()} == {"recent", kept.name, MARK}
 
 
 SWEEP = """

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import zipfile
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import numpy as np
 
-from .._jit import CACHE_FOLDER
+from .._jit import DIGEST
 from ..checks import InputError, RunError
 from ..quasistatic.course import Course
 from ..quasistatic.jam import ABOVE, JamStep, jam_packing
@@ -18,7 +19,7 @@ from ..quasistatic.measure import measure
 from ..quasistatic.minimise import minimise
 from ..quasistatic.packing import Packing, random_packing
 from ..scene.cell import Cell, simple_shear
-from .settled import LINE_EVERY
+from .settled import LINE_EVERY, bench_folder
 from .timing import Talk
 
 DISTANCE = 1e-4     # phi - phi_cr that is aimed at
@@ -83,10 +84,12 @@ def measure_size(count: int, dim: int, talk: Talk) -> dict[str, Any]:
 
 def near_jamming(count: int, dim: int, talk: Talk) -> tuple[Packing, float]:
     """Random grains in balance, and how far above phi_cr they are: about 1e-4. From the cache if they are there."""
-    path = CACHE_FOLDER.parent / "bench" / f"packing-{dim}d-{count}-{CACHE_FOLDER.name}.npz"
-    with contextlib.suppress(OSError, KeyError, ValueError), np.load(path) as kept:
-        return Packing(Cell(vectors=kept["cell"]), kept["position"], kept["radius"]), float(kept["above"])
-    talk(f"making a packing of {count} grains near jamming, once (kept in {path.parent})")
+    folder = bench_folder()
+    path = folder / f"packing-{dim}d-{count}-{DIGEST}.npz" if folder is not None else None
+    if path is not None:
+        with contextlib.suppress(OSError, KeyError, ValueError, zipfile.BadZipFile), np.load(path) as kept:
+            return Packing(Cell(vectors=kept["cell"]), kept["position"], kept["radius"]), float(kept["above"])
+    talk(f"making a packing of {count} grains near jamming" + (f", once (kept in {folder})" if folder is not None else ""))
     said = monotonic()
 
     def look(course: Course, steps: list[JamStep]) -> None:
@@ -103,7 +106,8 @@ def near_jamming(count: int, dim: int, talk: Talk) -> tuple[Packing, float]:
     packing = minimise(found.packing, tolerance=found.measured.tolerance(START)).packing
     above = packing.phi - found.phi_cr
     talk(f"  phi - phi_cr = {above:.2g}, {found.seconds:.0f} s")
-    _keep(path, packing, above)
+    if path is not None:
+        _keep(path, packing, above)
     return packing, above
 
 
@@ -111,6 +115,5 @@ def _keep(path: Path, packing: Packing, above: float) -> None:
     """Written under another name and renamed: a file that is there is whole."""
     part = path.with_suffix(f".{os.getpid()}.npz")
     with contextlib.suppress(OSError):  # it is only a cache
-        path.parent.mkdir(parents=True, exist_ok=True)
         np.savez(part, cell=packing.cell.vectors, position=packing.position, radius=packing.radius, above=above)
         os.replace(part, path)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from .._jit import CACHE_FOLDER
-from ..checks import InputError
+from .._jit import DIGEST
+from ..caches import cache_root, own_folder
+from ..checks import InputError, OutputError
 from ..io import read_checkpoint, write_checkpoint
 from ..scene.library import make_scene
 from ..scene.scene import Scene
@@ -65,14 +67,16 @@ def turning_drum(particles: int, talk: Callable[[str], None]) -> Simulation:
 
 def _made_once(name: str, scene: Scene, settings: Settings, steps: int, braked: int, talk: Callable[[str], None]) -> dict[str, Any]:
     """The checkpoint after that many steps, from the cache if it is there; another version of the kernels makes its own."""
-    text = f"{scene.model_dump_json()} {settings.model_dump_json()} {CACHE_FOLDER.name} {steps} {braked} {BRAKE}"
-    path = CACHE_FOLDER.parent / "bench" / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.h5"
+    text = f"{scene.model_dump_json()} {settings.model_dump_json()} {DIGEST} {steps} {braked} {BRAKE}"
+    folder = bench_folder()
+    path = folder / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.h5" if folder is not None else None
     try:
-        return read_checkpoint(path)
+        if path is not None:
+            return read_checkpoint(path)
     except InputError:  # not there, or not whole: it is only a cache
         pass
     sim = Simulation(scene, settings)
-    talk(f"making a {name} of {sim.grain_count} grains, once (kept in {path.parent})")
+    talk(f"making a {name} of {sim.grain_count} grains" + (f", once (kept in {folder})" if folder is not None else ""))
     began = said = monotonic()
     for step in range(1, steps + 1):
         sim.step()
@@ -85,10 +89,13 @@ def _made_once(name: str, scene: Scene, settings: Settings, steps: int, braked: 
             left = (said - began) * (steps - step) / (step - FIRST_STEPS)
             talk(f"  {step} of {steps} steps, {sim.report.contacts} contacts, about {left:.0f} s left")
     saved = sim.checkpoint()
-    _write(path, saved)
+    if path is not None:
+        with contextlib.suppress(OutputError):  # as above
+            write_checkpoint(path, saved)
     return saved
 
 
-def _write(path: Path, saved: dict[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_checkpoint(path, saved)
+def bench_folder() -> Path | None:
+    """Where systems to measure on are kept; none: nowhere."""
+    root = cache_root()
+    return own_folder(root / "bench") if root is not None else None

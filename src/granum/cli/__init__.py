@@ -47,4 +47,6 @@ def make_app() -> typer.Typer:
 
 def main() -> None:
     """The ``granum`` command."""
-    make_app()()
+    from .console import guarded
+
+    guarded(make_app())

@@ -15,9 +15,11 @@ from typing import Any, TypeVar
 import typer
 
 from ..checks import InputError, OutputError, RunError, explain
+from ..memory import want
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FAILED, BAD_INPUT = 1, 2
+LONGEST_NAME = 255  # bytes
 
 
 @functools.cache
@@ -29,8 +31,8 @@ def stderr() -> Any:
 
 
 def talk(message: str, style: str | None = None) -> None:
-    """A line on stderr."""
-    stderr().print(message, style=style, markup=False)
+    """A line on stderr; bytes of a name that are no text are shown as numbers."""
+    stderr().print(message.encode(errors="backslashreplace").decode(), style=style, markup=False)
 
 
 def in_milliseconds(seconds: float) -> str:
@@ -70,6 +72,7 @@ def in_words(command: Command) -> Command:
     def door(*args: Any, **kwargs: Any) -> Any:
         warnings.showwarning = _show_warning
         try:
+            _check_names(kwargs)
             return command(*args, **kwargs)
         except InputError as error:
             _refuse(str(error), BAD_INPUT)
@@ -78,12 +81,55 @@ def in_words(command: Command) -> Command:
         except KeyboardInterrupt as error:
             talk("stopped.")
             raise typer.Exit(128 + getattr(error, "number", 2)) from None
+        except MemoryError as error:
+            _refuse(want(error), BAD_INPUT)
+        except BrokenPipeError:  # whoever read the output has enough of it
+            raise
+        except OSError as error:
+            _refuse(system_words(error), BAD_INPUT)
         except ValueError as error:
             if type(error).__name__ != "ValidationError":
                 raise
             _refuse(str(explain(error, "input")), BAD_INPUT)  # type: ignore[arg-type]
 
     return door  # type: ignore[return-value]
+
+
+def _check_names(arguments: dict[str, Any]) -> None:
+    """Refuse names that no file can have; what may be a folder is called ``folder``."""
+    for option, value in arguments.items():
+        for path in value if isinstance(value, (list, tuple)) else [value]:
+            if not isinstance(path, Path):
+                continue
+            if option != "folder" and path.name in ("", ".."):
+                raise InputError(f"{option} must be the name of a file (got {str(path)!r}: it is a folder).")
+            longest = max(map(len, map(os.fsencode, path.parts)), default=0)
+            if longest > LONGEST_NAME:
+                raise InputError(f"{option} has a name of {longest} bytes, and files have names of {LONGEST_NAME} at most: {path}")
+
+
+def system_words(error: OSError) -> str:
+    """What the system refused to do."""
+    if error.filename is not None:
+        return f"{error.filename}: {error.strerror or error}."
+    return f"a file or the output cannot be read or written: {error.strerror or error}."
+
+
+def guarded(app: Callable[[], Any]) -> None:
+    """Call the application; what stdout does not take (a full disk) is said in words, and given up."""
+    code: Any = 0
+    try:
+        try:
+            app()
+        except SystemExit as done:
+            code = done.code
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has enough of it
+        sys.stdout, code = open(os.devnull, "w"), code or FAILED  # noqa: SIM115  (open until the process ends)
+    except OSError as error:
+        sys.stdout, code = open(os.devnull, "w"), BAD_INPUT  # noqa: SIM115
+        talk(f"error: {system_words(error)}", style="red")
+    sys.exit(code)
 
 
 def _refuse(message: str, code: int) -> None:

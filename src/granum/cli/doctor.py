@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import shutil
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,24 +25,26 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Print versions, threads, threading layer and cache state, and run a short self-test, with granum's reference bits."""
-    from .._jit import CACHE_FOLDER, cache_is_warm
+    from .._jit import cache_is_warm, kernel_folder
+    from ..caches import cache_root, remove_own
     from ..golden import expected, machine
     from ..parallel import cores
 
     reference = expected()
 
     if clear_cache:
-        shutil.rmtree(CACHE_FOLDER.parent / "bench", ignore_errors=True)
-        for old in CACHE_FOLDER.parent.glob("granum-*"):
-            shutil.rmtree(old, ignore_errors=True)
-        CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
-        talk(f"cleared {CACHE_FOLDER.parent}")
+        root = cache_root()
+        for old in [*(root / "kernels").glob("*"), root / "bench"] if root is not None else []:
+            remove_own(old)
+        kernel_folder.cache_clear()
+        talk(f"cleared {root}" if root is not None else "there is no cache to clear")
     warm = cache_is_warm()
     if not warm:
         talk("compiling kernels, once")
     report: dict[str, Any] = {"python": platform.python_version(), "machine": platform.machine(), "cpu": machine()["cpu"], **_versions()}
     report |= {"cores": cores(), "threads": f"up to {cores()}", "threading_layer": "own (no tbb or omp needed)"}
-    report |= {"cache": str(CACHE_FOLDER), "cache_state": "warm" if warm else "cold, compiled now", "tests": self_test(reference)}
+    report["cache"] = str(kernel_folder() or "none: no folder that only this user can write")
+    report |= {"cache_state": "warm" if warm else "cold, compiled now", "tests": self_test(reference)}
     report["passed"] = all(test["passed"] for test in report["tests"].values())
     if as_json:
         print_json(report)

@@ -12,9 +12,11 @@ from typing import Any
 
 from ..checks import InputError, RunError
 from ..io import Recording, checkpoint_path
+from ..memory import want
 from .console import stderr, talk
 from .summary import mean_level, summarise
 
+LONGEST_OUTPUT = 200  # bytes of a name, to which those of the files beside it add theirs
 PICTURE_MARK = b"granum"  # stands in the first bytes of our pictures
 
 
@@ -54,6 +56,9 @@ def execute(job: Job) -> dict[str, Any]:
     except KeyboardInterrupt:
         talk(f"stopped at once in step {sim.step_count}; the last checkpoint is {sim.last_checkpoint}.\ncontinue with: {restart}")
         raise
+    except MemoryError as error:
+        where = f" Last good checkpoint: {sim.last_checkpoint}; continue with: {restart}" if sim.last_checkpoint is not None else ""
+        raise RunError(f"{want(error)}{where}") from error
     except RunError as error:
         if sim.last_checkpoint is None or "Last checkpoint" in str(error):
             raise
@@ -127,6 +132,8 @@ def check_output(path: Path, picture: bool) -> None:
     """Refuse, before anything is simulated, a place that cannot be written or holds files that are not ours."""
     if path.suffix == ".png" or ".checkpoint" in path.suffixes:
         raise InputError(f"output {path} must be the name of a recording, such as {path.stem.removesuffix('.checkpoint')}.h5.")
+    if len(os.fsencode(path.name)) > LONGEST_OUTPUT:
+        raise InputError(f"output {path} must have a name of at most {LONGEST_OUTPUT} bytes. Choose a shorter one with -o.")
     folder = path.parent
     if not folder.is_dir():
         raise InputError(f"output {path} cannot be written: the folder {folder} does not exist.")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..checks import InputError
+from ..checks import InputError, known_name
 from .console import in_words
 from .restart import recording_of
 
@@ -51,6 +51,8 @@ def plot(
     from ..plot.style import save
 
     look = Look(frame=frame, time=time, average=average, view=view, slab=slab, width=width, grains=grains or None)
+    if Path(figure).name != figure:  # it becomes a part of a file's name
+        known_name("figure", figure, f"{NAMES}, {PACKING_NAMES}".split(", "))
     path = recording_of(file)
     target = output if output is not None else path.with_name(f"{path.stem}-{figure}.png")
     if target.suffix.lower() not in FORMATS:

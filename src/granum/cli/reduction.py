@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..checks import InputError, explain, known_name
+from ..checks import InputError, explain, known_name, table
 
 if TYPE_CHECKING:
     from ..scene.scene import Scene
@@ -102,8 +102,13 @@ class ReductionOptions:
 
         from ..reduction import Reduction, refused
 
-        of_scene = scene.run.get("stepper", {}).get("reduction") if stepper == "nonsmooth" else None
+        of_scene = table(scene.run, "stepper").get("reduction") if stepper == "nonsmooth" else None
         of_scene = of_scene.model_dump() if isinstance(of_scene, Reduction) else of_scene
+        if of_scene is not None:
+            try:
+                Reduction.model_validate(of_scene)
+            except ValidationError as error:
+                raise explain(error, "run.stepper.reduction") from None
         if self.reduce == OFF:
             if self.given:
                 raise InputError(f"{self.given[0]} needs --reduce {','.join(KINDS[:2])} or the like (got --reduce {OFF}).")

@@ -71,7 +71,8 @@ def reproduce(
     try:
         outcome = experiment.measure(numbers, run)
     except KeyboardInterrupt:
-        talk(f"{name}: finished runs are kept; the same command goes on from there")
+        if store.folder is not None:
+            talk(f"{name}: finished runs are kept; the same command goes on from there")
         raise
     figures = [str(path) for path in experiment.draw(outcome, folder)]
     seconds = monotonic() - began

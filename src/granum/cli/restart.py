@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..checks import InputError, finite_positive
+from ..checks import InputError, finite_positive, steps_in
 from .console import in_words, talk
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def restart(
     job = find_job(file, threads)
     sim = job.sim
     if duration is not None:
-        job.last_step = sim.step_count + max(1, round(duration / sim.time_step))
+        job.last_step = sim.step_count + steps_in(duration, sim.time_step)
     if sim.step_count >= job.last_step:
         talk(f"the run is at its end, t = {sim.time:g} s; --duration S makes it longer")
     else:

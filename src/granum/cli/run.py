@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..checks import InputError, known_name
+from ..checks import InputError, known_name, steps_in, table
 from .console import in_milliseconds, in_words, talk
 from .reduction import (
     MergeAcceleration,
@@ -152,7 +152,7 @@ def _start(
             "run_id": uuid.uuid4().hex, "recording": output.name, "command": command_line(), "seed": seed, "picture": picture,
             "chosen": chosen, "time_step_reason": step.reason if step.reason != "given" else chosen["time_step"],
         }  # fmt: skip
-        last_step = max(1, round(settings.duration / sim.time_step))
+        last_step = steps_in(settings.duration, sim.time_step)
         summary = execute(Job(sim, last_step, output, about, observers=[compiling, dump] if dumps else [compiling]))
     finally:
         compiling.hide()
@@ -167,7 +167,7 @@ def _settings(scene: Scene, flags: dict[str, Any], reduction: ReductionOptions) 
     from ..simulation import make_settings
 
     stepper = flags.get("stepper", {})
-    name = known_name("stepper", stepper.get("name", scene.run.get("stepper", {}).get("name", "nonsmooth")), STEPPER_OPTIONS)
+    name = known_name("stepper", stepper.get("name", table(scene.run, "stepper").get("name", "nonsmooth")), STEPPER_OPTIONS)
     for option in stepper:
         if option != "name" and option not in STEPPER_OPTIONS[name]:
             other = next(n for n, options in STEPPER_OPTIONS.items() if option in options)
@@ -175,7 +175,7 @@ def _settings(scene: Scene, flags: dict[str, Any], reduction: ReductionOptions) 
                 f"options of the {option.replace('_', ' ')} belong to the {other} stepper, and this run is {name}: leave them out."
             )
     solver = stepper.get("solver", {})
-    of_scene = scene.run.get("stepper", {}).get("solver", {}).get("name", "pgs")
+    of_scene = table(scene.run, "stepper", "solver").get("name", "pgs")
     method = known_name("solver", solver.get("name", of_scene), SOLVERS)
     _fit(solver, method, SOLVERS[method].model_fields)
     known_name("warm start", stepper.get("warm_start", {}).get("name", "none"), WARM_STARTS)
@@ -183,6 +183,7 @@ def _settings(scene: Scene, flags: dict[str, Any], reduction: ReductionOptions) 
     settings = make_settings(scene.run, flags, {"stepper": {"reduction": policy}} if name == "nonsmooth" else {})
     threads = _useful_threads(settings)
     step = settings.choose_step(scene)
+    steps_in(settings.duration, step.seconds)
     every = settings.every if settings.every is not None else max(settings.duration / 100, step.seconds)
     return settings.model_copy(update={"time_step": step.seconds, "every": every, "threads": threads}), step
 

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+import numpy as np
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
+SMALLEST, LARGEST = 1e-100, 1e100
+
+
+def _number(value: Any) -> Any:
+    """A text or a truth value is not taken for a number."""
+    if isinstance(value, (bool, np.bool_, str, bytes)):
+        raise ValueError("must be a number")
+    return value
+
+
+def _sized(value: float) -> float:
+    """Squares of coordinates, velocities and the like must be numbers, too."""
+    if value != 0 and not SMALLEST <= abs(value) <= LARGEST:
+        raise ValueError(f"must be 0 or from {SMALLEST:g} to {LARGEST:g} in size")
+    return value
+
+
+Whole = Annotated[int, Field(lt=2**63), BeforeValidator(_number)]
+Sweeps = Annotated[int, Field(ge=1, le=10**6), BeforeValidator(_number)]
+"""Of a solver in one step; more would never end."""
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(_number)]
+NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False), BeforeValidator(_number)]
+Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), BeforeValidator(_number)]
+Finite = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_number), AfterValidator(_sized)]
 Vector = tuple[Finite, Finite, Finite]
 
 

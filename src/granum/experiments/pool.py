@@ -89,8 +89,9 @@ def _run_all(numbered: list[tuple[int, Job, Path | None]], workers: int) -> Gene
         for future in as_completed(number):
             yield number[future], *future.result()
     except BrokenProcessPool as error:
+        kept = "; finished runs are kept" if any(path is not None for _, _, path in numbered) else ""
         raise RunError(
-            "a worker was killed, perhaps for want of memory; finished runs are kept. Start again, with --workers 1 if it happens twice."
+            f"a worker was killed, perhaps for want of memory{kept}. Start again, with --workers 1 if it happens twice."
         ) from error
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)

@@ -2,7 +2,7 @@
 
 A run is known by its function, its arguments and a digest of the whole package (and of the file that defines the function, if that is
 elsewhere), so an edit or an upgrade never returns an old result. Files are written under another name and renamed: one that is there is
-whole. They hold pickles, and lie in the user's own cache folder.
+whole. They lie in a folder of ours (``caches.py``) and nowhere else; without one, nothing is kept.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ import dataclasses
 import functools
 import hashlib
 import os
-import pickle
-import shutil
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,22 +22,34 @@ from typing import Any
 import numba
 import numpy as np
 
-from .._jit import CACHE_FOLDER
+from ..caches import cache_root, is_own, own_folder, remove_own
+from .result_file import read_result, write_result
 
-RUNS_FOLDER = CACHE_FOLDER.parent / "runs"
 UNUSED_DAYS = 30  # after which the runs of another version are removed
 
 
 class RunStore:
-    """Results by the description of the run; ``fresh`` finds nothing, but keeps what is run."""
+    """Results by the description of the run; ``fresh`` finds nothing, but keeps what is run.
 
-    def __init__(self, folder: Path = RUNS_FOLDER, fresh: bool = False) -> None:
-        self.folder = folder / package_digest()
+    ``place``, below the user's cache if it is not given, must be ours or not there yet; ``folder`` is none where nothing can be kept.
+    """
+
+    def __init__(self, place: Path | None = None, fresh: bool = False) -> None:
+        root = cache_root() if place is None else None
+        place = root / "runs" if root is not None else place
+        ours = own_folder(place) if place is not None else None
+        self.folder = own_folder(ours / package_digest()) if ours is not None else None
         self.fresh = fresh
-        _remove_unused(folder, self.folder)
+        if self.folder is None:
+            where = f": {place} is not a folder that granum has made and only this user can write" if place is not None else ""
+            warnings.warn(f"finished runs cannot be kept{where}. Set XDG_CACHE_HOME to a folder of your own.", stacklevel=2)
+        elif ours is not None:
+            _remove_unused(ours, self.folder)
 
-    def path(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Path:
+    def path(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Path | None:
         """Where the result of that call is kept."""
+        if self.folder is None:
+            return None
         text = f"{function.__module__}.{function.__qualname__} {_own_digest(function.__module__)} {describe(args)}"
         return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.run"
 
@@ -47,8 +58,7 @@ class RunStore:
         if self.fresh:
             return False, None
         try:
-            with open(path, "rb") as file:
-                return True, pickle.load(file)
+            return is_own(path.parent), read_result(path)
         except Exception:  # not there, or of no use: it is only a cache
             return False, None
 
@@ -57,14 +67,12 @@ def keep(path: Path, result: Any) -> str | None:
     """Write a result so that the file is whole or not there; returns what went wrong, if anything did."""
     part = path.with_suffix(f".{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(part, "wb") as file:
-            pickle.dump(result, file, protocol=5)
+        write_result(part, result)
         os.replace(part, path)
-    except OSError as error:
+    except (OSError, TypeError) as error:
         with contextlib.suppress(OSError):
             part.unlink()
-        return error.strerror or str(error)
+        return str(error)
     return None
 
 
@@ -110,5 +118,5 @@ def _remove_unused(folder: Path, ours: Path) -> None:
     oldest = time.time() - UNUSED_DAYS * 86400
     with contextlib.suppress(OSError):
         for other in folder.iterdir():
-            if other != ours and other.is_dir() and other.stat().st_mtime < oldest:
-                shutil.rmtree(other, ignore_errors=True)
+            if other != ours and is_own(other) and other.stat().st_mtime < oldest:
+                remove_own(other)

@@ -248,7 +248,7 @@ class RecordingWriter:
             self._broken = True
             raise OutputError(
                 f"recording {self.path} cannot be continued ({error.strerror or error}). Its {self.frame_count} frames so far are saved "
-                "and readable. Make room on the disk and restart from the last checkpoint."
+                "and readable. Make room on the disk or choose another one."
             ) from error
 
     def _check_open(self) -> None:

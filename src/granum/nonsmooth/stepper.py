@@ -9,11 +9,10 @@ from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field
 
 from .._jit import FloatArray, IntArray
 from ..arithmetic import dot, length
-from ..contact.model import NonNegative, Positive, Record
+from ..contact.model import NonNegative, Positive, Record, Sweeps
 from ..detection.detector import Detector
 from ..detection.images import in_cell, period_of
 from ..detection.prediction import Ahead
@@ -53,7 +52,7 @@ class Nonsmooth(Record):
     warm_start: WarmStart = HistoryStart()
     impact_velocity: NonNegative = 0.05
     """v_imp [m/s]: faster approaches rebound with restitution."""
-    impact_iterations: int = Field(default=200, ge=1)
+    impact_iterations: Sweeps = 200
     """Most sweeps of an impact stage."""
     impact_tolerance: NonNegative = 0.1
     """The impact stage is solved when no velocity changes by more than this part of ``impact_velocity`` in a sweep; where few grains are

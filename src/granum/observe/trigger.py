@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..checks import InputError, finite_positive
+from ..checks import MOST_STEPS, InputError, finite_positive
 
 
 class Trigger(Protocol):
@@ -44,6 +44,8 @@ class EverySeconds:
         return self.last(step, time_step) == step
 
     def last(self, step: int, time_step: float) -> int:
+        if self.period <= time_step:
+            return step
         k = _nearest(step * time_step / self.period) + 1
         while (found := _nearest(k * self.period / time_step)) > step:
             k -= 1
@@ -52,7 +54,7 @@ class EverySeconds:
 
 def _nearest(x: float) -> int:
     # 1e-9: products that should be halves come out a little above or below
-    return math.floor(x + 0.5 + 1e-9)
+    return math.floor(min(x, MOST_STEPS) + 0.5 + 1e-9)
 
 
 def seconds(period: float) -> EverySeconds:

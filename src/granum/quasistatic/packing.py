@@ -11,6 +11,7 @@ from .._jit import FloatArray, LongArray
 from ..arithmetic import arctan2, mean, octave, power, product, total
 from ..checks import InputError, finite_positive
 from ..contact.power import HOOKE, PowerLaw
+from ..memory import check_grains
 from ..scene.cell import Cell
 from ..scene.sizes import Discrete, Sizes
 
@@ -19,6 +20,7 @@ BIDISPERSE = Discrete(diameters=(1.0, 1.4))  # equal numbers of both: does not c
 WIDEST = 1e3  # largest diameter over smallest: beyond, small grains are dust in the gaps of a few large ones
 CLOSEST_BALLS = math.pi / math.sqrt(18)  # packing fraction of the densest packing of equal balls
 ROUNDING = 1e-12
+GRAIN = 200  # bytes of a grain of a packing and its neighbours
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,7 @@ def random_packing(
         raise InputError(f"particles must be at least {FEWEST} (got {count}).")
     if dim not in (2, 3):
         raise InputError(f"dim must be 2 or 3 (got {dim}).")
+    check_grains(count, GRAIN)
     rng = np.random.default_rng(seed)
     diameter = shares(sizes, rng, count)
     check_fraction(phi, dim, diameter)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ..contact.model import NonNegative, Record
+from ..contact.model import NonNegative, Record, Sweeps, Whole
 
 Split = Literal["contact", "trial", "sensor"]
 Limit = Annotated[float | None, Field(gt=0, allow_inf_nan=False)]  # none: no limit
@@ -29,7 +29,7 @@ class Merge(Record):
     """[m/s^2]"""
     rolling_acceleration: Limit = None
     """[rad/s^2]"""
-    smallest: int = Field(default=8, ge=2)
+    smallest: Whole = Field(default=8, ge=2)
     """Grains of an aggregate that no wall holds, at least: smaller ones cost more than they save (MR: 2)."""
 
 
@@ -44,16 +44,16 @@ class ContactSplit(Record):
     """[m/s]"""
     rolling: Limit = None
     """[rad/s]"""
-    depth: int = Field(default=2, ge=1)
+    depth: Whole = Field(default=2, ge=1)
     """N_c-spl: the grain that is touched (1), with its neighbours (2), with theirs (3) ..."""
 
 
 class TrialSplit(Record):
     """Grains come off that do not stay in place when the part of an aggregate they lie in is solved in the background (MR (32)-(36))."""
 
-    iterations: int = Field(default=50, ge=1)
+    iterations: Sweeps = 50
     """N_it^tr: sweeps of the trial."""
-    every: int = Field(default=4, ge=1)
+    every: Whole = Field(default=4, ge=1)
     """Steps between two trials (MR: 1); what is disturbed meanwhile is not forgotten."""
     force: Limit = 0.1
     """Force that is left over, as a part of the external plus the contact force on a grain (MR: 0.15, 0.25)."""
@@ -67,7 +67,7 @@ class TrialSplit(Record):
     """[m/s] (MR: 0.26)"""
     rolling: Limit = None
     """[rad/s]"""
-    depth: int | None = Field(default=6, ge=1)
+    depth: Whole | None = Field(default=6, ge=1)
     """Layers of grains of an aggregate, counted from what touches or leaves it, that are tried; none: all of it."""
 
 
@@ -79,7 +79,7 @@ class Reduction(Record):
     merge: Merge = Merge()
     contact: ContactSplit = ContactSplit()
     trial: TrialSplit = TrialSplit()
-    shadow: int = Field(default=0, ge=0)
+    shadow: Whole = Field(default=0, ge=0)
     """Steps of which a full-resolution shadow is kept, to measure the approximation error (MR (20)-(22)); 0: none."""
 
     @model_validator(mode="after")

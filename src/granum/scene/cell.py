@@ -11,20 +11,19 @@ from pydantic import PlainSerializer, PlainValidator
 from .._jit import FloatArray
 from ..arithmetic import determinant, dot, inverse, length, product
 from ..contact.model import Record
+from .arrays import read_array
 
 FLATTEST = 1e-6  # a cell whose vectors span less than this part of their box is refused
 
 
 def _vectors(value: Any) -> FloatArray:
-    array = np.ascontiguousarray(value, float)
+    array = read_array(value)
     if array.ndim == 1:
         if (array < 0).any():
             raise ValueError(f"lengths must be above 0, has {array.tolist()}")
         array = np.diag(array)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not 1 <= len(array) <= 3:
         raise ValueError(f"must be 1 to 3 lengths, or as many vectors of that dimension, has shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError("must be finite")
     if not determinant(array) > FLATTEST * np.prod(length(array)):
         raise ValueError(f"must span a volume, right-handed, has {array.tolist()}")
     array.setflags(write=False)

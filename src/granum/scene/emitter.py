@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from .._jit import FloatArray
 from ..arithmetic import cos, length, sin, uniform
-from ..contact.model import Finite, Positive, Record, Vector
+from ..contact.model import Finite, Positive, Record, Vector, Whole
 from .shapes import unit
 from .sizes import Sizes
 
@@ -76,13 +76,13 @@ class Emitter(Record):
     source: Annotated[Disc | Rectangle | BoxSource, Field(discriminator="source")]
     rate: Positive | None = None
     """[1/s]; none: as fast as there is room."""
-    count: int | None = Field(default=None, ge=1)
+    count: Whole | None = Field(default=None, ge=1)
     """Total number; none: without end."""
     velocity: Vector = (0.0, 0.0, 0.0)
     """Of an emitted grain [m/s]."""
     start: Finite = 0.0
     """[s]"""
-    seed: int = Field(default=0, ge=0)
+    seed: Whole = Field(default=0, ge=0)
 
     @model_validator(mode="after")
     def _bounded(self) -> Emitter:

@@ -21,6 +21,10 @@ from .grains import Lattice
 from .library import LIBRARY, make_scene, parameters
 from .scene import Scene
 
+DEEPEST = 32  # levels of tables and arrays in a scene
+WIDEST = 64   # bits of a whole number
+LARGEST_SEED = 2**62  # what is random gets the numbers from a seed on, all of 63 bits
+
 
 def load_scene(spec: str, values: Mapping[str, Any] | None = None, seed: int | None = None) -> Scene:
     """The scene that ``spec`` names: a library scene, a TOML file or a Python file.
@@ -32,6 +36,8 @@ def load_scene(spec: str, values: Mapping[str, Any] | None = None, seed: int | N
     """
     plain = {key: value for key, value in (values or {}).items() if "." not in key}
     dotted = {key: value for key, value in (values or {}).items() if "." in key}
+    if seed is not None and not 0 <= seed < LARGEST_SEED:
+        raise InputError(f"seed must be {'0 or more' if seed < 0 else 'below 2^62'} (got {seed}).")
     path = Path(spec)
     try:
         if path.suffix == ".toml":
@@ -44,6 +50,7 @@ def load_scene(spec: str, values: Mapping[str, Any] | None = None, seed: int | N
         if dotted:
             tree = scene.model_dump()
             _set_all(tree, dotted)
+            check_tree(tree, f"scene {spec!r}")
             scene = Scene.model_validate(tree)
     except ValidationError as error:
         raise explain(error, f"scene {spec!r}") from None
@@ -74,7 +81,12 @@ def _from_toml(path: Path, values: Mapping[str, Any]) -> Scene:
         raise InputError(f"scene file {str(path)!r} is not UTF-8 text.") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"scene file {str(path)!r} is not valid TOML: {error}.") from None
+    except RecursionError:
+        raise InputError(f"scene file {str(path)!r} is nested deeper than {DEEPEST} levels.") from None
+    except ValueError:
+        raise InputError(f"scene file {str(path)!r} has a whole number of {WIDEST} bits or more.") from None
     _set_all(tree, values)
+    check_tree(tree, f"scene file {str(path)!r}")
     tree.setdefault("name", path.stem)
     _resolve_meshes(tree, path.parent)
     try:
@@ -132,6 +144,22 @@ def read_value(value: Any) -> Any:
         return tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         return value
+    except (RecursionError, ValueError):
+        raise InputError(f"value {value[:40]!r}... is nested too deeply, or a number of too many digits.") from None
+
+
+def check_tree(tree: Any, where: str) -> None:
+    """Refuse what no scene has and few programs bear: tables deeper than some levels, whole numbers that no machine counts with."""
+    level = [tree]
+    for _ in range(DEEPEST):
+        parts: list[Any] = [part for one in level for part in (one.values() if isinstance(one, dict) else one)]
+        for part in parts:
+            if isinstance(part, int) and part.bit_length() >= WIDEST:
+                raise InputError(f"{where} has a whole number of {WIDEST} bits or more.")
+        level = [part for part in parts if isinstance(part, (dict, list, tuple))]
+        if not level:
+            return
+    raise InputError(f"{where} is nested deeper than {DEEPEST} levels.")
 
 
 def _set_all(tree: dict[str, Any], values: Mapping[str, Any]) -> None:
@@ -189,8 +217,6 @@ def _seeded(scene: Scene, seed: int | None) -> Scene:
     """The scene with all its seeds replaced: the first random thing gets ``seed``, the next ones the numbers after it."""
     if seed is None:
         return scene
-    if seed < 0:
-        raise InputError(f"seed must be 0 or more (got {seed}).")
     grains, emitters = list(scene.grains), list(scene.emitters)
     number = seed
     for k, block in enumerate(grains):

@@ -9,7 +9,8 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from .._jit import FloatArray
 from ..checks import InputError
-from ..contact.model import Fraction, Record, Vector
+from ..contact.model import Fraction, Record, Vector, Whole
+from ..memory import check_grains
 from .shapes import Numbers, Points
 from .sizes import Sizes
 
@@ -33,6 +34,8 @@ class Grains(Record):
     @model_validator(mode="after")
     def _match(self) -> Grains:
         n = len(self.position)
+        if self.diameter.ndim > 1:
+            raise ValueError(f"diameter must be one number or a row of numbers, has shape {self.diameter.shape}")
         if self.diameter.size not in (1, n):
             raise ValueError(f"diameter must be one number or {n} numbers, has {self.diameter.size}")
         worst = self.diameter.min() if self.diameter.size else 1.0
@@ -67,14 +70,15 @@ class Lattice(Record):
     material: str
     lower: Vector
     upper: Vector
-    count: int = Field(ge=0)
+    count: Whole = Field(ge=0)
     sizes: Sizes
     jitter: Fraction = 0.1
     """Largest shift, as a part of the lattice spacing; the spacing leaves room for it."""
-    seed: int = Field(default=0, ge=0)
+    seed: Whole = Field(default=0, ge=0)
 
     def place(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Position (n, 3), diameter (n,), velocity (n, 3), spin (n, 3)."""
+        check_grains(self.count)
         rng = np.random.default_rng(self.seed)
         largest = self.sizes.range[1]
         spacing = largest * 1.001 / (1 - min(self.jitter, 0.9))

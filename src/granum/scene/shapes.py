@@ -12,17 +12,16 @@ from .._jit import FloatArray, IntArray
 from ..arithmetic import dot, length
 from ..checks import InputError
 from ..contact.model import Positive, Record, Vector
+from .arrays import read_array
 
 
 def _array(dtype: type, columns: int | None) -> Any:
     def read(value: Any) -> Any:
-        array: np.ndarray = np.ascontiguousarray(value, dtype=dtype)
+        array = read_array(value, dtype)
         if columns is not None and array.size == 0:
             array = array.reshape(0, columns)
         if columns is not None and (array.ndim != 2 or array.shape[1] != columns):
             raise ValueError(f"must have shape (n, {columns}), has {array.shape}")
-        if not np.isfinite(array).all():
-            raise ValueError("must be finite")
         return array
 
     return read

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from ..checks import explain
-from ..contact.model import NonNegative, Positive, Record
+from ..checks import explain, table
+from ..contact.model import NonNegative, Positive, Record, Whole
 from ..nonsmooth import Nonsmooth
 from ..nonsmooth.time_step import TimeStep, automatic_step
 from ..reduction import Reduction
@@ -47,7 +47,7 @@ class Settings(Record):
     """Wall time between checkpoints [s]."""
     relax: bool = False
     """Push overlapping initial grains apart instead of refusing them."""
-    threads: int = Field(default=1, ge=1)
+    threads: Whole = Field(default=1, ge=1)
     guards: Guards = Guards()
 
     @property
@@ -76,7 +76,8 @@ def make_settings(*layers: dict[str, Any]) -> Settings:
     merged: dict[str, Any] = Settings().model_dump()
     for layer in layers:
         stepper = layer.get("stepper")
-        if isinstance(stepper, dict) and stepper.get("name", merged["stepper"]["name"]) != merged["stepper"]["name"]:
+        before = table(merged, "stepper").get("name")
+        if isinstance(stepper, dict) and stepper.get("name", before) != before:
             merged["time_step"] = None
         _merge(merged, layer)
     try:

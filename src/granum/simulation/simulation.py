@@ -11,8 +11,9 @@ import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray
 from ..arithmetic import dot, length, total
-from ..checks import InputError, finite_positive
+from ..checks import InputError, finite_positive, steps_in
 from ..detection.detector import Detector
+from ..memory import tell_of_bed
 from ..nonsmooth import NonsmoothStepper
 from ..parallel import Team
 from ..scene.scene import Scene
@@ -97,6 +98,7 @@ class Simulation:
             check_sensors(self)
             check_placement(self.bodies, Detector(self.stepper.walls, period=self.stepper.period), self.settings.relax)
             self.guard.look_ahead(self)
+            tell_of_bed(self.grain_count)
 
     def _make_stepper(self) -> NonsmoothStepper | SmoothStepper:
         how = self.settings.stepper
@@ -196,8 +198,7 @@ class Simulation:
 
     def run(self, duration: float) -> Simulation:
         """Step on for ``duration`` [s] (to the nearest whole step), with the observers looking."""
-        steps = round(finite_positive("duration", duration, "s") / self.time_step)
-        return self.run_until(self.step_count + max(steps, 1))
+        return self.run_until(self.step_count + steps_in(duration, self.time_step))
 
     def run_until(self, last_step: int) -> Simulation:
         """Step on until that many steps are done, or an observer says stop."""

@@ -24,10 +24,9 @@ from time import perf_counter
 from typing import Literal
 
 import numpy as np
-from pydantic import Field
 
 from ..._jit import BoolArray, FloatArray
-from ...contact.model import NonNegative, Record
+from ...contact.model import NonNegative, Record, Sweeps
 from ..problem import Problem
 from ..system import System
 from .elimination import Elimination
@@ -61,7 +60,7 @@ class Direct(Record):
     """Newton's method with sparse factorisations: the solution to rounding, where sweeps only come near it."""
 
     name: Literal["direct"] = "direct"
-    iterations: int = Field(default=300, ge=1)
+    iterations: Sweeps = 300
     """Most factorisations in a step."""
     tolerance: NonNegative = 1e-11
     """Residual [m/s] to stop at; never asked to be smaller than rounding allows."""

@@ -6,12 +6,11 @@ import math
 from typing import Literal
 
 import numpy as np
-from pydantic import Field
 from scipy import sparse
 
 from ..._jit import FloatArray, IntArray, device, kernel
 from ...checks import InputError
-from ...contact.model import NonNegative, Record
+from ...contact.model import NonNegative, Record, Sweeps
 from ..local import LocalProblem
 from ..rows import into_cone
 from .momentum import STATE, begin, judge_step, next_momentum
@@ -145,7 +144,7 @@ class LocalPGS(Record):
     """Projected Gauss-Seidel on W."""
 
     name: Literal["pgs"] = "pgs"
-    iterations: int = Field(default=50, ge=1)
+    iterations: Sweeps = 50
     tolerance: NonNegative = 0.0
     """Stop before that when the residual is below this [m/s]; 0: never."""
     momentum: bool = True

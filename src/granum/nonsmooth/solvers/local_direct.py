@@ -6,12 +6,11 @@ from time import perf_counter
 from typing import Any, Literal, cast
 
 import numpy as np
-from pydantic import Field
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from ..._jit import FloatArray
-from ...contact.model import NonNegative, Record
+from ...contact.model import NonNegative, Record, Sweeps
 from ..local import LocalProblem
 from ..problem import Problem
 from ..system import System
@@ -91,7 +90,7 @@ class LocalDirect(Record):
     """Newton's method on W: the solution to rounding."""
 
     name: Literal["direct"] = "direct"
-    iterations: int = Field(default=150, ge=1)
+    iterations: Sweeps = 150
     """Most factorisations."""
     tolerance: NonNegative = 1e-12
     """Residual [m/s] to stop at; never asked to be smaller than rounding allows."""

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ..._jit import FloatArray, IntArray, LongArray, kernel
 from ...checks import InputError
-from ...contact.model import NonNegative, Record
+from ...contact.model import NonNegative, Record, Sweeps, Whole
 from ...parallel.barrier import share, wait
 from ..blocks import BODY, COLOURS, INV_MASS, LANES
 from ..coarse import SHARE, correct, layers_along_load
@@ -105,12 +105,12 @@ class Multigrid(Record):
     """Projected Gauss-Seidel with momentum and coarse corrections: the iterations hardly grow with the height of a column or silo."""
 
     name: Literal["multigrid"] = "multigrid"
-    iterations: int = Field(default=20, ge=1)
+    iterations: Sweeps = 20
     """Sweeps per step. In the first half of them (from a cold start: three quarters) coarse corrections come in between: at first after
     every second one (cold: every one), later after every eighth."""
     tolerance: NonNegative = 0.0
     """Stop before that when the residual is below this [m/s]; 0: never."""
-    partitions: int | None = Field(default=None, ge=1)
+    partitions: Whole | None = Field(default=None, ge=1)
     """Layers across the load in which impulses are scaled; none: one for every three grain diameters. None is thinner than a grain."""
     momentum: bool = True
     """Extrapolate each sweep by the last change."""

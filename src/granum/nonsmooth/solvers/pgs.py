@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from ..._jit import FloatArray, IntArray, LongArray, device, kernel
-from ...contact.model import NonNegative, Record
+from ...contact.model import NonNegative, Record, Sweeps, Whole
 from ...parallel.barrier import share, wait
 from ..blocks import BODY, COLOURS, LANES
 from ..problem import Problem
@@ -183,7 +183,7 @@ class PGS(Record):
     """Projected Gauss-Seidel (physics 4)."""
 
     name: Literal["pgs"] = "pgs"
-    iterations: int | None = Field(default=None, ge=1)
+    iterations: Sweeps | None = None
     """Sweeps per step; with a tolerance the most. None: as many as the accuracy asks for, 500 at most. A column of n grains needs of the
     order of n / error without momentum (physics 9)."""
     tolerance: NonNegative | None = None
@@ -195,7 +195,7 @@ class PGS(Record):
     """``cone`` scales the tangential impulse back to its bound; ``box`` clamps each component (SN 2.3.2)."""
     order: Literal["colour", "given", "symmetric", "random"] = "colour"
     """Of the contacts in a sweep; ``colour`` is the fast one."""
-    seed: int = Field(default=0, ge=0)
+    seed: Whole = Field(default=0, ge=0)
     """Of the random order."""
 
     def solve(

@@ -8,7 +8,10 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
 from ...checks import InputError, known_name
+from ...memory import check_grains
 from ..scene import Scene
 from .box import box
 from .collapse import collapse
@@ -35,7 +38,14 @@ def make_scene(name: str, values: Mapping[str, Any] | None = None) -> Scene:
     for key, value in (values or {}).items():
         known_name(f"parameter of scene {name!r}", key, known)
         given[key] = _read(name, key, value, known[key])
-    return LIBRARY[name](**given)
+    check_grains(given.get("count") or 0)
+    try:
+        return LIBRARY[name](**given)
+    except (InputError, ValidationError):
+        raise
+    except (ArithmeticError, ValueError) as error:  # numbers that no formula of the scene bears
+        shown = ", ".join(f"{key} = {value}" for key, value in given.items())
+        raise InputError(f"scene {name!r} cannot be made with {shown}: {error}. Take values nearer to the defaults.") from error
 
 
 def _read(scene: str, key: str, value: Any, parameter: inspect.Parameter) -> Any:

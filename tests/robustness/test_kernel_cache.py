@@ -1,0 +1,134 @@
+"""A damaged kernel cache costs time, nothing else.
+
+Guaranteed: kernel files that are empty, cut, made of random bytes or changed in one bit are noticed before anything of them is unpickled or
+run, removed, compiled anew, and said once; files that cannot be written cost no run. Threads and worker processes included.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from granum import _jit
+from granum._jit import kernel
+from granum.caches import is_own, own_folder, remove_own
+
+
+def double(x):
+    return 2 * x
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty kernel cache that nobody has told about; what was told is kept in ``told``."""
+    folder = own_folder(tmp_path / "kernels")
+    monkeypatch.setattr(_jit, "kernel_folder", lambda: folder)
+    monkeypatch.setattr(_jit._KernelCache, "told", False)
+    return folder
+
+
+def files(cache: Path, ending: str = "nb?") -> list[Path]:
+    return sorted(cache.rglob(f"*.{ending}"))
+
+
+DAMAGE = {
+    "empty": lambda data: b"",
+    "cut": lambda data: data[: len(data) // 2],
+    "random": lambda data: np.random.default_rng(0).bytes(len(data)),
+    "one bit": lambda data: data[:-20] + bytes([data[-20] ^ 1]) + data[-19:],
+    "a pickle of something else": lambda data: b"\x80\x04N.",
+}
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damage_is_noticed_said_once_and_mended(cache, ending, damage):
+    assert kernel(double)(1.0) == 2.0
+    kept = kernel(double)
+    assert kept(1.0) == 2.0
+    assert sum(kept.stats.cache_hits.values()) == 1
+    for path in files(cache, ending):
+        path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    with pytest.warns(UserWarning, match="damaged.*compiled anew") as said:
+        assert kernel(double)(1.0) == 2.0
+    assert len(said) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = kernel(double)
+        assert again(1.0) == 2.0
+    assert sum(again.stats.cache_hits.values()) == 1
+
+
+def test_a_cache_that_is_cleared_meanwhile_is_made_anew(cache):
+    compiled = kernel(double)
+    compiled(1)
+    assert remove_own(cache)
+    assert compiled(1.0) == 2.0
+    assert is_own(cache)
+    assert len(files(cache)) == 2
+
+
+def test_nothing_is_made_before_a_kernel_runs(cache):
+    made = kernel(double)
+    assert files(cache) == []
+    assert made(2) == 4
+    assert len(files(cache)) == 2
+
+
+def test_a_cache_that_takes_nothing_costs_no_run(cache, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(_jit._SealedFiles, "_write", full)
+    with pytest.warns(UserWarning, match="cannot be kept.*No space left"):
+        assert kernel(double)(1.0) == 2.0
+    assert files(cache) == []
+
+
+def test_without_a_folder_kernels_are_compiled_and_not_kept(monkeypatch):
+    monkeypatch.setattr(_jit, "kernel_folder", lambda: None)
+    monkeypatch.setattr(_jit._KernelCache, "told", False)
+    with pytest.warns(UserWarning, match="not kept"):
+        assert kernel(double)(3) == 6
+
+
+def test_threads_and_workers_meet_damage_too(tmp_path):
+    """Threads and workers find their kernel damaged; all results are right, and only the first process tells, once."""
+    (tmp_path / "work.py").write_text(textwrap.dedent("""
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+        from granum._jit import kernel, kernel_folder
+
+        def double(x):
+            return 2 * x
+
+        def damage():
+            for path in kernel_folder().rglob("*.nb?"):
+                path.write_bytes(b"")
+
+        def call(number):
+            return kernel(double)(number)
+
+        if __name__ == "__main__":
+            call(1)
+            damage()
+            with ThreadPoolExecutor(2) as pool:
+                print(list(pool.map(kernel(double), [1, 2])), flush=True)
+            damage()
+            with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+                print(list(pool.map(call, [1, 2])), flush=True)
+    """))
+    done = subprocess.run(
+        [sys.executable, "work.py"], cwd=tmp_path, env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout == "[2, 4]\n[2, 4]\n"
+    assert done.stderr.count("UserWarning: Compiled kernels") == 1
+    assert "Traceback" not in done.stderr

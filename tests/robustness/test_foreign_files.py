@@ -166,7 +166,7 @@ def test_rows_that_a_frame_claims_are_in_the_tables(tmp_path, monkeypatch, rows)
         write(path, [5, 6])
         with h5py.File(path, "r+") as file:
             file[table][1] = rows
-        with pytest.raises(InputError, match=r"the rows of its frames in \w+ do not fit the tables"):
+        with pytest.raises(InputError, match=r"the rows of its frames do not fit its \w+"):
             Recording(path)
 
 

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import h5py
@@ -151,6 +152,22 @@ def test_a_file_that_somebody_has_open_does_not_change_under_him(tmp_path, monke
     assert os.listdir(tmp_path) == ["run.h5"]
 
 
+def test_a_frame_is_not_announced_to_a_reader_between_two_of_its_questions(tmp_path, monkeypatch):
+    """VTK asks for the number of frames, closes the file, and opens it again for their times."""
+    path = tmp_path / "run.h5"
+    pauses = []
+    with RecordingWriter(path, {}, SCALARS) as writer:
+        writer.append(**frame(0, 5))
+        monkeypatch.setattr(readers, "sleep", lambda pause: pauses.append(path.read_bytes() if len(pauses) < 5 else time.sleep(pause)))
+        writer.append(**frame(1, 5))
+        assert not pauses  # nobody has looked
+        h5py.File(path).close()
+        writer.append(**frame(2, 5))
+    assert len(pauses) > 5  # it waits as long as somebody comes and goes
+    assert all(content == pauses[0] for content in pauses[:5])
+    expect_frames(path, [0, 1, 2])
+
+
 def test_a_copy_keeps_permissions_and_the_lock(tmp_path):
     path = tmp_path / "run.h5"
     with RecordingWriter(path, {}, SCALARS) as writer:
@@ -188,9 +205,10 @@ def test_whoever_opens_the_file_while_it_changes_waits(tmp_path):
     path.write_bytes(b"old")
     script = "import os, sys; os.open(sys.argv[1], os.O_RDONLY | os.O_NONBLOCK)"
     opening = [sys.executable, "-S", "-c", script, str(path)]
-    alone = readers.Alone(tmp_path)
     with open(path, "r+b") as file:
-        assert alone.begin(file.fileno())
+        watched = readers.Readers(file.fileno(), tmp_path)
+        assert watched.begin(0.0, announced=True)
         assert b"BlockingIOError" in subprocess.run(opening, capture_output=True).stderr
-        alone.end(file.fileno())
+        watched.end()
         assert subprocess.run(opening, capture_output=True).returncode == 0
+        watched.close()

@@ -17,8 +17,8 @@ files). A disk that fills up meets step 1: HDF5 never sees the error, and the fi
 
 A file that somebody has open does not change, but for what is not visible yet (step 1): a reader looks at a file piece by piece, and
 pieces of two instants contradict each other (VTK's reader writes beyond its memory then). While nobody has it open, nobody can open it
-during steps 2 to 4 (:mod:`.readers`). If somebody has, these steps are made on a copy, which takes the place of the file: the reader
-keeps the old one, and the next steps are made in place again. So a viewer that stays open costs one copy.
+during steps 2 to 4 (:mod:`.readers`). If somebody keeps it open, these steps are made on a copy, which takes the place of the file: the
+reader keeps the old one, and the next steps are made in place again. So a viewer that stays open costs one copy.
 """
 
 from __future__ import annotations
@@ -29,21 +29,22 @@ import os
 import shutil
 import stat
 import tempfile
-import time
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from .draft import Draft
-from .readers import Alone, record_lock
+from .readers import Readers, record_lock
 
 PAGE = 4096  # [bytes] of the operating system's file cache
 FILE_SPACE = {"libver": ("v110", "v110"), "fs_strategy": "page", "fs_page_size": PAGE, "fs_persist": False}
 """How such a file must be created: the newest chunk index all readers know (it grows without moving), and pages."""
 COPY_SPEED = 1e9  # [bytes/s], roughly
-LOOK_EVERY = 1e-3  # [s] while a reader is waited for
 MOST_NAMES = 100  # tried for a file whose own name is taken
+
+
+Piece = tuple[int, bytes]  # where it starts in the file, and its content
 
 
 class BusyError(OSError):
@@ -56,19 +57,22 @@ class OrderedFile(io.RawIOBase):
     def __init__(self, path: Path, draft: Draft | None = None) -> None:
         self.path = path
         self._disk = _open_locked(path) if draft is None else io.FileIO(draft.handle, "r+")
-        self._alone = Alone(path.resolve().parent)
+        self._readers = Readers(self._disk.fileno(), path.resolve().parent)
         self._disk_size = self._disk.seek(0, os.SEEK_END)
         self._size = self._disk_size
         self._at = 0
         self._starts: list[int] = []  # sorted starts of the pieces that wait; pieces never overlap
         self._pieces: dict[int, bytes] = {}
 
-    def commit(self, *, shrinking: bool = False) -> None:
-        """Put everything that waits on disk; OSError if it cannot. ``shrinking``: rows were only taken away."""
-        added: list[tuple[int, bytes]] = []
-        superblock: list[tuple[int, bytes]] = []
-        changed: list[tuple[int, bytes]] = []
-        headers: dict[int, list[tuple[int, bytes]]] = {}  # by page
+    def commit(self, *, shrinking: bool = False, announced: bool = True) -> None:
+        """Put everything that waits on disk; OSError if it cannot.
+
+        ``shrinking``: rows were only taken away. Not ``announced``: readers who open the file before and after it do not mind.
+        """
+        added: list[Piece] = []
+        superblock: list[Piece] = []
+        changed: list[Piece] = []
+        headers: dict[int, list[Piece]] = {}  # by page
         for start in self._starts:
             data = self._pieces[start][: max(self._size - start, 0)]
             inside = min(max(self._disk_size - start, 0), len(data))  # bytes within the present end of the file
@@ -91,26 +95,23 @@ class OrderedFile(io.RawIOBase):
             with contextlib.suppress(OSError):
                 self._disk.truncate(self._disk_size)
             raise
-        changes = superblock + changed + [self._together(pieces) for pieces in headers.values()]
-        self._change(changes[::-1] if shrinking else changes)
+        changes = [*([piece] for piece in superblock + changed), *headers.values()]
+        self._change(changes[::-1] if shrinking else changes, announced)
         self._disk_size = self._size
         self._starts.clear()
         self._pieces.clear()
 
-    def _change(self, changes: list[tuple[int, bytes]]) -> None:
+    def _change(self, changes: list[list[Piece]], announced: bool) -> None:
         """Change what may be read, out of sight of those who read it."""
-        patience = time.monotonic() + self._size / COPY_SPEED  # as long as a copy takes: at worst that is twice the least
-        while not self._alone.begin(self._disk.fileno()):
-            if time.monotonic() > patience:
-                self._change_copy(changes)
-                return
-            time.sleep(LOOK_EVERY)
+        if not self._readers.begin(self._size / COPY_SPEED, announced=announced):
+            self._change_copy(changes)
+            return
         try:
             self._put_all(changes)
         finally:
-            self._alone.end(self._disk.fileno())
+            self._readers.end()
 
-    def _change_copy(self, changes: list[tuple[int, bytes]]) -> None:
+    def _change_copy(self, changes: list[list[Piece]]) -> None:
         read = self._disk
         try:
             if not self.is_at_its_place():
@@ -128,7 +129,13 @@ class OrderedFile(io.RawIOBase):
             self._disk.close()
             self._disk = read
             raise
-        read.close()
+        self._leave(read)
+
+    def _leave(self, old: io.FileIO) -> None:
+        """The file is another one now."""
+        old.close()
+        self._readers.close()
+        self._readers = Readers(self._disk.fileno(), self.path.resolve().parent)
 
     def _copy(self, path: Path) -> Draft:
         """Go on in a draft of ``path`` with the content of the file; the file stays open."""
@@ -147,9 +154,9 @@ class OrderedFile(io.RawIOBase):
         self._disk = copy
         return draft
 
-    def _put_all(self, changes: list[tuple[int, bytes]]) -> None:
-        for start, data in changes:
-            self._put(start, data)
+    def _put_all(self, changes: list[list[Piece]]) -> None:
+        for pieces in changes:
+            self._put(*self._together(pieces))
         if self._size < self._disk_size:
             self._disk.truncate(self._size)
 
@@ -183,13 +190,15 @@ class OrderedFile(io.RawIOBase):
                 self._disk.close()
                 self._disk = deleted
                 continue
-            deleted.close()
             self.path = place
+            self._leave(deleted)
             return place
         return None
 
-    def _together(self, pieces: list[tuple[int, bytes]]) -> tuple[int, bytes]:
-        """One piece with the content of several and what lies between them on disk."""
+    def _together(self, pieces: list[Piece]) -> Piece:
+        """One piece with the content of several and what lies between them on disk now: an index may stand there that has just changed."""
+        if len(pieces) == 1:
+            return pieces[0]
         first, end = pieces[0][0], pieces[-1][0] + len(pieces[-1][1])
         self._disk.seek(first)
         joined = bytearray(self._disk.read(end - first))
@@ -210,6 +219,7 @@ class OrderedFile(io.RawIOBase):
 
     def release(self) -> None:
         """Close the file; what still waits is dropped."""
+        self._readers.close()
         if not self._disk.closed:
             with contextlib.suppress(OSError):
                 os.fsync(self._disk.fileno())

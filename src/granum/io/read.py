@@ -112,15 +112,12 @@ class Recording:
         self._first_wall = self._own["walls/first"][: self.frame_count + 1] if "walls" in self._own else None
         if not len(self.times) == len(self.steps) == len(counts) == len(self._first_contact) - 1 == self.frame_count:
             raise ValueError("its tables are shorter than its number of frames")
-        self._check_rows("Points", self._first_point, [self._vtk["Points"], *self._vtk["PointData"].values()])
-        self._check_rows("contacts", self._first_contact, [data for name, data in self._own["contacts"].items() if name != "first"])
-        if self._first_wall is not None:
-            self._check_rows("walls", self._first_wall, [data for name, data in self._own["walls"].items() if name != "first"])
-
-    def _check_rows(self, name: str, first: IntArray, tables: list[h5py.Dataset]) -> None:
-        """Every frame's rows are in every table."""
-        if len(first) != self.frame_count + 1 or first[0] != 0 or (np.diff(first) < 0).any() or first[-1] > min(map(len, tables)):
-            raise ValueError(f"the rows of its frames in {name} do not fit the tables")
+        if (counts < 0).any() or self._first_point[-1] > min(map(len, [self._vtk["Points"], *self._vtk["PointData"].values()])):
+            raise ValueError("the rows of its frames do not fit its points")
+        for name, first in (("contacts", self._first_contact), ("walls", self._first_wall)):
+            rows = min(len(data) for key, data in self._own[name].items() if key != "first") if first is not None else 0
+            if first is not None and not 0 <= first.min() <= first.max() <= rows:
+                raise ValueError(f"the rows of its frames do not fit its {name}")
 
     @cached_property
     def description(self) -> dict[str, Any]:

@@ -150,7 +150,7 @@ class RecordingWriter:
         for table in self._constants:
             table.resize(frame + 1)
         self._no_offsets.resize(frame + 2)
-        self._save()
+        self._save(announced=False)  # rows beyond the last frame, which nobody looks at
         self._times.put(frame, [time])
         self._number_of_points.put(frame, [count])
         self._set_frame_count(frame + 1)  # last: now the frame counts
@@ -277,14 +277,14 @@ class RecordingWriter:
         self._save(shrinking)
         self.frame_count = count
 
-    def _save(self, shrinking: bool = False) -> None:
+    def _save(self, shrinking: bool = False, announced: bool = True) -> None:
         assert self._file is not None
         self._file.flush()
-        self._commit(shrinking)
+        self._commit(shrinking, announced)
 
-    def _commit(self, shrinking: bool = False) -> None:
+    def _commit(self, shrinking: bool = False, announced: bool = True) -> None:
         try:
-            self._disk.commit(shrinking=shrinking)
+            self._disk.commit(shrinking=shrinking, announced=announced)
         except OSError as error:
             self._broken = True
             raise OutputError(

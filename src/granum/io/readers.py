@@ -31,9 +31,9 @@ from .draft import Draft
 _SET_SIGNAL = 10  # F_SETSIG of Linux, which Python's fcntl does not name
 OPENED, CLOSED = 0x20, 0x10  # IN_OPEN and IN_CLOSE_NOWRITE of Linux
 LOOK_EVERY = 1e-3  # [s] while a reader is waited for
-QUIET, SHORT_QUIET = 0.02, 0.003  # [s] without a reader that comes or goes; the second after
-HURRY = 0.1  # [s], when readers come one after the other
-LONG_OPEN = 0.05  # [s]: who has a file open for longer has begun to read, and keeps it open
+QUIET, SHORT_QUIET = 0.02, 0.005  # [s] without a reader that comes or goes; the second after
+HURRY = 0.2  # [s], when readers come one after the other
+LONG_OPEN = 0.5  # [s]: who has a file open for longer has begun to read, and keeps it open
 PATIENCE = 2.0  # [s] with readers who leave no gap
 
 

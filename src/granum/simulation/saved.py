@@ -14,6 +14,7 @@ from ..scene.scene import Scene
 from ..state.report import StepReport
 from .settings import Settings
 from .simulation import Simulation
+from .sound import check_saved
 
 
 @dataclass
@@ -38,6 +39,7 @@ def load_run(path: str | Path, threads: int | None = None) -> SavedRun:
         settings = Settings.model_validate_json(saved["settings"])
         if threads is not None:
             settings = settings.model_copy(update={"threads": threads})
+        check_saved(saved["simulation"], scene, settings)
         sim = Simulation.restore(scene, settings, saved["simulation"])
         sim.report = StepReport(**saved["report"])
         sim.stage_seconds, sim.wall_seconds = saved["stage_seconds"], saved["wall_seconds"]
@@ -46,7 +48,7 @@ def load_run(path: str | Path, threads: int | None = None) -> SavedRun:
         return SavedRun(sim, int(saved["last_step"]), saved["about"])
     except ValidationError as error:
         raise explain(error, f"the scene of checkpoint {str(path)!r}") from None
-    except InputError:
-        raise
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except InputError as error:
+        raise InputError(f"checkpoint {str(path)!r} cannot be continued: {error} Restart from another one, or run again.") from None
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
         raise InputError(f"checkpoint {str(path)!r} is not one of this version of granum ({type(error).__name__}: {error}).") from error

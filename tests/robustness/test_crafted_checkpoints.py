@@ -72,7 +72,8 @@ def half(array: np.ndarray) -> np.ndarray:
 POINTER_CHANGES = [first_is(2**31 - 1), first_is(-(2**31) + 7), half, lambda a: a.astype(float)]
 NUMBER_CHANGES = [first_is(np.nan), half, lambda a: a.astype(np.float32)]
 POINTERS = {
-    "order", "rank", "candidate", "candidate_first", "a", "b", "material", "near", "place", "number", "aggregate", "wall", "failed", "partner",
+    "order", "rank", "candidate", "candidate_first", "a", "b", "material", "near", "place", "number", "aggregate", "wall", "failed",
+    "partner",
 }  # fmt: skip
 ANY_LENGTH = {"near", "failed", "partner"}
 

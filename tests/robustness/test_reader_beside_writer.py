@@ -1,7 +1,7 @@
 """A recording that is being written never contradicts itself: VTK's reader, h5py and granum read it at any moment without an error.
 
-The writer adds up to 30 frames a second, fewer while readers leave it no gap; they open the file in a loop, each in a process of its own that
-dies alone if its memory is spoilt, and compare every number of the frames that they look at. Every number tells which frame it belongs to.
+The writer adds up to 30 frames a second, fewer while readers leave it no gap; they open the file in a loop, each in a process of its own
+that dies alone if its memory is spoilt, and compare all numbers of the frames that they look at. Each tells which frame it belongs to.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
 import sys
 from dataclasses import dataclass, field
@@ -84,23 +83,11 @@ def way_on(job: Job) -> str:
 
 def describe(job: Job) -> dict[str, Any]:
     """All that is needed to repeat the run, and what it was made with."""
+    from ..observe.machine import machine
+
     return {
         "scene": job.sim.scene.model_dump(mode="json"), "settings": job.sim.settings.model_dump(mode="json"),
-        "last_step": job.last_step, **job.about, "versions": versions(),
-    }  # fmt: skip
-
-
-def versions() -> dict[str, str]:
-    """Of all that a result may depend on."""
-    import h5py
-    import numba
-    import numpy
-
-    from .._version import __version__
-
-    return {
-        "granum": __version__, "python": platform.python_version(), "numpy": numpy.__version__, "numba": numba.__version__,
-        "h5py": h5py.__version__, "machine": f"{platform.system()} {platform.machine()}",
+        "last_step": job.last_step, **job.about, "versions": machine(),
     }  # fmt: skip
 
 

@@ -122,7 +122,7 @@ class Recording:
     @cached_property
     def description(self) -> dict[str, Any]:
         """What was run: scene, settings, versions, seed and command."""
-        return self._checked(lambda: json.loads(self._own["description"].asstr()[()]))
+        return self._checked(lambda: _table(json.loads(self._own["description"].asstr()[()])))
 
     @cached_property
     def scene(self) -> Scene:
@@ -147,7 +147,7 @@ class Recording:
     @cached_property
     def summary(self) -> dict[str, Any] | None:
         """What the run reported at its end; None if it has not ended."""
-        return self._checked(lambda: json.loads(self._own["summary"][()].tobytes() or "null"))
+        return self._checked(lambda: _table(json.loads(self._own["summary"][()].tobytes() or "null") or {})) or None
 
     @cached_property
     def scalars(self) -> dict[str, FloatArray]:
@@ -203,6 +203,12 @@ class Recording:
     def _look(self, read: Callable[[], Any]) -> Any:
         with damage_in_words(self.path, "recording", RECORD_AGAIN):
             return read()
+
+
+def _table(content: Any) -> dict[str, Any]:
+    if not isinstance(content, dict):
+        raise TypeError("a text in it is no table of names")
+    return content
 
 
 def _overlap_from_points(position: FloatArray, radius: FloatArray, ids: IntArray, contacts: dict[str, Any]) -> FloatArray:

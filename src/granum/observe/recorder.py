@@ -12,6 +12,7 @@ from ..checks import InputError, OutputError, RunError
 from ..io import RecordingWriter
 from ..state import status
 from ..state.report import STAGES
+from .machine import machine
 from .trigger import Trigger
 from .watched import Watched
 
@@ -107,7 +108,7 @@ class Recorder:
 
 def describe(sim: Watched) -> dict[str, Any]:
     """The least a recording should know of its run."""
-    return {"scene": sim.scene.model_dump(mode="json"), "settings": sim.settings.model_dump(mode="json")}
+    return {"scene": sim.scene.model_dump(mode="json"), "settings": sim.settings.model_dump(mode="json"), "versions": machine()}
 
 
 def frame_scalars(sim: Watched) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ class SavedRun:
     """Where the run was to end."""
     about: dict[str, Any]
     """What the checkpointer was told: recording, command and so on."""
+    machine: dict[str, str] = field(default_factory=dict)
+    """Versions and CPU that the checkpoint was made with (see ``observe.machine``)."""
 
 
 def load_run(path: str | Path, threads: int | None = None) -> SavedRun:
@@ -45,7 +47,8 @@ def load_run(path: str | Path, threads: int | None = None) -> SavedRun:
         sim.stage_seconds, sim.wall_seconds = saved["stage_seconds"], saved["wall_seconds"]
         sim.contacts.time_step = sim.time_step
         sim.last_checkpoint = str(path)
-        return SavedRun(sim, int(saved["last_step"]), saved["about"])
+        made = {name: str(value) for name, value in saved.get("machine", {}).items()}  # not in older checkpoints
+        return SavedRun(sim, int(saved["last_step"]), dict(saved["about"]), made)
     except ValidationError as error:
         raise explain(error, f"the scene of checkpoint {str(path)!r}") from None
     except InputError as error:

@@ -14,6 +14,7 @@ import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
 from ..arithmetic import dot, length
+from ..checks import InputError
 
 SMOOTH_EDGE = math.sqrt(0.75)  # cos(30 degrees): two triangles that turn by less than this angle lie in one smooth region
 WELD_REACH = 1e-6  # [-] of the mesh's diagonal: STL keeps 7 digits
@@ -77,6 +78,8 @@ class Grid(NamedTuple):
 def build_mesh(vertices: FloatArray, triangles: IntArray, largest_radius: float) -> tuple[MeshTable, Grid]:
     """Table and grid of one mesh, for grains of at most ``largest_radius`` [m]."""
     vertices, triangles = weld(vertices, triangles)
+    if not len(triangles):
+        raise InputError("a mesh has no triangle left after vertices that lie together were joined: all are tiny beside its whole size.")
     sides = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2)  # (T, 3, 2) vertices of each side
     planes = _planes(vertices[triangles])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -112,6 +112,12 @@ class Recording:
         self._first_wall = self._own["walls/first"][: self.frame_count + 1] if "walls" in self._own else None
         if not len(self.times) == len(self.steps) == len(counts) == len(self._first_contact) - 1 == self.frame_count:
             raise ValueError("its tables are shorter than its number of frames")
+        points = (*layout.POINT_DATA, layout.AGGREGATE) if self.reduced else layout.POINT_DATA
+        _check_columns(self._vtk, (layout.POSITION,))
+        _check_columns(self._vtk["PointData"], points)
+        _check_columns(self._own["contacts"], [c for c in layout.CONTACTS if c.name != "overlap" or "overlap" in self._own["contacts"]])
+        if self._first_wall is not None:
+            _check_columns(self._own["walls"], layout.WALLS)
         if (counts < 0).any() or self._first_point[-1] > min(map(len, [self._vtk["Points"], *self._vtk["PointData"].values()])):
             raise ValueError("the rows of its frames do not fit its points")
         for name, first in (("contacts", self._first_contact), ("walls", self._first_wall)):
@@ -203,6 +209,12 @@ class Recording:
     def _look(self, read: Callable[[], Any]) -> Any:
         with damage_in_words(self.path, "recording", RECORD_AGAIN):
             return read()
+
+
+def _check_columns(group: h5py.Group, columns: Iterable[layout.Column]) -> None:
+    for column in columns:
+        if group[column.name].dtype != column.dtype or group[column.name].shape[1:] != column.width:
+            raise ValueError(f"{group.name}/{column.name} is not the table that it should be")
 
 
 def _table(content: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ LARGEST_CHUNK = 2**26  # [bytes]; ours have 2 MB at most
 
 
 def check_texts(path: Path) -> None:
-    """ValueError if a heap of texts (a global heap of HDF5, which has no checksum) has an entry that leads nowhere: HDF5 walks it for ever."""
+    """ValueError if a heap of texts (a global heap of HDF5, without checksum) has an entry that leads nowhere: HDF5 walks it for ever."""
     size = path.stat().st_size
     with open(path, "rb") as file:
         head = file.read(HEAPS_WITHIN)

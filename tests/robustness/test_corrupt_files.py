@@ -175,7 +175,7 @@ def try_all(kind: str, numbers: range, whole: Path, folder: Path) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_damage_is_met_in_words(whole, tmp_path, monkeypatch, kind):
     monkeypatch.setattr(read, "PAUSES", ())  # nobody writes these files
-    try_all(kind, range(12), whole, tmp_path)
+    try_all(kind, range(8), whole, tmp_path)
 
 
 @pytest.mark.slow

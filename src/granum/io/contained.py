@@ -21,7 +21,10 @@ LARGEST_CHUNK = 2**26  # [bytes]; ours have 2 MB at most
 
 
 def check_texts(path: Path) -> None:
-    """ValueError if a heap of texts (a global heap of HDF5, without checksum) has an entry that leads nowhere: HDF5 walks it for ever."""
+    """ValueError if a heap of texts (a global heap of HDF5, without checksum) has an entry that leads nowhere: HDF5 walks it for ever.
+
+    Not for a file that this process writes: closing it here would give up the writer's lock.
+    """
     size = path.stat().st_size
     with open(path, "rb") as file:
         head = file.read(HEAPS_WITHIN)
@@ -41,7 +44,6 @@ def check_texts(path: Path) -> None:
 
 def check_contained(file: h5py.File, path: Path, kind: str) -> None:
     """InputError, in words, if the open ``file`` reaches out of itself or claims more than it can hold."""
-    check_texts(path)
     size = file.id.get_filesize()
 
     def refuse(name: bytes, what: str) -> InputError:

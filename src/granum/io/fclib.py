@@ -30,7 +30,7 @@ from scipy import sparse
 from .._jit import FloatArray
 from ..checks import InputError
 from ..nonsmooth.local import LocalProblem
-from .contained import check_contained
+from .contained import check_contained, check_texts
 from .read import DAMAGE, DamagedFileError, has_format
 from .whole import replace_file
 
@@ -93,6 +93,7 @@ def read_fclib(path: str | Path) -> FclibProblem:
     path = Path(path)
     try:
         with h5py.File(path, "r") as file:
+            check_texts(path)
             check_contained(file, path, "FCLIB file")
             if LOCAL not in file:
                 form = next((name for name in GLOBAL_FORMS if name in file), None)

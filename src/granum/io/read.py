@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from ..checks import InputError, RunError, explain
 from . import layout
-from .contained import check_contained
+from .contained import check_contained, check_texts
 
 if TYPE_CHECKING:
     from ..scene.scene import Scene
@@ -274,6 +274,7 @@ def open_checked(path: Path, kind: str, group: str, file_format: str, version: i
             raise InputError(f"{path} is not a {kind} of granum: it is not an HDF5 file. Give a file that granum wrote.") from error
         raise DamagedFileError(path, kind, error, way_out) from error
     try:
+        check_texts(path)
         check_contained(file, path, kind)
         attributes = dict(file[group].attrs) if group in file else {}
         found = attributes.get("format")
@@ -300,6 +301,7 @@ def has_format(path: Path, looks_right: Callable[[h5py.File], bool]) -> bool:
     """Whether ``path`` is an HDF5 file that refers to nothing outside of it and, at a look, is of some format."""
     try:
         with h5py.File(path, "r") as file:
+            check_texts(path)
             check_contained(file, path, "file")
             return looks_right(file)
     except DAMAGE:

@@ -107,6 +107,12 @@ def test_frames_of_changing_size_come_back(path):
             recording.frame(6)
 
 
+def test_frames_beyond_the_first_chunk_of_every_table_come_back(path):
+    """Of more than 255 frames none knew its contacts: an index that had changed was overwritten by the old one, together with headers."""
+    write(path, [1] * 260)
+    expect_frames(path, list(range(260)))
+
+
 def test_values_are_bit_equal(path):
     rng = np.random.default_rng(3)
     content = frame(0, 50)

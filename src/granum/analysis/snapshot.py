@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import InputError
-from ..io import Recording
+from ..io import Frame, Recording
+from ..io.read import RECORD_AGAIN, DamagedFileError
 from ..state.rotation import matrix
 from ..state.status import contact_friction, contact_status
 
@@ -104,6 +105,7 @@ class Snapshot:
         """Frame ``index`` of an open recording; -1 is the last one."""
         frame, scene = recording.frame(index), recording.scene_at(index)
         c, ids = frame.contacts, frame.id
+        _check_references(recording, frame, scene)
         order = np.argsort(ids, kind="stable")
         row_of = lambda names: order[np.searchsorted(ids, names, sorter=order)]  # noqa: E731
         b = np.asarray(c.b, np.int64)
@@ -218,6 +220,19 @@ def _walls_of(scene: Scene, time: float) -> dict[str, FloatArray]:
         "orientation": np.array([np.asarray(owner.orientation) / np.linalg.norm(owner.orientation) for owner in bodies]),
         "velocity": np.array([v for v, _ in motion], float), "spin": np.array([w for _, w in motion], float),
     }  # fmt: skip
+
+
+def _check_references(recording: Recording, frame: Frame, scene: Scene) -> None:
+    """Every number of a grain, wall or material that a frame names exists."""
+    c, bodies = frame.contacts, len(scene.all_bodies)
+    materials = frame.material
+    for name, fits in (
+        ("grains", np.isin(c.a, frame.id).all() and np.isin(c.b[c.b >= 0], frame.id).all()),
+        ("walls", (c.b >= -len(scene.all_walls)).all() and (frame.walls is None or len(frame.walls.position) in (0, bodies))),
+        ("materials", ((materials >= 0) & (materials < len(scene.materials))).all()),
+    ):
+        if not fits:
+            raise DamagedFileError(recording.path, "recording", f"a frame names {name} that are not in it", RECORD_AGAIN)
 
 
 def _walls_as_far_as_known(scene: Scene, time: float) -> dict[str, FloatArray]:

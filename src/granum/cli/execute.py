@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
 import sys
 from dataclasses import dataclass, field
@@ -47,22 +46,21 @@ def execute(job: Job) -> dict[str, Any]:
         *job.observers, recorder, Checkpointer(checkpoint_path(job.recording), sim.settings.checkpoint_every, job.about),
         Progress(stderr()), Interrupt(talk),
     ]  # fmt: skip
-    restart = f"granum restart {job.recording}"
     try:
         sim.run_until(job.last_step)
     except Interrupted:
-        talk(f"interrupted at t = {sim.time:.6g} s; the checkpoint {sim.last_checkpoint} is written.\ncontinue with: {restart}")
+        talk(f"interrupted at t = {sim.time:.6g} s. {way_on(job)}")
         raise
     except KeyboardInterrupt:
-        talk(f"stopped at once in step {sim.step_count}; the last checkpoint is {sim.last_checkpoint}.\ncontinue with: {restart}")
+        talk(f"stopped at once in step {sim.step_count}. {way_on(job)}")
         raise
     except MemoryError as error:
-        where = f" Last good checkpoint: {sim.last_checkpoint}; continue with: {restart}" if sim.last_checkpoint is not None else ""
-        raise RunError(f"{want(error)}{where}") from error
+        raise RunError(f"{want(error)} {way_on(job)}") from error
     except RunError as error:
-        if sim.last_checkpoint is None or "Last checkpoint" in str(error):
-            raise
-        raise type(error)(f"{error} Last good checkpoint: {sim.last_checkpoint}; continue with: {restart}") from error
+        words = str(error) if "Last checkpoint" in str(error) else f"{error} {way_on(job)}"
+        if recorder.path != job.recording and str(recorder.path) not in words:
+            words += f" The frames are kept in {recorder.path}."
+        raise type(error)(words) from error
     summary = recorder.reported or {}
     if sim.settings.reduction is not None:
         with Recording(job.recording) as recording:
@@ -79,25 +77,28 @@ def check_emitted(sim: Any) -> None:
         raise RunError(f"no grain was emitted in the whole run: {'; '.join(short)}.")
 
 
+def way_on(job: Job) -> str:
+    """How a run that has stopped is continued; it says so if it cannot be."""
+    if job.sim.last_checkpoint is None or not Path(job.sim.last_checkpoint).is_file():
+        return "There is no checkpoint to continue from: run it again."
+    there = f"Last good checkpoint: {job.sim.last_checkpoint}"
+    try:
+        with Recording(job.recording) as recording:
+            own = recording.description.get("run_id") == job.about.get("run_id")
+    except InputError:
+        own = not job.recording.exists()  # a restart then begins another one
+    if not own:
+        return f"{there}; move {job.recording}, which is not of this run, away before you continue with: granum restart {job.recording}"
+    return f"{there}; continue with: granum restart {job.recording}"
+
+
 def describe(job: Job) -> dict[str, Any]:
     """All that is needed to repeat the run, and what it was made with."""
+    from ..observe.machine import machine
+
     return {
         "scene": job.sim.scene.model_dump(mode="json"), "settings": job.sim.settings.model_dump(mode="json"),
-        "last_step": job.last_step, **job.about, "versions": versions(),
-    }  # fmt: skip
-
-
-def versions() -> dict[str, str]:
-    """Of all that a result may depend on."""
-    import h5py
-    import numba
-    import numpy
-
-    from .._version import __version__
-
-    return {
-        "granum": __version__, "python": platform.python_version(), "numpy": numpy.__version__, "numba": numba.__version__,
-        "h5py": h5py.__version__, "machine": f"{platform.system()} {platform.machine()}",
+        "last_step": job.last_step, **job.about, "versions": machine(),
     }  # fmt: skip
 
 
@@ -154,15 +155,10 @@ def check_output(path: Path, picture: bool) -> None:
 
 
 def _is_checkpoint(path: Path) -> bool:
-    import h5py
-
     from ..io.layout import CHECKPOINT_FORMAT
+    from ..io.read import has_format
 
-    try:
-        with h5py.File(path, "r") as file:
-            return bool(file.attrs.get("format") == CHECKPOINT_FORMAT)
-    except OSError:
-        return False
+    return has_format(path, lambda file: bool(file.attrs.get("format") == CHECKPOINT_FORMAT))
 
 
 def _is_picture(path: Path) -> bool:

@@ -161,9 +161,10 @@ def unit_of_pressure(dim: int) -> str:
 
 def about(seed: int | None, settings: dict[str, Any]) -> dict[str, Any]:
     """What goes into the description of a recording."""
-    from .execute import command_line, versions
+    from ..observe.machine import machine
+    from .execute import command_line
 
-    return {"command": command_line(), "seed": seed, "settings": settings, "versions": versions()}
+    return {"command": command_line(), "seed": seed, "settings": settings, "versions": machine()}
 
 
 def observables(packing: Packing, found: Measured) -> dict[str, Any]:

@@ -53,6 +53,7 @@ def recording_of(file: Path) -> Path:
 def find_job(file: Path, threads: int | None = None) -> Job:
     """The run of a recording or checkpoint, ready to go on, perhaps with other threads than before."""
     from ..io import checkpoint_path
+    from ..observe.machine import bits_promised, machine
     from ..simulation.saved import load_run
     from .execute import Job
 
@@ -64,6 +65,9 @@ def find_job(file: Path, threads: int | None = None) -> Job:
     if not checkpoint.exists():
         return _from_the_start(recording, description, f"there is no checkpoint {checkpoint}", threads)
     run = load_run(checkpoint, threads)
+    promise = bits_promised(run.machine, machine())
+    if promise is not None:
+        talk(promise)
     run.about = {"run_id": "", "chosen": {}, "recording": recording.name, "command": "", **run.about}  # a run from Python may tell less
     sim = run.simulation
     if sim.settings.every is None:

@@ -30,7 +30,8 @@ from scipy import sparse
 from .._jit import FloatArray
 from ..checks import InputError
 from ..nonsmooth.local import LocalProblem
-from .read import DAMAGE, DamagedFileError
+from .contained import check_contained, check_texts
+from .read import DAMAGE, DamagedFileError, has_format
 from .whole import replace_file
 
 _WAY_OUT = "Copy it again from where it was written."
@@ -55,11 +56,7 @@ class FclibProblem:
 
 def is_fclib(path: Path) -> bool:
     """Whether ``path`` is a FCLIB file, in local form or another."""
-    try:
-        with h5py.File(path, "r") as file:
-            return any(name in file for name in (LOCAL, *GLOBAL_FORMS))
-    except OSError:
-        return False
+    return has_format(path, lambda file: any(name in file for name in (LOCAL, *GLOBAL_FORMS)))
 
 
 def write_fclib(path: str | Path, content: FclibProblem) -> None:
@@ -96,6 +93,8 @@ def read_fclib(path: str | Path) -> FclibProblem:
     path = Path(path)
     try:
         with h5py.File(path, "r") as file:
+            check_texts(path)
+            check_contained(file, path, "FCLIB file")
             if LOCAL not in file:
                 form = next((name for name in GLOBAL_FORMS if name in file), None)
                 raise InputError(

@@ -15,7 +15,7 @@ from .._jit import FloatArray
 from ..checks import InputError
 from ..nonsmooth.rebuild import ProblemParts
 from . import layout
-from .read import DAMAGE, DamagedFileError, open_checked
+from .read import DAMAGE, DamagedFileError, has_format, open_checked
 from .whole import digest, replace_file
 
 _WAY_OUT = "Write it again with `granum run SCENE --dump-problem T`."
@@ -113,11 +113,7 @@ def read_problem(path: str | Path) -> SavedProblem:
 
 def is_problem(path: Path) -> bool:
     """Whether ``path`` is a problem file of granum."""
-    try:
-        with h5py.File(path, "r") as file:
-            return bool(file.attrs.get("format") == layout.PROBLEM_FORMAT)
-    except OSError:
-        return False
+    return has_format(path, lambda file: bool(file.attrs.get("format") == layout.PROBLEM_FORMAT))
 
 
 def _content(problem: SavedProblem, table: str, name: str) -> np.ndarray:

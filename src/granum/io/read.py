@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,18 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from ..checks import InputError, explain
+from ..checks import InputError, RunError, explain
 from . import layout
+from .contained import check_contained, check_texts
 
 if TYPE_CHECKING:
     from ..scene.scene import Scene
 
-_WAY_OUT = "Copy it again from where it was written, or repeat the run."
+RECORD_AGAIN = "Copy it again from where it was written, or repeat the run."
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.integer]
 
-DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, IndexError)  # what h5py raises for bad bytes
+DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, IndexError, OverflowError)
+"""What h5py raises for bad bytes."""
+PAUSES = (0.01, 0.05, 0.2)  # [s] between two looks at a recording that may be live; a frame is written in some milliseconds
 
 
 @dataclass(frozen=True)
@@ -87,10 +91,9 @@ class Recording:
         _repeat(self._load)
 
     def _load(self) -> None:
-        # The number of frames first, then the file anew: what these frames refer to lies before the end of the file as it is known.
-        with self._open() as file:
-            self.frame_count = self._look(lambda: int(file[layout.VTK]["Steps"].attrs["NSteps"]))
-        self._file = self._open()
+        self._file = open_checked(
+            self.path, "recording", layout.OWN, layout.RECORDING_FORMAT, layout.RECORDING_VERSION, RECORD_AGAIN
+        )  # fmt: skip
         try:
             self._look(self._load_tables)
         except InputError:
@@ -99,6 +102,7 @@ class Recording:
 
     def _load_tables(self) -> None:
         self._vtk, self._own = self._file[layout.VTK], self._file[layout.OWN]
+        self.frame_count = int(self._vtk["Steps"].attrs["NSteps"])
         self.times: FloatArray = self._own["frames/time"][: self.frame_count]
         self.steps: IntArray = self._own["frames/step"][: self.frame_count]
         self.reduced = layout.AGGREGATE.name in self._vtk["PointData"]  # frames say what their grains have merged into
@@ -108,14 +112,23 @@ class Recording:
         self._first_wall = self._own["walls/first"][: self.frame_count + 1] if "walls" in self._own else None
         if not len(self.times) == len(self.steps) == len(counts) == len(self._first_contact) - 1 == self.frame_count:
             raise ValueError("its tables are shorter than its number of frames")
-
-    def _open(self) -> h5py.File:
-        return open_checked(self.path, "recording", layout.OWN, layout.RECORDING_FORMAT, layout.RECORDING_VERSION, _WAY_OUT)
+        points = (*layout.POINT_DATA, layout.AGGREGATE) if self.reduced else layout.POINT_DATA
+        _check_columns(self._vtk, (layout.POSITION,))
+        _check_columns(self._vtk["PointData"], points)
+        _check_columns(self._own["contacts"], [c for c in layout.CONTACTS if c.name != "overlap" or "overlap" in self._own["contacts"]])
+        if self._first_wall is not None:
+            _check_columns(self._own["walls"], layout.WALLS)
+        if (counts < 0).any() or self._first_point[-1] > min(map(len, [self._vtk["Points"], *self._vtk["PointData"].values()])):
+            raise ValueError("the rows of its frames do not fit its points")
+        for name, first in (("contacts", self._first_contact), ("walls", self._first_wall)):
+            rows = min(len(data) for key, data in self._own[name].items() if key != "first") if first is not None else 0
+            if first is not None and not 0 <= first.min() <= first.max() <= rows:
+                raise ValueError(f"the rows of its frames do not fit its {name}")
 
     @cached_property
     def description(self) -> dict[str, Any]:
         """What was run: scene, settings, versions, seed and command."""
-        return self._checked(lambda: json.loads(self._own["description"].asstr()[()]))
+        return self._checked(lambda: _table(json.loads(self._own["description"].asstr()[()])))
 
     @cached_property
     def scene(self) -> Scene:
@@ -140,7 +153,7 @@ class Recording:
     @cached_property
     def summary(self) -> dict[str, Any] | None:
         """What the run reported at its end; None if it has not ended."""
-        return self._checked(lambda: json.loads(self._own["summary"][()].tobytes() or "null"))
+        return self._checked(lambda: _table(json.loads(self._own["summary"][()].tobytes() or "null") or {})) or None
 
     @cached_property
     def scalars(self) -> dict[str, FloatArray]:
@@ -163,7 +176,7 @@ class Recording:
         table = self._own["contacts"]
         contacts = self._checked(lambda: {c.name: table[c.name][rows] for c in layout.CONTACTS if c.name in table})
         if "overlap" not in contacts:
-            contacts["overlap"] = _overlap_from_points(position, data["radius"], data["id"], contacts)
+            contacts["overlap"] = self._look(lambda: _overlap_from_points(position, data["radius"], data["id"], contacts))
         return Frame(
             time=float(self.times[i]), step=int(self.steps[i]), position=position,
             contacts=FrameContacts(**contacts), walls=self._walls(i), **data,
@@ -194,10 +207,20 @@ class Recording:
         return _repeat(lambda: self._look(read))
 
     def _look(self, read: Callable[[], Any]) -> Any:
-        try:
+        with damage_in_words(self.path, "recording", RECORD_AGAIN):
             return read()
-        except DAMAGE as error:
-            raise DamagedFileError(self.path, "recording", error, _WAY_OUT) from error
+
+
+def _check_columns(group: h5py.Group, columns: Iterable[layout.Column]) -> None:
+    for column in columns:
+        if group[column.name].dtype != column.dtype or group[column.name].shape[1:] != column.width:
+            raise ValueError(f"{group.name}/{column.name} is not the table that it should be")
+
+
+def _table(content: Any) -> dict[str, Any]:
+    if not isinstance(content, dict):
+        raise TypeError("a text in it is no table of names")
+    return content
 
 
 def _overlap_from_points(position: FloatArray, radius: FloatArray, ids: IntArray, contacts: dict[str, Any]) -> FloatArray:
@@ -215,9 +238,20 @@ class DamagedFileError(InputError):
         super().__init__(f"{kind} {path} is damaged or cut short ({reason}). {way_out}")
 
 
+@contextmanager
+def damage_in_words(path: Path, kind: str, way_out: str) -> Iterator[None]:
+    """What h5py raises for bad bytes comes out as a DamagedFileError."""
+    try:
+        yield
+    except (InputError, RunError):
+        raise
+    except DAMAGE as error:
+        raise DamagedFileError(path, kind, error, way_out) from error
+
+
 def _repeat(read: Callable[[], Any]) -> Any:
     """``read()``, tried again if the writer of a live recording may just have been changing what was read."""
-    for pause in (0.01, 0.05, 0.2):  # [s]; a frame is written in some milliseconds
+    for pause in PAUSES:
         try:
             return read()
         except DamagedFileError:
@@ -240,6 +274,8 @@ def open_checked(path: Path, kind: str, group: str, file_format: str, version: i
             raise InputError(f"{path} is not a {kind} of granum: it is not an HDF5 file. Give a file that granum wrote.") from error
         raise DamagedFileError(path, kind, error, way_out) from error
     try:
+        check_texts(path)
+        check_contained(file, path, kind)
         attributes = dict(file[group].attrs) if group in file else {}
         found = attributes.get("format")
         if found != file_format:
@@ -259,6 +295,17 @@ def open_checked(path: Path, kind: str, group: str, file_format: str, version: i
         file.close()
         raise DamagedFileError(path, kind, error, way_out) from error
     return file
+
+
+def has_format(path: Path, looks_right: Callable[[h5py.File], bool]) -> bool:
+    """Whether ``path`` is an HDF5 file that refers to nothing outside of it and, at a look, is of some format."""
+    try:
+        with h5py.File(path, "r") as file:
+            check_texts(path)
+            check_contained(file, path, "file")
+            return looks_right(file)
+    except DAMAGE:
+        return False
 
 
 def _starts_like_hdf5(path: Path) -> bool:

@@ -11,24 +11,22 @@ from pathlib import Path
 import numpy as np
 
 from ..checks import OutputError
+from .draft import Draft
 
 
 def replace_file(path: Path, image: memoryview | bytes, kind: str) -> None:
     """Write ``image`` beside ``path`` and rename it, on disk when this returns; OutputError if the disk does not take it."""
-    target = path.resolve()
-    draft = target.with_name(target.name + ".new")
     try:
-        try:
-            with open(draft, "wb") as out:
+        draft = Draft(path)
+        with open(draft.handle, "wb") as out:
+            try:
                 out.write(image)
                 out.flush()
                 os.fsync(out.fileno())
-            os.replace(draft, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                draft.unlink(missing_ok=True)
-            raise
-        _sync_folder(target.parent)
+                draft.replace_target()
+            finally:
+                draft.drop()
+        _sync_folder(draft.target.parent)
     except OSError as error:
         kept = f"The last {kind} is still there. " if path.exists() else ""
         raise OutputError(

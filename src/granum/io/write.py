@@ -14,10 +14,14 @@ import numpy as np
 from ..checks import InputError, OutputError
 from . import layout
 from .consistency import FILE_SPACE, BusyError, OrderedFile
+from .contained import check_contained
+from .draft import Draft
 from .layout import Column
-from .read import Recording
+from .read import RECORD_AGAIN, Recording, damage_in_words
 
 DEFAULT_POINTS = 1024  # grains in a frame, if nobody says
+_COUNT, _POINT, _BYTES = Column("count", np.int64), Column("point", np.int32), Column("text", np.uint8)
+_CELL_COUNT = Column("count", np.int64, (len(layout.VTK_TOPOLOGIES),))
 
 
 class RecordingWriter:
@@ -40,22 +44,18 @@ class RecordingWriter:
         for name in scalars:
             if not name.isidentifier():
                 raise InputError(f"the name of a scalar must be letters, digits and _ (got {name!r}).")
-        # Made under another name: the file appears with its layout complete.
-        target = path.resolve()
-        draft = target.with_name(target.name + ".new")
         try:
-            if target.exists():
-                OrderedFile(target, new=False).release()  # refuses a file that is protected, or that another run is writing
-            disk = OrderedFile(draft, new=True)
+            if path.exists():
+                OrderedFile(path).release()  # refuses a file that is protected, or that another run is writing
+            draft = Draft(path)  # the file appears with its layout complete
+            disk = OrderedFile(path, draft)
             try:
                 with h5py.File(disk, "w", **FILE_SPACE) as file:
                     _lay_out(file, description, scalars, expected_points, units or {}, aggregates)
                 disk.commit()
-                os.replace(draft, target)
-            except BaseException:
-                draft.unlink(missing_ok=True)
-                raise
+                draft.replace_target()
             finally:
+                draft.drop()
                 disk.release()
         except BusyError as error:
             raise _busy(path) from error
@@ -72,12 +72,30 @@ class RecordingWriter:
             late = recording.times > keep_until + 1e-9 * abs(keep_until)  # the time of a checkpoint is that of its frame
             kept = int(np.argmax(late)) if late.any() else recording.frame_count
         writer = cls.__new__(cls)
-        writer._open(Path(path))
-        writer._drop_frames(kept)
-        # Space that dropped frames leave is not used again while older metadata may still point to it: a new session forgets it.
-        writer.close()
-        writer._open(Path(path))
+        with damage_in_words(Path(path), "recording", RECORD_AGAIN):
+            writer._open(Path(path))
+            try:
+                writer._drop_frames(kept)
+            finally:
+                # Space that dropped frames leave is not used again while older metadata may still point to it: a new session forgets it.
+                writer.close()
+            writer._open(Path(path))
         return writer
+
+    @property
+    def scalar_names(self) -> tuple[str, ...]:
+        """Of the numbers that come with every frame."""
+        return tuple(self._scalars)
+
+    @property
+    def aggregates(self) -> bool:
+        """Whether every frame says what its grains have merged into."""
+        return layout.AGGREGATE.name in self._point_data
+
+    @property
+    def last_step(self) -> int:
+        """Number of time steps done in the last frame; -1 without frames."""
+        return int(h5py.Dataset(self._steps.id)[self.frame_count - 1]) if self.frame_count else -1
 
     def append(
         self, *, step: int, time: float, position: Any, orientation: Any, velocity: Any, spin: Any, radius: Any, id: Any, body: Any,
@@ -95,7 +113,7 @@ class RecordingWriter:
             "radius": radius, "velocity": velocity, "spin": spin, "orientation": orientation, "id": id, "body": body,
             "material": material, "aggregate": aggregate,
         }  # fmt: skip
-        data = {c.name: _rows(c, points[c.name], count) for c in _point_columns(layout.AGGREGATE.name in self._point_data)}
+        data = {c.name: _rows(c, points[c.name], count) for c in _point_columns(self.aggregates)}
         contact_count = len(contacts["a"])
         contact_data = {c.name: _rows(c, contacts[c.name], contact_count) for c in layout.CONTACTS}
         wall_count = len(walls["position"])
@@ -103,14 +121,23 @@ class RecordingWriter:
         if set(scalars) != set(self._scalars):
             raise ValueError(f"every frame needs the scalars {sorted(self._scalars)} (got {sorted(scalars)}).")
 
+        with damage_in_words(self.path, "recording", RECORD_AGAIN):  # of a file that is continued
+            self._write_frame(step, time, _rows(layout.POSITION, position, count), data, contact_data, wall_data, scalars)
+        self._check_place()
+
+    def _write_frame(
+        self, step: int, time: float, position: np.ndarray, data: dict[str, np.ndarray], contacts: dict[str, np.ndarray],
+        walls: dict[str, np.ndarray], scalars: Mapping[str, float],
+    ) -> None:  # fmt: skip
+        count, contact_count, wall_count = len(position), len(contacts["a"]), len(walls["position"])
         first = self._point_count
-        self._points.put(first, _rows(layout.POSITION, position, count))
+        self._points.put(first, position)
         for name, table in self._point_data.items():
             table.put(first, data[name])
         for name, table in self._contacts.items():
-            table.put(self._contact_count, contact_data[name])
+            table.put(self._contact_count, contacts[name])
         for name, table in self._walls.items():
-            table.put(self._wall_count, wall_data[name])
+            table.put(self._wall_count, walls[name])
         frame = self.frame_count
         self._add_vertices(frame, count)
         for table, value in ((self._point_offsets, first), (self._part_offsets, frame), (self._steps, step)):
@@ -123,7 +150,7 @@ class RecordingWriter:
         for table in self._constants:
             table.resize(frame + 1)
         self._no_offsets.resize(frame + 2)
-        self._save()
+        self._save(announced=False)  # rows beyond the last frame, which nobody looks at
         self._times.put(frame, [time])
         self._number_of_points.put(frame, [count])
         self._set_frame_count(frame + 1)  # last: now the frame counts
@@ -136,8 +163,10 @@ class RecordingWriter:
         self._check_open()
         text = _json(summary).encode()
         # A shorter text is filled up with blanks: room in the file is never given back while it is written.
-        self._summary.put(0, np.frombuffer(text.ljust(self._summary.length), np.uint8))
-        self._save()
+        with damage_in_words(self.path, "recording", RECORD_AGAIN):
+            self._summary.put(0, np.frombuffer(text.ljust(self._summary.length), np.uint8))
+            self._save()
+        self._check_place()
 
     def close(self) -> None:
         """End writing; the recording is complete. After a full disk what did not fit is dropped."""
@@ -147,6 +176,7 @@ class RecordingWriter:
             try:
                 if not self._broken:
                     self._commit()
+                    self._check_place()
             finally:
                 self._disk.release()
 
@@ -160,39 +190,50 @@ class RecordingWriter:
         self.path = path
         self._broken = False
         try:
-            self._disk = OrderedFile(path, new=False)
+            self._disk = OrderedFile(path)
         except BusyError as error:
             raise _busy(path) from error
         except OSError as error:
             raise InputError(f"recording {path} cannot be written ({error.strerror}). Change its permissions.") from error
-        self._file = file = h5py.File(self._disk, "r+", libver=FILE_SPACE["libver"], rdcc_nbytes=0)
+        try:
+            with damage_in_words(path, "recording", RECORD_AGAIN):
+                self._file = h5py.File(self._disk, "r+", libver=FILE_SPACE["libver"], rdcc_nbytes=0)
+                check_contained(self._file, path, "recording")
+                self._find_tables(self._file)
+        except BaseException:
+            self._disk.release()
+            raise
+
+    def _find_tables(self, file: h5py.File) -> None:
         vtk, own = file[layout.VTK], file[layout.OWN]
         steps = vtk["Steps"]
-        self._points = _Table(vtk["Points"])
+        self._points = _Table(vtk["Points"], layout.POSITION)
         columns = _point_columns(layout.AGGREGATE.name in vtk["PointData"])
-        self._point_data = {c.name: _Table(vtk["PointData"][c.name]) for c in columns}
-        self._connectivity, self._offsets = _Table(vtk["Vertices/Connectivity"]), _Table(vtk["Vertices/Offsets"])
-        self._number_of_points, self._point_offsets = _Table(vtk["NumberOfPoints"]), _Table(steps["PointOffsets"])
-        self._part_offsets = _Table(steps["PartOffsets"])
-        self._cell_offsets = _Table(steps["CellOffsets"])
+        self._point_data = {c.name: _Table(vtk["PointData"][c.name], c) for c in columns}
+        self._connectivity, self._offsets = _Table(vtk["Vertices/Connectivity"], _POINT), _Table(vtk["Vertices/Offsets"], _POINT)
+        self._number_of_points, self._point_offsets = _Table(vtk["NumberOfPoints"], _COUNT), _Table(steps["PointOffsets"], _COUNT)
+        self._part_offsets = _Table(steps["PartOffsets"], _COUNT)
+        self._cell_offsets = _Table(steps["CellOffsets"], _CELL_COUNT)
         self._constants = [
-            _Table(data) for data in (vtk["Lines/NumberOfCells"], steps["ConnectivityIdOffsets"], steps["NumberOfParts"])
-        ]
-        self._no_offsets = _Table(vtk["Lines/Offsets"])
-        self._times, self._steps = _Table(own["frames/time"]), _Table(own["frames/step"])
-        self._scalars = {name: _Table(data) for name, data in own["scalars"].items()}
+            _Table(vtk["Lines/NumberOfCells"], _COUNT), _Table(steps["ConnectivityIdOffsets"], _CELL_COUNT),
+            _Table(steps["NumberOfParts"], _COUNT),
+        ]  # fmt: skip
+        self._no_offsets = _Table(vtk["Lines/Offsets"], _COUNT)
+        self._times, self._steps = _Table(own["frames/time"], layout.TIME), _Table(own["frames/step"], layout.STEP)
+        self._scalars = {name: _Table(data, layout.scalar_column(name, {})) for name, data in own["scalars"].items()}
         # A file of version 1 is continued as it is, without what it has no tables for.
-        self._contacts = {c.name: _Table(own["contacts"][c.name]) for c in layout.CONTACTS if c.name in own["contacts"]}
-        self._walls = {c.name: _Table(own["walls"][c.name]) for c in layout.WALLS} if "walls" in own else {}
-        self._first_wall = _Table(own["walls/first"]) if "walls" in own else None
-        self._first_contact, self._summary = _Table(own["contacts/first"]), _Table(own["summary"])
+        self._contacts = {c.name: _Table(own["contacts"][c.name], c) for c in layout.CONTACTS if c.name in own["contacts"]}
+        self._walls = {c.name: _Table(own["walls"][c.name], c) for c in layout.WALLS} if "walls" in own else {}
+        self._first_wall = _Table(own["walls/first"], _COUNT) if "walls" in own else None
+        self._first_contact, self._summary = _Table(own["contacts/first"], _COUNT), _Table(own["summary"], _BYTES)
         self._frame_count_attribute = h5py.h5a.open(steps.id, b"NSteps")
         self.frame_count = int(steps.attrs["NSteps"])
-        self._point_count, self._contact_count = 0, int(own["contacts/first"][self.frame_count])
+        self._contact_count = int(own["contacts/first"][self.frame_count])
         self._wall_count = int(own["walls/first"][self.frame_count]) if "walls" in own else 0
-        if self.frame_count:
-            last = self.frame_count - 1
-            self._point_count = int(steps["PointOffsets"][last]) + int(vtk["NumberOfPoints"][last])
+        counts = vtk["NumberOfPoints"][: self.frame_count]
+        self._point_count = int(counts.sum())
+        if not np.array_equal(steps["PointOffsets"][: self.frame_count], np.cumsum(counts) - counts):
+            raise ValueError("its frames do not follow each other")
 
     def _drop_frames(self, kept: int) -> None:
         contact_count = int(h5py.Dataset(self._first_contact.id)[kept])
@@ -236,20 +277,33 @@ class RecordingWriter:
         self._save(shrinking)
         self.frame_count = count
 
-    def _save(self, shrinking: bool = False) -> None:
+    def _save(self, shrinking: bool = False, announced: bool = True) -> None:
         assert self._file is not None
         self._file.flush()
-        self._commit(shrinking)
+        self._commit(shrinking, announced)
 
-    def _commit(self, shrinking: bool = False) -> None:
+    def _commit(self, shrinking: bool = False, announced: bool = True) -> None:
         try:
-            self._disk.commit(shrinking=shrinking)
+            self._disk.commit(shrinking=shrinking, announced=announced)
         except OSError as error:
             self._broken = True
             raise OutputError(
                 f"recording {self.path} cannot be continued ({error.strerror or error}). Its {self.frame_count} frames so far are saved "
-                "and readable. Make room on the disk or choose another one."
+                "and readable. Make room on the disk."
             ) from error
+
+    def _check_place(self) -> None:
+        """A file that was deleted still has all its frames as long as it is open: they are written again."""
+        if self._disk.is_at_its_place():
+            return
+        lost = self.path
+        what = "was replaced by another file" if os.path.lexists(lost) else "was deleted or moved away"
+        kept = self._disk.keep()
+        if kept is None:
+            self._broken = True
+            raise OutputError(f"recording {lost} {what} while it was written, and its {self.frame_count} frames could not be kept.")
+        self.path = kept
+        raise OutputError(f"recording {lost} {what} while it was written. Its {self.frame_count} frames are kept in {kept}.")
 
     def _check_open(self) -> None:
         if self._broken:
@@ -270,7 +324,9 @@ def _first_offset(frame: int, points_before: int) -> int:
 class _Table:
     """A dataset that grows by rows, through h5py's low-level calls: they take a third of the time of the others."""
 
-    def __init__(self, dataset: h5py.Dataset) -> None:
+    def __init__(self, dataset: h5py.Dataset, column: Column) -> None:
+        if dataset.dtype != column.dtype or dataset.maxshape != (None, *column.width):
+            raise ValueError(f"{dataset.name} is not the table that it should be")
         self.id = dataset.id
         self._dtype = dataset.dtype
         self._width = dataset.shape[1:]
@@ -322,32 +378,29 @@ def _lay_out(
     aggregates: bool,
 ) -> None:  # fmt: skip
     point_chunk, contact_chunk = layout.chunk_rows(expected_points), layout.chunk_rows(3 * expected_points)
-    count = Column("count", np.int64)
-
     vtk = file.create_group(layout.VTK)
     steps = vtk.create_group("Steps")
     steps.attrs["NSteps"] = np.int64(0)
     time = _table(steps, "Values", layout.TIME)  # these two right after NSteps: see _set_frame_count
-    points = _table(vtk, "NumberOfPoints", count)
+    points = _table(vtk, "NumberOfPoints", _COUNT)
     vtk.attrs["Version"] = layout.VTK_VERSION
     vtk.attrs["Type"] = np.bytes_("PolyData")
     _table(vtk, "Points", layout.POSITION, point_chunk)
-    _table(vtk, "Vertices/Connectivity", Column("point", np.int32), point_chunk)
-    _table(vtk, "Vertices/Offsets", Column("offset", np.int32), point_chunk)
+    _table(vtk, "Vertices/Connectivity", _POINT, point_chunk)
+    _table(vtk, "Vertices/Offsets", _POINT, point_chunk)
     vtk["Vertices/NumberOfCells"] = vtk["Vertices/NumberOfConnectivityIds"] = points
-    zero = _table(vtk, "Lines/NumberOfCells", count, fill=0)
+    zero = _table(vtk, "Lines/NumberOfCells", _COUNT, fill=0)
     vtk["Lines/NumberOfConnectivityIds"] = zero
     vtk["Lines/Connectivity"] = np.zeros(0, np.int64)
-    _table(vtk, "Lines/Offsets", count, fill=0)
+    _table(vtk, "Lines/Offsets", _COUNT, fill=0)
     for name in layout.VTK_TOPOLOGIES[2:]:
         for part in vtk["Lines"]:
             vtk[f"{name}/{part}"] = vtk["Lines"][part]
-    cell_count = Column("count", np.int64, (len(layout.VTK_TOPOLOGIES),))
-    _table(steps, "CellOffsets", cell_count)
-    _table(steps, "ConnectivityIdOffsets", cell_count, fill=0)
-    offsets = _table(steps, "PointOffsets", count)
-    _table(steps, "NumberOfParts", count, fill=1)
-    _table(steps, "PartOffsets", count)
+    _table(steps, "CellOffsets", _CELL_COUNT)
+    _table(steps, "ConnectivityIdOffsets", _CELL_COUNT, fill=0)
+    offsets = _table(steps, "PointOffsets", _COUNT)
+    _table(steps, "NumberOfParts", _COUNT, fill=1)
+    _table(steps, "PartOffsets", _COUNT)
     for column in _point_columns(aggregates):
         _table(vtk, f"PointData/{column.name}", column, point_chunk)
         steps[f"PointDataOffsets/{column.name}"] = offsets
@@ -355,16 +408,16 @@ def _lay_out(
     own = file.create_group(layout.OWN)
     own.attrs.update(format=layout.RECORDING_FORMAT, version=layout.RECORDING_VERSION, created_by=layout.CREATED_BY)
     own.create_dataset("description", data=_json(description), dtype=h5py.string_dtype())
-    _table(own, "summary", Column("summary", np.uint8), 4096)
+    _table(own, "summary", _BYTES, 4096)
     _table(own, "frames/step", layout.STEP)
     own["frames/time"] = time
     own.create_group("scalars", track_order=True)
     for name in scalars:
         _table(own["scalars"], name, layout.scalar_column(name, units))
-    _table(own, "contacts/first", count, initial=[0])
+    _table(own, "contacts/first", _COUNT, initial=[0])
     for column in layout.CONTACTS:
         _table(own, f"contacts/{column.name}", column, contact_chunk)
-    _table(own, "walls/first", count, initial=[0])
+    _table(own, "walls/first", _COUNT, initial=[0])
     for column in layout.WALLS:
         _table(own, f"walls/{column.name}", column)
 

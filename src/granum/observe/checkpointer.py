@@ -10,6 +10,7 @@ from typing import Any
 
 from ..checks import finite_positive
 from ..io import write_checkpoint
+from .machine import machine
 from .watched import Watched
 
 
@@ -46,7 +47,7 @@ class Checkpointer:
                 "simulation": sim.checkpoint(), "scene": self._scene or sim.scene.model_dump_json(),
                 "settings": sim.settings.model_dump_json(), "last_step": sim.last_step,
                 "report": dataclasses.asdict(sim.report), "stage_seconds": dict(sim.stage_seconds),
-                "wall_seconds": sim.wall_seconds, "about": self.about,
+                "wall_seconds": sim.wall_seconds, "about": self.about, "machine": machine(),
             },
         )  # fmt: skip
         sim.last_checkpoint = str(self.path)

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import RunError
-from ..io import Recording, RecordingWriter
+from ..checks import InputError, OutputError, RunError
+from ..io import RecordingWriter
 from ..state import status
 from ..state.report import STAGES
+from .machine import machine
 from .trigger import Trigger
 from .watched import Watched
 
@@ -49,8 +50,8 @@ class Recorder:
         if self.resume:
             due = self.every.last(sim.step_count, sim.time_step)
             self._writer = RecordingWriter.resume(self.path, keep_until=due * sim.time_step)
-            with Recording(self.path) as written:
-                self._last = int(written.steps[-1]) if len(written) else -1
+            self._check_columns(sim, self._writer)
+            self._last = self._writer.last_step
         else:
             expected = sim.grain_count + sum(e.count or 0 for e in sim.scene.emitters)
             self._writer = RecordingWriter(
@@ -60,6 +61,14 @@ class Recorder:
             self.resume = True  # a simulation that is run again continues its file
             self._last = -1
         self.observe(sim)
+
+    def _check_columns(self, sim: Watched, writer: RecordingWriter) -> None:
+        if set(writer.scalar_names) != set(frame_scalars(sim)) or writer.aggregates != (sim.settings.reduction is not None):
+            writer.close()
+            raise InputError(
+                f"recording {self.path} cannot be continued: its frames have other columns than this run records. It is damaged or of "
+                "another version of granum: restart with that one, or run again under another name."
+            )
 
     def observe(self, sim: Watched) -> None:
         if sim.step_count != self._last and self.every.due(sim.step_count, sim.time_step):
@@ -76,23 +85,30 @@ class Recorder:
                 self.reported = self.summary(sim)
                 self._writer.set_summary(self.reported)
         finally:
-            self._writer.close()
-            self._writer = None
+            try:
+                self._writer.close()
+            finally:
+                self.path = self._writer.path  # elsewhere, if the file was taken from its place
+                self._writer = None
 
     def _record(self, sim: Watched) -> None:
         assert self._writer is not None
         count, walls = sim.grain_count, sim.bodies.wall_body_count
-        self._writer.append(
-            step=sim.step_count, time=sim.time, position=sim.wrapped_position, orientation=sim.orientation, velocity=sim.velocity,
-            spin=sim.spin, radius=sim.radius, id=sim.bodies.id, body=walls + np.arange(count), material=sim.bodies.material,
-            contacts=frame_contacts(sim), walls=frame_walls(sim), scalars=frame_scalars(sim), aggregate=frame_aggregates(sim),
-        )  # fmt: skip
+        try:
+            self._writer.append(
+                step=sim.step_count, time=sim.time, position=sim.wrapped_position, orientation=sim.orientation, velocity=sim.velocity,
+                spin=sim.spin, radius=sim.radius, id=sim.bodies.id, body=walls + np.arange(count), material=sim.bodies.material,
+                contacts=frame_contacts(sim), walls=frame_walls(sim), scalars=frame_scalars(sim), aggregate=frame_aggregates(sim),
+            )  # fmt: skip
+        except OutputError:
+            self._last = self._writer.last_step  # a file that was taken from its place has the frame
+            raise
         self._last = sim.step_count
 
 
 def describe(sim: Watched) -> dict[str, Any]:
     """The least a recording should know of its run."""
-    return {"scene": sim.scene.model_dump(mode="json"), "settings": sim.settings.model_dump(mode="json")}
+    return {"scene": sim.scene.model_dump(mode="json"), "settings": sim.settings.model_dump(mode="json"), "versions": machine()}
 
 
 def frame_scalars(sim: Watched) -> dict[str, float]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._jit import FloatArray, IntArray, LongArray, device, kernel
 from ..arithmetic import cos, dot, length, product, sin, solve, times, total
+from ..checks import InputError
 from ..detection.walls import WallTable, surface_velocity
 from ..parallel import LIGHT, Team
 from ..parallel.barrier import share, wait
@@ -306,6 +307,9 @@ class Aggregates:
         return {name: getattr(self, name) for name in names}
 
     def restore(self, saved: dict[str, Any]) -> None:
+        for name, rows in (("travel", len(saved["travel"])), ("used", min(len(saved["used"]), self.carrier_count))):
+            if rows != self.carrier_count:
+                raise InputError(f"aggregates/{name} must have a row for each of {self.carrier_count} carriers (got {rows}).")
         for name, value in saved.items():
             setattr(self, name, np.array(value))
 

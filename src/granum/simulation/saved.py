@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from ..scene.scene import Scene
 from ..state.report import StepReport
 from .settings import Settings
 from .simulation import Simulation
+from .sound import check_saved
 
 
 @dataclass
@@ -25,6 +26,8 @@ class SavedRun:
     """Where the run was to end."""
     about: dict[str, Any]
     """What the checkpointer was told: recording, command and so on."""
+    machine: dict[str, str] = field(default_factory=dict)
+    """Versions and CPU that the checkpoint was made with (see ``observe.machine``)."""
 
 
 def load_run(path: str | Path, threads: int | None = None) -> SavedRun:
@@ -38,15 +41,17 @@ def load_run(path: str | Path, threads: int | None = None) -> SavedRun:
         settings = Settings.model_validate_json(saved["settings"])
         if threads is not None:
             settings = settings.model_copy(update={"threads": threads})
+        check_saved(saved["simulation"], scene, settings)
         sim = Simulation.restore(scene, settings, saved["simulation"])
         sim.report = StepReport(**saved["report"])
         sim.stage_seconds, sim.wall_seconds = saved["stage_seconds"], saved["wall_seconds"]
         sim.contacts.time_step = sim.time_step
         sim.last_checkpoint = str(path)
-        return SavedRun(sim, int(saved["last_step"]), saved["about"])
+        made = {name: str(value) for name, value in saved.get("machine", {}).items()}  # not in older checkpoints
+        return SavedRun(sim, int(saved["last_step"]), dict(saved["about"]), made)
     except ValidationError as error:
         raise explain(error, f"the scene of checkpoint {str(path)!r}") from None
-    except InputError:
-        raise
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except InputError as error:
+        raise InputError(f"checkpoint {str(path)!r} cannot be continued: {error} Restart from another one, or run again.") from None
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
         raise InputError(f"checkpoint {str(path)!r} is not one of this version of granum ({type(error).__name__}: {error}).") from error

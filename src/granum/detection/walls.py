@@ -40,6 +40,7 @@ FACETS = 3    # as OBSTACLE
 ROW = 12
 MOST_SURFACES = 6  # of one wall
 ON_THE_WAY = 0.5   # of the radius: distance of the places at which a fast grain looks for walls
+MOST_LOOKS = 1e5   # along a way: what goes further in a step than half as many radii (a wall a world away that turns) is told, not followed
 HALVINGS = 40      # of the last such distance: to rounding
 MOST_LOOK = 0.5    # of the radius: how far ahead of a grain curved walls and meshes are looked at; faster grains are followed
 
@@ -253,7 +254,7 @@ def first_touch(
     speed = math.sqrt(ux * ux + uy * uy + uz * uz)
     if speed == 0.0:
         return False, 0.0
-    steps = np.int64(math.ceil(speed * (end - begin) / (ON_THE_WAY * r)))
+    steps = np.int64(math.ceil(min(MOST_LOOKS, speed * (end - begin) / (ON_THE_WAY * r))))
     low = begin
     for k in range(1, steps + 1):
         high = begin + (end - begin) * k / steps

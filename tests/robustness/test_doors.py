@@ -212,7 +212,7 @@ def test_advice_of_a_full_disk_holds_without_a_checkpoint():
     """A shear has a recording and no checkpoint: what the recording advises must not need one."""
 
     class Disk:
-        def commit(self, shrinking):
+        def commit(self, shrinking, announced):
             raise OSError(28, "No space left on device")
 
     writer = RecordingWriter.__new__(RecordingWriter)

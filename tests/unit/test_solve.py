@@ -122,6 +122,14 @@ def test_solvers_stop_at_the_tolerance_and_say_so(granum, file):
     assert solver["sweeps"] < 5000
 
 
+def test_a_tolerance_that_the_start_meets(granum, file):
+    """The direct solver then has nothing to do."""
+    result = granum("solve", file, "--tolerance", 2.7, "--json")
+    assert result.exit_code == 0
+    sweeps = {solver["name"]: solver["sweeps"] for solver in json.loads(result.stdout)["solvers"]}
+    assert sweeps["direct"] == 0
+
+
 def test_figure_is_drawn(granum, file, tmp_path):
     result = granum("solve", file, "--iterations", 30, "--solver", "pgs", "-o", "curves.png")
     assert result.exit_code == 0

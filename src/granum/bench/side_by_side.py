@@ -206,7 +206,7 @@ def try_solver(subject: Subject, name: str, solver: Any) -> Trial:
     passed = watched.seconds if len(watched.seconds) else np.asarray(sweeps * seconds / max(1, report.iterations))
     return Trial(
         name=name, settings=solver.model_dump(mode="json"), sweeps=report.iterations,
-        work=float(work[-1]) * report.iterations / watched.iterations if len(work) else 0.0,  # it may stop some sweeps earlier if watched
+        work=float(work[-1]) * report.iterations / max(1, watched.iterations) if len(work) else 0.0,  # watched it may stop earlier
         seconds=seconds, converged=report.converged, message=report.message, end=subject.look(problem),
         curve=Curve(sweeps, work, passed, history),
     )  # fmt: skip

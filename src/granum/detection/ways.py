@@ -1,7 +1,8 @@
 """How far fast grains get: the rest of their way after the solve, until they meet something that the step did not know of.
 
 A step solves the first meeting of every fast grain. What it meets after that, on the way that the collision has given it, waits for the
-next step: the grain stops there and keeps its velocity. It loses some time, but no momentum, and passes through nothing.
+next step: the grain stops there and keeps its velocity. It loses some time, but no momentum, and passes through nothing. Slower pairs
+that nobody could foresee, since one of the two was hit in this step, wait likewise as soon as they are too deep in each other.
 """
 
 from __future__ import annotations

@@ -19,17 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import numba
-import numpy as np
 from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numpy.typing import NDArray
 
 from ._version import __version__
 from .caches import cache_root, own_folder
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 # No nnan/ninf: a NaN must reach the NaN check. No reassoc: sums keep their written order, so results keep their bits.
 FASTMATH = {"contract", "nsz"}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .checks import InputError
 
-GRAIN = 450    # bytes of a grain of a run before it touches another
+GRAIN = 450  # bytes of a grain of a run before it touches another
 IN_BED = 1260  # with its part of the contacts: 1.8 of 700 bytes
 UNLIMITED = 2**60  # a limit from here on is none
 
@@ -35,8 +35,9 @@ def tell_of_bed(count: int) -> None:
     if count * (IN_BED - GRAIN) > free:
         warnings.warn(
             f"{count:g} grains in a dense bed need about {in_words(count * IN_BED)} of memory, and {in_words(free)} are left: "
-            "the run may stop for want of it.", stacklevel=3,
-        )  # fmt: skip
+            "the run may stop for want of it.",
+            stacklevel=3,
+        )
 
 
 def in_words(size: float) -> str:

@@ -42,9 +42,11 @@ def as_other_cpu(name: str, environment: dict[str, str], *chosen: str) -> dict[s
     kernels = {"NUMBA_CACHE_DIR": str(cache_root() / f"as-{name}")} if "NUMBA_CPU_NAME" in environment else {}
     options = [f"--scene={scene}" for scene in chosen]
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "granum.golden", "--json", *options], env={**os.environ, **environment, **kernels},
-        capture_output=True, text=True,
-    )  # fmt: skip
+        [sys.executable, "-W", "ignore", "-m", "granum.golden", "--json", *options],
+        env={**os.environ, **environment, **kernels},
+        capture_output=True,
+        text=True,
+    )
     assert done.stdout, done.stderr
     return json.loads(done.stdout)
 
@@ -92,6 +94,7 @@ LIBRARY_FUNCTIONS = {
 
 def off_by_one_place(function):
     """The function with all its floats wrong by one unit in the last place."""
+
     def wrong(*args, **kwargs):
         found = function(*args, **kwargs)
         parts = found if isinstance(found, tuple) else (found,)
@@ -134,12 +137,13 @@ def test_golden_hashes_as_other_cpus(name, reference):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (None, "is missing"), ("no json", "is no file of golden hashes"),
+        (None, "is missing"),
+        ("no json", "is no file of golden hashes"),
         ({"format": "other", "granum": __version__}, "is no file of golden hashes"),
         ({"format": "granum-golden", "granum": "9.9"}, f"of granum 9.9, and this is granum {__version__}"),
         ({"format": "granum-golden", "granum": __version__}, "do not know the same golden scenes: belt, box"),
     ],
-)  # fmt: skip
+)
 def test_a_file_that_cannot_be_used_is_refused_in_words(content, words, tmp_path, monkeypatch):
     path = tmp_path / "golden.json"
     if content is not None:

@@ -27,19 +27,34 @@ def digest(sim):
 def busy(count=80, **stepper):
     """An emitter over a box with a shaking floor and a free platen: everything that has a state."""
     scene = Scene(
-        materials=[MATERIAL], gravity=Gravity(acceleration=(0, 0, -G)),
+        materials=[MATERIAL],
+        gravity=Gravity(acceleration=(0, 0, -G)),
         grains=[Grains(material="m", position=[[0.01, 0, 0.05], [-0.02, 0.01, 0.03]], diameter=D)],
         walls=[Box(material="m", lower=(-0.04, -0.04, -0.1), upper=(0.04, 0.04, 0.5), open=("-z", "+z"))],
         bodies=[
             Body(name="floor", kind="kinematic", motion=Motion(amplitude=(0, 0, 0.002), frequency=5), walls=[Plane(material="m")]),
-            Body(name="brick", kind="dynamic", position=(0, 0, 0.2), mass=0.02, inertia=(1e-6, 2e-6, 3e-6), spin=(1, 2, 3),
-                 walls=[Box(material="m", lower=(-0.01, -0.01, -0.01), upper=(0.01, 0.01, 0.01), side="outside")]),
+            Body(
+                name="brick",
+                kind="dynamic",
+                position=(0, 0, 0.2),
+                mass=0.02,
+                inertia=(1e-6, 2e-6, 3e-6),
+                spin=(1, 2, 3),
+                walls=[Box(material="m", lower=(-0.01, -0.01, -0.01), upper=(0.01, 0.01, 0.01), side="outside")],
+            ),
         ],
-        emitters=[Emitter(
-            material="m", sizes={"distribution": "uniform", "lower": 0.6 * D, "upper": D}, rate=150, count=count, seed=5,
-            source=Disc(centre=(0, 0, 0.12), diameter=0.05), velocity=(0, 0, -0.5),
-        )],
-    )  # fmt: skip
+        emitters=[
+            Emitter(
+                material="m",
+                sizes={"distribution": "uniform", "lower": 0.6 * D, "upper": D},
+                rate=150,
+                count=count,
+                seed=5,
+                source=Disc(centre=(0, 0, 0.12), diameter=0.05),
+                velocity=(0, 0, -0.5),
+            )
+        ],
+    )
     solver = {"iterations": 20, **stepper.pop("solver", {})}
     return scene, make_settings({"time_step": 0.002, "stepper": {"solver": solver, **stepper}, "guards": FREE})
 
@@ -101,9 +116,11 @@ def heap(turn=np.eye(3), shift=(0.0, 0.0, 0.0), seed=0, friction="cone"):
         for p, n in (((0, 0, -2 * D), (0, 0, 1)), ((-2 * D, 0, 0), (1, 0, 0)), ((0, 2 * D, 0), (0, -1, 0)))
     ] + [Cylinder(material="m", centre=tuple(place((0, 0, 0))), axis=vector((0, 0, 1)), radius=4 * D)]
     scene = Scene(
-        materials=[MATERIAL], walls=walls, gravity=Gravity(acceleration=vector((1.0, -0.5, -G))),
+        materials=[MATERIAL],
+        walls=walls,
+        gravity=Gravity(acceleration=vector((1.0, -0.5, -G))),
         grains=[Grains(material="m", position=place(position), velocity=velocity @ turn.T, spin=spin @ turn.T, diameter=D)],
-    )  # fmt: skip
+    )
     # Sweeps to rounding: the order of contacts follows the Morton curve, which a turn changes.
     solver = {"iterations": 3000, "tolerance": 1e-15, "friction": friction}
     exact = {"impact_tolerance": 1e-12, "impact_iterations": 5000}
@@ -111,9 +128,10 @@ def heap(turn=np.eye(3), shift=(0.0, 0.0, 0.0), seed=0, friction="cone"):
 
 
 TURNS = {
-    "x 90": np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0.0]]), "z 90": np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]]),
+    "x 90": np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0.0]]),
+    "z 90": np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]]),
     "cyclic": np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0.0]]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", TURNS)
@@ -151,9 +169,10 @@ def test_moving_frame_gives_the_same_collisions():
     runs = []
     for extra in (np.zeros(3), boost):
         scene = Scene(
-            materials=[MATERIAL], gravity=Gravity(acceleration=(0, 0, 0)),
+            materials=[MATERIAL],
+            gravity=Gravity(acceleration=(0, 0, 0)),
             grains=[Grains(material="m", position=position, velocity=velocity + extra, diameter=D)],
-        )  # fmt: skip
+        )
         solver = {"iterations": 3000, "tolerance": 1e-15}
         exact = {"impact_tolerance": 1e-12, "impact_iterations": 5000}
         sim = Simulation(scene, make_settings({"time_step": 0.002, "stepper": {"solver": solver, **exact}, "guards": FREE}))

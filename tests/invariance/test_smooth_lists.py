@@ -108,6 +108,7 @@ def test_grains_that_come_while_others_leave():
 @pytest.mark.parametrize("habit", [all_at_once, few_at_a_time, one_by_one])
 def test_springs_survive_two_lists_in_one_step(habit):
     """A new grain is listed when a step begins, others that leave their skin after they have moved: pressed pairs keep their springs."""
+
     def pressed(habit=None):
         place = np.array([(x, y, z) for x in (0, 3) for y in range(10) for z in (0.0, 0.98)]) * (D, 1.5 * D, D)
         source = BoxSource(lower=(10 * D, 0, 0), upper=(20 * D, 10 * D, 10 * D))
@@ -134,9 +135,10 @@ def test_springs_survive_two_lists_in_one_step(habit):
 
 
 TURNS = {
-    "x 90": np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0.0]]), "z 90": np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]]),
+    "x 90": np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0.0]]),
+    "z 90": np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]]),
     "slanted": np.array([[0.6, -0.8, 0], [0.48, 0.36, -0.8], [0.64, 0.48, 0.6]]),
-}  # fmt: skip
+}
 
 
 def heap(turn=np.eye(3), shift=(0.0, 0.0, 0.0), boost=(0.0, 0.0, 0.0), walls=True, count=3):
@@ -151,9 +153,14 @@ def heap(turn=np.eye(3), shift=(0.0, 0.0, 0.0), boost=(0.0, 0.0, 0.0), walls=Tru
         for p, n in (((0, 0, -1.55 * D), (0, 0, 1.0)), ((-1.55 * D, 0, 0), (1.0, 0, 0)), ((0, 1.55 * D, 0), (0, -1.0, 0)))
     ]
     return make(
-        position @ turn.T + shift, velocity=velocity @ turn.T + boost, spin=spin @ turn.T, walls=planes if walls else (),
-        gravity=tuple(turn @ np.array((1.0, -0.5, -G))) if walls else (0, 0, 0), rolling_friction=0.1, h=5e-5,
-    )  # fmt: skip
+        position @ turn.T + shift,
+        velocity=velocity @ turn.T + boost,
+        spin=spin @ turn.T,
+        walls=planes if walls else (),
+        gravity=tuple(turn @ np.array((1.0, -0.5, -G))) if walls else (0, 0, 0),
+        rolling_friction=0.1,
+        h=5e-5,
+    )
 
 
 @pytest.mark.parametrize("name", TURNS)

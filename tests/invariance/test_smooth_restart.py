@@ -13,9 +13,12 @@ from granum.simulation import Simulation
 from tests.reference.smooth import LAWS, everything
 
 KINDS = {
-    "verlet": {}, "euler": {"integrator": "euler"}, "linear": {"law": LAWS["linear"]},
-    "without rolling": {"rolling_friction": 0.0}, "dissipation": {"damping": "dissipation"},
-}  # fmt: skip
+    "verlet": {},
+    "euler": {"integrator": "euler"},
+    "linear": {"law": LAWS["linear"]},
+    "without rolling": {"rolling_friction": 0.0},
+    "dissipation": {"damping": "dissipation"},
+}
 
 
 def digest(sim):

@@ -8,7 +8,8 @@ import hashlib
 import numpy as np
 import pytest
 
-from granum._jit import LongArray, kernel
+from granum._jit import kernel
+from granum.array_types import LongArray
 from granum.checks import InputError
 from granum.parallel import Team, team
 from granum.parallel.barrier import wait
@@ -79,15 +80,26 @@ def bricks(threads):
     inertia = tuple(mass / 3 * half**2 * np.array([1.25, 1.25, 2.0]))
     boxes = [
         Body(
-            name=f"brick {i} {j}", kind="dynamic", mass=mass, inertia=inertia, position=(3.15 * D * i + D, 3.15 * D * j + D, 1.56 * D),
+            name=f"brick {i} {j}",
+            kind="dynamic",
+            mass=mass,
+            inertia=inertia,
+            position=(3.15 * D * i + D, 3.15 * D * j + D, 1.56 * D),
             walls=(Box(material="m", lower=(-half, -half, -half / 2), upper=(half, half, half / 2), side="outside"),),
         )
-        for i in range(4) for j in range(4)
-    ]  # fmt: skip
+        for i in range(4)
+        for j in range(4)
+    ]
     return make(
-        position, walls=True, bodies=boxes, gravity=(0.5, 0, -G), guards=FREE, solver={"iterations": 15}, rolling_friction=0.1,
+        position,
+        walls=True,
+        bodies=boxes,
+        gravity=(0.5, 0, -G),
+        guards=FREE,
+        solver={"iterations": 15},
+        rolling_friction=0.1,
         settings={"threads": threads},
-    )  # fmt: skip
+    )
 
 
 def test_same_bits_with_full_inertia(all_threads):
@@ -125,10 +137,13 @@ def test_other_orders_and_box_friction_take_any_team(all_threads):
     for threads in (1, 3):
         for how in ({"order": "given"}, {"order": "random"}, {"friction": "box"}):
             sim = make(
-                [(0.98 * D * k, 0, 0.5 * D) for k in range(6)], walls=True, gravity=(0, 0, -G), guards=FREE,
+                [(0.98 * D * k, 0, 0.5 * D) for k in range(6)],
+                walls=True,
+                gravity=(0, 0, -G),
+                guards=FREE,
                 solver={**how, "iterations": 10},
                 settings={"threads": threads},
-            )  # fmt: skip
+            )
             for _ in range(20):
                 sim.step()
             found.setdefault(str(how), set()).add(digest(sim))

@@ -9,7 +9,8 @@ import time
 import numpy as np
 import pytest
 
-from granum._jit import LongArray, kernel
+from granum._jit import kernel
+from granum.array_types import LongArray
 from granum.parallel import ONE, Team, team
 from granum.parallel.barrier import add_up, largest_of, wait
 from granum.scene import Body, Box, BoxSource, Emitter, Mesh, Plane, Uniform
@@ -43,9 +44,12 @@ def box(width):
 def settled(**given):
     """Grains that fall into a box and stay."""
     return make(
-        cloud(120, 1.05), walls=(box(6.5 * D),), gravity=DOWN, guards=FREE,
+        cloud(120, 1.05),
+        walls=(box(6.5 * D),),
+        gravity=DOWN,
+        guards=FREE,
         **{"solver": {"iterations": 10}, "rolling_friction": 0.1} | given,
-    )  # fmt: skip
+    )
 
 
 def fixed_grains(**given):
@@ -62,21 +66,36 @@ def giant(**given):
     height, angle = 1 - (2 * k + 1) / 120, k * np.pi * (3 - np.sqrt(5))
     out = np.column_stack([np.sqrt(1 - height**2) * np.cos(angle), np.sqrt(1 - height**2) * np.sin(angle), height])
     return make(
-        np.vstack([6.49 * D * out, (0, 0, 0)]), diameter=np.append(np.full(120, D), 12 * D), guards=FREE, rolling_friction=0.1,
-        velocity=np.vstack([-0.5 * out + speeds(120, 0.1), (0, 0, 0)]), solver={"iterations": 10}, **given,
-    )  # fmt: skip
+        np.vstack([6.49 * D * out, (0, 0, 0)]),
+        diameter=np.append(np.full(120, D), 12 * D),
+        guards=FREE,
+        rolling_friction=0.1,
+        velocity=np.vstack([-0.5 * out + speeds(120, 0.1), (0, 0, 0)]),
+        solver={"iterations": 10},
+        **given,
+    )
 
 
 def platen(**given):
     """A heavy plate with full inertia that falls on grains: one body in most contacts."""
     plate = Body(
-        name="plate", kind="dynamic", mass=0.5, inertia=(1e-4, 1e-4, 2e-4), position=(2.5 * D, 2.5 * D, 6.5 * D),
+        name="plate",
+        kind="dynamic",
+        mass=0.5,
+        inertia=(1e-4, 1e-4, 2e-4),
+        position=(2.5 * D, 2.5 * D, 6.5 * D),
         walls=(Plane(material="m", normal=(0, 0, -1)),),
-    )  # fmt: skip
+    )
     return make(
-        cloud(100, 1.05), walls=(box(6 * D),), bodies=(plate,), gravity=DOWN, guards=FREE, rolling_friction=0.1,
-        solver={"iterations": 10}, **given,
-    )  # fmt: skip
+        cloud(100, 1.05),
+        walls=(box(6 * D),),
+        bodies=(plate,),
+        gravity=DOWN,
+        guards=FREE,
+        rolling_friction=0.1,
+        solver={"iterations": 10},
+        **given,
+    )
 
 
 def tray(**given):
@@ -92,9 +111,14 @@ def tray(**given):
 def colliding(**given):
     """Fast grains that rebound: the impact stage does most of the work."""
     return make(
-        cloud(120, 1.1), velocity=speeds(120, 2.0), walls=(box(7 * D),), restitution=0.9, guards=FREE, h=0.001,
+        cloud(120, 1.1),
+        velocity=speeds(120, 2.0),
+        walls=(box(7 * D),),
+        restitution=0.9,
+        guards=FREE,
+        h=0.001,
         **{"solver": {"iterations": 10}} | given,
-    )  # fmt: skip
+    )
 
 
 def pouring(**given):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from granum.experiments import run_jobs, sn_drum, ws_drum
+from granum.papers import run_jobs, sn_drum, ws_drum
 
 
 def test_slow_drum_gives_every_curve(tmp_path):
@@ -20,9 +20,17 @@ def test_slow_drum_gives_every_curve(tmp_path):
 
 def test_sawtooth_drum_gives_every_curve(tmp_path):
     size = sn_drum.DrumSize(
-        width=12, counts=(20, 40), speeds=(0.0, 0.3, 0.6, 3.0), iterations=(3, 10), settle=0.05, longest=0.1, prepare=0.2,
-        prepare_iterations=10, window=0.1, length=3.0,
-    )  # fmt: skip
+        width=12,
+        counts=(20, 40),
+        speeds=(0.0, 0.3, 0.6, 3.0),
+        iterations=(3, 10),
+        settle=0.05,
+        longest=0.1,
+        prepare=0.2,
+        prepare_iterations=10,
+        window=0.1,
+        length=3.0,
+    )
     outcome = sn_drum.measure(size, lambda jobs: run_jobs(jobs, 1))
     assert all(overlap.shape == (2, 2) for overlap in outcome.curves["overlap"].values())
     for chains, section in zip(outcome.curves["forces"].values(), outcome.curves["sections"].values(), strict=True):

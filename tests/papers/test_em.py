@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from granum.cli import make_app
-from granum.experiments import EXPERIMENTS, em_fig2, em_iterations, em_scaling, em_shear, em_table1, run_jobs
-from granum.experiments.em_packings import slope
+from granum.papers import EXPERIMENTS, em_fig2, em_iterations, em_scaling, em_shear, em_table1, run_jobs
+from granum.papers.em_packings import slope
 
 TINY = {
     "em-fig2": em_fig2.ResidualSize(count=128, limit=1000),

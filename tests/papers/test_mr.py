@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from granum.experiments import mr_collapse, mr_conveyor, mr_drum, mr_speedup, run_jobs
+from granum.papers import mr_collapse, mr_conveyor, mr_drum, mr_speedup, run_jobs
 
 ASKED = ("angle", "angle_reference", "reduction_level", "speed_up")
 
@@ -17,7 +17,14 @@ def one_by_one(jobs):
 @pytest.mark.slow
 def test_conveyor_gives_every_curve(tmp_path):
     size = mr_conveyor.ConveyorSize(
-        length=34.0, iterations=20, reference_iterations=30, fill_iterations=10, settle=0.1, window=0.3, rate=1250.0, speed=0.35,
+        length=34.0,
+        iterations=20,
+        reference_iterations=30,
+        fill_iterations=10,
+        settle=0.1,
+        window=0.3,
+        rate=1250.0,
+        speed=0.35,
     )
     outcome = mr_conveyor.measure(size, one_by_one)
     assert all(np.isfinite(outcome.curves[name]) for name in ASKED)
@@ -42,7 +49,14 @@ def test_collapse_gives_every_curve(tmp_path):
 
 def test_drum_gives_every_curve(tmp_path):
     size = mr_drum.DrumSize(
-        prepare=0.3, window=0.2, settle=0.1, prepare_iterations=10, iterations=20, reference_iterations=30, count=150, width=12.0,
+        prepare=0.3,
+        window=0.2,
+        settle=0.1,
+        prepare_iterations=10,
+        iterations=20,
+        reference_iterations=30,
+        count=150,
+        width=12.0,
         length=3.0,
     )
     outcome = mr_drum.measure(size, one_by_one)
@@ -55,7 +69,13 @@ def test_drum_gives_every_curve(tmp_path):
 
 def test_speed_up_gives_every_point(tmp_path):
     size = mr_speedup.SpeedSize(
-        beds=(60, 120), parts=(0.5, 0.0), lengths=(34.0,), iterations=20, fill_iterations=10, window=0.05, rate=500.0,
+        beds=(60, 120),
+        parts=(0.5, 0.0),
+        lengths=(34.0,),
+        iterations=20,
+        fill_iterations=10,
+        window=0.05,
+        rate=500.0,
         speed=0.5,
     )
     outcome = mr_speedup.measure(size, one_by_one)

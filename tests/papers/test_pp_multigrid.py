@@ -5,13 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from granum.experiments import EXPERIMENTS, pp_multigrid, run_jobs
-from granum.experiments.pp_multigrid import MultigridSize, column
+from granum.papers import EXPERIMENTS, pp_multigrid, run_jobs
+from granum.papers.pp_multigrid import MultigridSize, column
 
 TINY = MultigridSize(
-    columns=((10, 3, 0.984, 0.937), (20, 3, 0.98, 0.851)), duration=0.5, counts=(10, 20), width=5.0, silo_count=60, most=200,
-    reference_sweeps=1500, run_on=0.1, run_on_iterations=(5, 10),
-)  # fmt: skip
+    columns=((10, 3, 0.984, 0.937), (20, 3, 0.98, 0.851)),
+    duration=0.5,
+    counts=(10, 20),
+    width=5.0,
+    silo_count=60,
+    most=200,
+    reference_sweeps=1500,
+    run_on=0.1,
+    run_on_iterations=(5, 10),
+)
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from granum.analysis.compare import MEASURES
-from granum.experiments import pp_serial_parallel as pp
-from granum.experiments import run_jobs
+from granum.papers import pp_serial_parallel as pp
+from granum.papers import run_jobs
 
 
 def small(scene, since=0.2, duration=0.4, starts=2, iterations=(5, 10), **parameters):
@@ -25,7 +25,7 @@ def outcome():
             "long drum": small("drum", count=80, length=6.0, **drum),
         },
         checked_steps=3,
-    )  # fmt: skip
+    )
     return pp.measure(size, lambda jobs: run_jobs(jobs, 1))
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from granum.analysis import Snapshot
 from granum.analysis.cost_model import LawConstants, required_iterations
-from granum.experiments import EXPERIMENTS, run_jobs, sn_column, sn_hertz, sn_law, sn_order, sn_silo, sn_table1
-from granum.experiments.sn_systems import Rest, container, elastic_overlap, exponent, iterations_for_overlap
+from granum.papers import EXPERIMENTS, run_jobs, sn_column, sn_hertz, sn_law, sn_order, sn_silo, sn_table1
+from granum.papers.sn_systems import Rest, container, elastic_overlap, exponent, iterations_for_overlap
 from granum.scene.library import make_scene
 
 REST = Rest(ramp=2.0, hold=0.4)
@@ -127,10 +127,13 @@ def test_fit_gives_back_the_constants_of_a_law():
     width, height = (grid.ravel() for grid in np.meshgrid([3.0, 6.0, 15.0, 80.0], [3.0, 10.0, 40.0]))
     inertial = np.where(width == 80, 0.2, 0.0)
     systems = {
-        "width": width, "height": height, "inertial": inertial, "required": required_iterations(width, height, inertial, 0.05, constants),
-    }  # fmt: skip
+        "width": width,
+        "height": height,
+        "inertial": inertial,
+        "required": required_iterations(width, height, inertial, 0.05, constants),
+    }
     systems["required"][width < 5] = 1000.0  # too narrow for arches: not in the fit
-    systems["required"][1] = np.nan          # not reached
+    systems["required"][1] = np.nan  # not reached
     found, errors, r_squared, rms = sn_law.fit_law(systems)
     assert found == pytest.approx(constants, rel=1e-5)
     assert max(errors) < 1e-4
@@ -152,7 +155,7 @@ def test_law_experiment_searches_containers_and_drums(tmp_path):
     size = sn_law.LawSize(
         sn_silo.SiloSize(((6, (60, 120)),), REST, profile_count=10, profile_iterations=(5,)),
         sn_law.DrumSize(20, (100, 200), (0.0, 1.0), prepare_iterations=20, prepare=0.2, turn=0.0, more=0.3),
-    )  # fmt: skip
+    )
     outcome = sn_law.measure(size, alone)
     systems = outcome.curves["systems"]
     assert finite(systems)

@@ -11,15 +11,25 @@ import pytest
 from typer.testing import CliRunner
 
 from granum.cli import make_app
-from granum.experiments import EXPERIMENTS, Job, run_jobs, ws_column, ws_pile
-from granum.experiments.ws_column import ColumnSize, residual_of_solve, settle
-from granum.experiments.ws_pile import PileSize, iterations_for
+from granum.papers import EXPERIMENTS, Job, run_jobs, ws_column, ws_pile
+from granum.papers.ws_column import ColumnSize, residual_of_solve, settle
+from granum.papers.ws_pile import PileSize, iterations_for
 
 TINY_COLUMN = ColumnSize(counts=(5, 10), tolerances=(0.01, 0.05), most=64, solve_count=5, solve_sweeps=40)
 TINY_PILE = PileSize(
-    count=60, rate=250, rest=0.3, seeds=2, iterations=(2, 40), references=2, reference_step=0.0025, reference_iterations=60,
-    tolerances=(0.1, 0.3), prepare_iterations=60, run_on=0.1, run_on_iterations=20,
-)  # fmt: skip
+    count=60,
+    rate=250,
+    rest=0.3,
+    seeds=2,
+    iterations=(2, 40),
+    references=2,
+    reference_step=0.0025,
+    reference_iterations=60,
+    tolerances=(0.1, 0.3),
+    prepare_iterations=60,
+    run_on=0.1,
+    run_on_iterations=20,
+)
 
 
 def alone(jobs):
@@ -45,9 +55,10 @@ def pile():
 
 def test_required_iterations_grow_with_the_column_and_shrink_with_history_and_momentum(columns):
     """WS Fig. 3 at 1 %: about linear in N_p for cold, history three times fewer; momentum fewer as well."""
-    short, tall = (dict(zip(ws_column.COMPARED, n, strict=True)) for n in np.transpose(
-        [columns.curves["required_iterations"][method]["1 %"] for method in ws_column.COMPARED]
-    ))  # fmt: skip
+    short, tall = (
+        dict(zip(ws_column.COMPARED, n, strict=True))
+        for n in np.transpose([columns.curves["required_iterations"][method]["1 %"] for method in ws_column.COMPARED])
+    )
     print(short, tall)
     assert 1.5 < tall["cold"] / short["cold"] < 2.5  # 1.9: N_p^0.9
     for needed in (short, tall):

@@ -18,9 +18,14 @@ def scene(count=80, rate=1000.0, depth=0.1, top=-0.04, slit=0.016, **changes):
     ]
     box = Box(material="stone", lower=(-0.02, -0.015, -1), upper=(0.02, 0.015, 1), open=("+z", "-z"))
     rain = Emitter(
-        material="stone", sizes=Uniform(lower=0.004, upper=0.006), rate=rate, count=count, velocity=(0, 0, -0.3), seed=7,
+        material="stone",
+        sizes=Uniform(lower=0.004, upper=0.006),
+        rate=rate,
+        count=count,
+        velocity=(0, 0, -0.3),
+        seed=7,
         source=BoxSource(lower=(-0.015, -0.01, 0.04), upper=(0.015, 0.01, 0.06)),
-    )  # fmt: skip
+    )
     sink = Sink(name="bin", region=BoxRegion(lower=(-1, -1, top - depth), upper=(1, 1, top)))
     return Scene(**{"materials": [stone], "walls": [box, *ledges], "emitters": [rain], "sinks": [sink], **changes})
 

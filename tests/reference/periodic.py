@@ -16,18 +16,38 @@ STEPPERS = {
 
 
 def in_cell(
-    position, lengths, *, stepper="nonsmooth", velocity=None, spin=None, diameter=D, gravity=(0.0, 0.0, 0.0), walls=(), bodies=(),
-    emitters=(), guards=FREE, run=None, vectors=None, restitution=0.5, friction=0.5, rolling_friction=0.0,
-):  # fmt: skip
+    position,
+    lengths,
+    *,
+    stepper="nonsmooth",
+    velocity=None,
+    spin=None,
+    diameter=D,
+    gravity=(0.0, 0.0, 0.0),
+    walls=(),
+    bodies=(),
+    emitters=(),
+    guards=FREE,
+    run=None,
+    vectors=None,
+    restitution=0.5,
+    friction=0.5,
+    rolling_friction=0.0,
+):
     """A simulation of spheres of material "m" in a cell of those lengths [m] (none: open); ``walls=True`` is the plane z = 0."""
     cell = Cell(vectors=lengths if vectors is None else vectors) if lengths is not None or vectors is not None else None
     material = Material(
         name="m", density=3700.0, youngs_modulus=6e6, restitution=restitution, friction=friction, rolling_friction=rolling_friction
     )
     scene = Scene(
-        materials=[material], grains=spheres(position, diameter, velocity, spin), bodies=bodies, emitters=emitters, cell=cell,
-        walls=(Plane(material="m"),) if walls is True else walls, gravity=Gravity(acceleration=gravity),
-    )  # fmt: skip
+        materials=[material],
+        grains=spheres(position, diameter, velocity, spin),
+        bodies=bodies,
+        emitters=emitters,
+        cell=cell,
+        walls=(Plane(material="m"),) if walls is True else walls,
+        gravity=Gravity(acceleration=gravity),
+    )
     return Simulation(scene, make_settings(STEPPERS[stepper], {"guards": guards}, run or {}))
 
 

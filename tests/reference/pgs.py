@@ -13,13 +13,13 @@ class Twin:
 
     a: np.ndarray
     b: np.ndarray
-    jacobian: list      # (6, 12) each: normal (with s), two tangents, two rolling, twisting
+    jacobian: list  # (6, 12) each: normal (with s), two tangents, two rolling, twisting
     inverse_mass: list  # (12,) each: of the six freedoms of a and b
     softness: np.ndarray  # (C, 6) Sigma
-    target: np.ndarray    # (C, 6) q
-    scale: np.ndarray     # (C,) s
+    target: np.ndarray  # (C, 6) q
+    scale: np.ndarray  # (C,) s
     friction: float
-    rolling: np.ndarray   # (C,) mu_r R*
+    rolling: np.ndarray  # (C,) mu_r R*
     velocity: np.ndarray  # (N + 1, 6), the last row is the wall's
     multiplier: np.ndarray  # (C, 6)
     box: bool = False
@@ -70,9 +70,23 @@ NORMAL, TANGENTS, ROLLING = slice(0, 1), slice(1, 3), slice(3, 6)
 
 
 def build(
-    position, velocity, spin, radius, mass, contacts, stiffness, h, gravity, friction, rolling_friction, exponent=1.25, damping_steps=2.0,
-    gamma=1e-6, box=False, basis=None,
-):  # fmt: skip
+    position,
+    velocity,
+    spin,
+    radius,
+    mass,
+    contacts,
+    stiffness,
+    h,
+    gravity,
+    friction,
+    rolling_friction,
+    exponent=1.25,
+    damping_steps=2.0,
+    gamma=1e-6,
+    box=False,
+    basis=None,
+):
     """The continuous stage of one step (physics 2-3). ``contacts``: a, b (-1: standing wall), normal, overlap; ``stiffness`` (C,) k_n."""
     a, b, normal, overlap = contacts
     count = len(a)

@@ -56,13 +56,25 @@ def under_platen():
     top = 0.493 * D + d / np.sqrt(2) + 0.495 * D
     box = Box(material="m", lower=(-0.05, -0.05, -0.005), upper=(0.05, 0.05, 0.005), side="outside")
     plate = Body(
-        name="plate", kind="dynamic", position=(0.001, 0.002, top + 0.005), mass=0.2, inertia=(1.7e-4, 1.7e-4, 3.3e-4),
-        walls=(box,), spin=(0.1, 0.2, 0.5), orientation=(0.9999, 0.0, 0.0, 0.0141)
-    )  # fmt: skip
+        name="plate",
+        kind="dynamic",
+        position=(0.001, 0.002, top + 0.005),
+        mass=0.2,
+        inertia=(1.7e-4, 1.7e-4, 3.3e-4),
+        walls=(box,),
+        spin=(0.1, 0.2, 0.5),
+        orientation=(0.9999, 0.0, 0.0, 0.0141),
+    )
     return make(
-        low + high, walls=True, gravity=(0.2 * G, 0, -G), friction=0.4, rolling_friction=0.1, guards=FREE, bodies=[plate],
+        low + high,
+        walls=True,
+        gravity=(0.2 * G, 0, -G),
+        friction=0.4,
+        rolling_friction=0.1,
+        guards=FREE,
+        bodies=[plate],
         stepper={"impact_velocity": 1e9},
-    )  # fmt: skip
+    )
 
 
 def with_impact_targets(problem: Problem, restitution=0.5, hard=False):

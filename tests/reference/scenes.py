@@ -22,21 +22,48 @@ def spheres(position, diameter, velocity=None, spin=None):
 
 
 def make(
-    position, *, velocity=None, spin=None, diameter=D, walls=(), bodies=(), gravity=(0.0, 0.0, 0.0), h=H, guards=None,
-    law=None, solver=None, stepper=None, settings=None, density=3700.0, youngs_modulus=6e6, restitution=0.18, friction=0.5,
-    rolling_friction=0.0, emitters=(), world=None,
-):  # fmt: skip
+    position,
+    *,
+    velocity=None,
+    spin=None,
+    diameter=D,
+    walls=(),
+    bodies=(),
+    gravity=(0.0, 0.0, 0.0),
+    h=H,
+    guards=None,
+    law=None,
+    solver=None,
+    stepper=None,
+    settings=None,
+    density=3700.0,
+    youngs_modulus=6e6,
+    restitution=0.18,
+    friction=0.5,
+    rolling_friction=0.0,
+    emitters=(),
+    world=None,
+):
     """A simulation of spheres of material "m"; ``walls=True`` is the plane z = 0."""
     material = Material(
-        name="m", density=density, youngs_modulus=youngs_modulus, restitution=restitution, friction=friction,
+        name="m",
+        density=density,
+        youngs_modulus=youngs_modulus,
+        restitution=restitution,
+        friction=friction,
         rolling_friction=rolling_friction,
-    )  # fmt: skip
+    )
     grains = spheres(position, diameter, velocity, spin)
     scene = Scene(
-        materials=[material], grains=grains, bodies=bodies, emitters=emitters, world=world,
-        walls=(Plane(material="m"),) if walls is True else walls, gravity=Gravity(acceleration=tuple(gravity)),
+        materials=[material],
+        grains=grains,
+        bodies=bodies,
+        emitters=emitters,
+        world=world,
+        walls=(Plane(material="m"),) if walls is True else walls,
+        gravity=Gravity(acceleration=tuple(gravity)),
         **({} if law is None else {"law": law}),
-    )  # fmt: skip
+    )
     run = {"time_step": h, "stepper": {**(stepper or {}), "solver": solver or {}}, "guards": guards or {}, **(settings or {})}
     return Simulation(scene, make_settings(run))
 

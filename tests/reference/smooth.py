@@ -19,17 +19,38 @@ LAWS = {"hertz": HertzContact(), "linear": LinearContact(stiffness=2e3)}
 
 
 def make(
-    position, *, velocity=None, spin=None, diameter=D, walls=(), bodies=(), gravity=(0.0, 0.0, 0.0), h=None, guards=FREE,
-    law=None, integrator="verlet", damping="restitution", emitters=(), world=None, wall_material=None, run=None, **material,
-):  # fmt: skip
+    position,
+    *,
+    velocity=None,
+    spin=None,
+    diameter=D,
+    walls=(),
+    bodies=(),
+    gravity=(0.0, 0.0, 0.0),
+    h=None,
+    guards=FREE,
+    law=None,
+    integrator="verlet",
+    damping="restitution",
+    emitters=(),
+    world=None,
+    wall_material=None,
+    run=None,
+    **material,
+):
     """A smooth simulation of spheres of material "m"; ``walls=True`` is the plane z = 0; ``h`` [s], none: automatic."""
     own = Material(**{"name": "m", "density": 3700.0, "youngs_modulus": 6e6, "restitution": 0.5, "friction": 0.5, **material})
     other = wall_material or own
     scene = Scene(
-        materials=[own] if wall_material is None else [own, wall_material], grains=spheres(position, diameter, velocity, spin),
-        bodies=bodies, emitters=emitters, world=world, law=law or HertzContact(), gravity=Gravity(acceleration=tuple(gravity)),
+        materials=[own] if wall_material is None else [own, wall_material],
+        grains=spheres(position, diameter, velocity, spin),
+        bodies=bodies,
+        emitters=emitters,
+        world=world,
+        law=law or HertzContact(),
+        gravity=Gravity(acceleration=tuple(gravity)),
         walls=(Plane(material=other.name),) if walls is True else walls,
-    )  # fmt: skip
+    )
     stepper = {"name": "smooth", "integrator": integrator, "damping": damping}
     return Simulation(scene, make_settings({"stepper": stepper, "guards": guards, **(run or {})}, {} if h is None else {"time_step": h}))
 
@@ -45,27 +66,51 @@ def everything(length=0.1, **settings):
     """Every kind of wall, standing, driven, running and free, with grains raining on them; a tube of that ``length`` [m]."""
     lattice = np.array([(x, y, z) for x in range(-3, 4) for y in range(-3, 4) for z in range(2)], float) * 1.2 * D + (0, 0, 0.05)
     rng = np.random.default_rng(3)
-    hill = Mesh(material="m", vertices=[(-0.03, -0.03, 0), (0.03, -0.03, 0), (0.03, 0.03, 0), (-0.03, 0.03, 0), (0, 0, 0.02)],
-                triangles=[(0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)])  # fmt: skip
+    hill = Mesh(
+        material="m",
+        vertices=[(-0.03, -0.03, 0), (0.03, -0.03, 0), (0.03, 0.03, 0), (-0.03, 0.03, 0), (0, 0, 0.02)],
+        triangles=[(0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)],
+    )
     return make(
-        lattice + 0.05 * D * rng.uniform(-1, 1, lattice.shape), velocity=0.3 * rng.standard_normal(lattice.shape), gravity=(0, 0, -G),
+        lattice + 0.05 * D * rng.uniform(-1, 1, lattice.shape),
+        velocity=0.3 * rng.standard_normal(lattice.shape),
+        gravity=(0, 0, -G),
         diameter=D * rng.uniform(0.5, 1.0, len(lattice)),
         walls=[
-            Cylinder(material="m", radius=0.08, length=length, caps=False), Plane(material="m", surface_velocity=(0.2, 0.1, 0)),
+            Cylinder(material="m", radius=0.08, length=length, caps=False),
+            Plane(material="m", surface_velocity=(0.2, 0.1, 0)),
             Plane(material="m", point=(0.06, 0, 0), normal=(-1, 0, 0.2)),
         ],
         bodies=[
             Body(name="hill", kind="kinematic", motion=Motion(spin=(0, 0, 3)), walls=[hill]),
-            Body(name="shaker", kind="kinematic", motion=Motion(amplitude=(0.01, 0, 0), frequency=5),
-                 walls=[Box(material="m", lower=(-0.07, -0.07, -1), upper=(0.07, 0.07, 1), open=("-z", "+z"))]),
-            Body(name="drum", kind="kinematic", position=(0, 0, 0.1), motion=Motion(spin=(0, 2, 0)),
-                 walls=[Cylinder(material="m", axis=(0, 1, 0), radius=0.1)]),
+            Body(
+                name="shaker",
+                kind="kinematic",
+                motion=Motion(amplitude=(0.01, 0, 0), frequency=5),
+                walls=[Box(material="m", lower=(-0.07, -0.07, -1), upper=(0.07, 0.07, 1), open=("-z", "+z"))],
+            ),
+            Body(
+                name="drum",
+                kind="kinematic",
+                position=(0, 0, 0.1),
+                motion=Motion(spin=(0, 2, 0)),
+                walls=[Cylinder(material="m", axis=(0, 1, 0), radius=0.1)],
+            ),
             platen((0, 0, 0.1), mass=0.02),
         ],
-        emitters=[Emitter(material="m", sizes={"distribution": "uniform", "lower": 0.5 * D, "upper": D}, rate=300, count=20, seed=5,
-                          source=Disc(centre=(0, 0, 0.15), diameter=0.05), velocity=(0, 0, -0.5))],
+        emitters=[
+            Emitter(
+                material="m",
+                sizes={"distribution": "uniform", "lower": 0.5 * D, "upper": D},
+                rate=300,
+                count=20,
+                seed=5,
+                source=Disc(centre=(0, 0, 0.15), diameter=0.05),
+                velocity=(0, 0, -0.5),
+            )
+        ],
         **{"rolling_friction": 0.1, **settings},
-    )  # fmt: skip
+    )
 
 
 class Plain:
@@ -124,9 +169,7 @@ class Plain:
             round_, inertia, arm_a, arm_b = ra, ma, ra, 0.0
             u = -self.v[a] - cross(ra * self.w[a], n)
             w, frame = -self.w[a], np.zeros(3)
-        mu, mu_r, e = (
-            np.sqrt(getattr(one, name) * getattr(other, name)) for name in ("friction", "rolling_friction", "restitution")
-        )
+        mu, mu_r, e = (np.sqrt(getattr(one, name) * getattr(other, name)) for name in ("friction", "rolling_friction", "restitution"))
         law, (nu, no) = self.scene.law, (one.poisson_ratio, other.poisson_ratio)
         soft = (1 - nu**2) / one.youngs_modulus + (1 - no**2) / other.youngs_modulus
         sheared = 2 * (1 + nu) * (2 - nu) / one.youngs_modulus + 2 * (1 + no) * (2 - no) / other.youngs_modulus

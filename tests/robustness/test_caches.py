@@ -20,8 +20,8 @@ import pytest
 
 from granum import caches
 from granum.caches import MARK, NAME, cache_root, is_own, own_folder, remove_own
-from granum.experiments import RunStore, store
-from granum.experiments.result_file import read_result, write_result
+from granum.papers import RunStore, store
+from granum.papers.result_file import read_result, write_result
 
 
 @pytest.fixture
@@ -128,10 +128,14 @@ def test_a_squatted_temporary_folder_means_no_cache(homeless):
 def test_results_come_back_to_the_bit_and_with_their_types(tmp_path):
     rng = np.random.default_rng(1)
     result = {
-        "tuple": (1, 2.5, "text", None, True), "list": [[], {}, ()], 0.1: {3: -0.0, (1, 2): np.float32(0.1)},
-        "numbers": [float("nan"), float("inf"), 0.1 + 0.2, 5e-324, 2**200], "scalar": np.int64(3), "flag": np.bool_(True),
+        "tuple": (1, 2.5, "text", None, True),
+        "list": [[], {}, ()],
+        0.1: {3: -0.0, (1, 2): np.float32(0.1)},
+        "numbers": [float("nan"), float("inf"), 0.1 + 0.2, 5e-324, 2**200],
+        "scalar": np.int64(3),
+        "flag": np.bool_(True),
         "arrays": {"f": np.asfortranarray(rng.random((3, 4))), "u": np.array(["a", "bc"]), "empty": np.zeros((0, 3)), "0d": np.array(2.0)},
-    }  # fmt: skip
+    }
     write_result(tmp_path / "x.run", result)
     again = read_result(tmp_path / "x.run")
     assert list(again) == list(result)

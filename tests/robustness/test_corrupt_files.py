@@ -129,13 +129,17 @@ def commands(kind: str, folder: Path) -> list[list[object]]:
         "fclib": [["solve", folder / "fclib.h5", "--solver", "pgs"]],
         "packing": [["info", folder / "packing.h5"], ["minimise", folder / "packing.h5", "--no-picture", "-o", folder / "out.h5"]],
         "mesh": [["run", folder / "scene.toml", "--duration", 0.002, "--no-picture", "-o", folder / "out.h5"]],
-    }[kind]  # fmt: skip
+    }[kind]
 
 
 NAMES = {
-    "recording": "run.h5", "checkpoint": "run.checkpoint.h5", "problem": "problem.h5", "fclib": "fclib.h5", "packing": "packing.h5",
+    "recording": "run.h5",
+    "checkpoint": "run.checkpoint.h5",
+    "problem": "problem.h5",
+    "fclib": "fclib.h5",
+    "packing": "packing.h5",
     "mesh": "mesh.stl",
-}  # fmt: skip
+}
 
 
 def try_case(kind: str, number: int, whole: Path, folder: Path) -> set[int]:

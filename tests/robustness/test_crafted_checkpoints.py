@@ -72,9 +72,21 @@ def half(array: np.ndarray) -> np.ndarray:
 POINTER_CHANGES = [first_is(2**31 - 1), first_is(-(2**31) + 7), half, lambda a: a.astype(float)]
 NUMBER_CHANGES = [first_is(np.nan), half, lambda a: a.astype(np.float32)]
 POINTERS = {
-    "order", "rank", "candidate", "candidate_first", "a", "b", "material", "near", "place", "number", "aggregate", "wall", "failed",
+    "order",
+    "rank",
+    "candidate",
+    "candidate_first",
+    "a",
+    "b",
+    "material",
+    "near",
+    "place",
+    "number",
+    "aggregate",
+    "wall",
+    "failed",
     "partner",
-}  # fmt: skip
+}
 ANY_LENGTH = {"near", "failed", "partner"}
 
 
@@ -124,7 +136,7 @@ def first_where_there_are_contacts(where: np.ndarray) -> np.ndarray:
         (("stepper", "detector"), lambda part: 3, "stepper/detector should have parts"),
         (("emissions", "0", "random"), lambda state: {"state": 2}, "is not one of this version"),
     ],
-)  # fmt: skip
+)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_is_wrong_is_said(tmp_path, folder, place, change, what):
     """Through a file with a right digest."""

@@ -76,7 +76,7 @@ SCENES = {
     "long mesh file": (BALL + f"[[walls]]\nshape = 'mesh'\nmaterial = 'm'\nfile = '{'x' * 300}.stl'", "File name too long"),
     "endless duration": (BALL + "[run]\nduration = 1e300", "the most that can be counted is 2^53"),
     "endless steps": (BALL + "[run]\ntime_step = 1e-300", "the most that can be counted is 2^53"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -104,7 +104,7 @@ COMMANDS = {
     "endless duration": (["run", "box", "--duration", "1e300"], "2^53"),
     "endless steps": (["run", "box", "--time-step", "1e-300"], "2^53"),
     "deep value": (["run", "box", "--set", "run.x=" + "[" * 2000], "nested too deeply"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -11,9 +11,9 @@ from granum.scene import BoxSource, Disc, Emitter
 from granum.simulation import Simulation
 from tests.reference.scenes import D, G, make, write_scene
 
-BELOW = BoxSource(lower=(0, 0, -1), upper=(1, 1, -0.5))   # the floor z = 0 is above it
+BELOW = BoxSource(lower=(0, 0, -1), upper=(1, 1, -0.5))  # the floor z = 0 is above it
 ABOVE = BoxSource(lower=(0, 0, 1), upper=(1, 1, 2))
-NARROW = Disc(centre=(0, 0, 0.5), diameter=D)             # room for one grain
+NARROW = Disc(centre=(0, 0, 0.5), diameter=D)  # room for one grain
 AT_REST = Disc(centre=(0, 0, D / 2 + 1e-4), diameter=1e-6)  # on the floor: the first grain stays in the way
 
 

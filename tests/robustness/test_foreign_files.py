@@ -136,9 +136,13 @@ def test_no_command_shows_or_changes_a_foreign_file(tmp_path, secret, way):
         way(file["granum"], "summary", secret)
     before = files_below(tmp_path)
     for arguments in (
-        ["info", path, "--json"], ["restart", path, "--duration", 0.01], ["analyse", path, "energy"], ["plot", path, "picture"],
-        ["solve", path], ["run", "column", "-o", path],
-    ):  # fmt: skip
+        ["info", path, "--json"],
+        ["restart", path, "--duration", 0.01],
+        ["analyse", path, "energy"],
+        ["plot", path, "picture"],
+        ["solve", path],
+        ["run", "column", "-o", path],
+    ):
         result = command(*arguments)
         assert result.exit_code == 2, arguments
         assert SECRET.decode() not in result.output

@@ -26,9 +26,9 @@ from tests.robustness.mutations import LINES, SCENES, spoiled_line, spoiled_scen
 
 SCENE_COUNT, LINE_COUNT, SEED = (int(n) for n in os.environ.get("GRANUM_FUZZ", "220,80,1").split(","))
 ONE = os.environ.get("GRANUM_FUZZ_CASE")
-STEPS = 3                    # of every run
+STEPS = 3  # of every run
 ROOM, SPACE = 20e6, 6 << 30  # [bytes] that grains may ask for, and that the process may take on top of what it has
-TOO_LONG, STUCK = 20, 120    # [s] after which a case counts as one that hangs, and after which the process ends, in compiled code too
+TOO_LONG, STUCK = 20, 120  # [s] after which a case counts as one that hangs, and after which the process ends, in compiled code too
 CODES = (0, 1, 2)
 
 

@@ -101,7 +101,8 @@ def test_without_a_folder_kernels_are_compiled_and_not_kept(monkeypatch):
 
 def test_threads_and_workers_meet_damage_too(tmp_path):
     """Threads and workers find their kernel damaged; all results are right, and only the first process tells, once."""
-    (tmp_path / "work.py").write_text(textwrap.dedent("""
+    (tmp_path / "work.py").write_text(
+        textwrap.dedent("""
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
         from granum._jit import kernel, kernel_folder
@@ -124,11 +125,15 @@ def test_threads_and_workers_meet_damage_too(tmp_path):
             damage()
             with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
                 print(list(pool.map(call, [1, 2])), flush=True)
-    """))
+    """)
+    )
     done = subprocess.run(
-        [sys.executable, "work.py"], cwd=tmp_path, env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")},
-        capture_output=True, text=True,
-    )  # fmt: skip
+        [sys.executable, "work.py"],
+        cwd=tmp_path,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")},
+        capture_output=True,
+        text=True,
+    )
     assert done.stdout == "[2, 4]\n[2, 4]\n"
     assert done.stderr.count("UserWarning: Compiled kernels") == 1
     assert "Traceback" not in done.stderr

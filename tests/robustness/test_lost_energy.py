@@ -71,7 +71,7 @@ def test_collisions_that_share_a_step_are_told():
     walls = [Box(material="m", lower=(0, 0, 0), upper=(8 * D,) * 3)]
     sim = make(
         (site + 0.5) * 2 * D, velocity=rng.standard_normal((64, 3)), walls=walls, restitution=1.0, friction=0.0, guards=WARN, h=1.5e-3
-    )  # fmt: skip
+    )
     assert len(told(sim, 1.0)) == 1
     kinetic = sim.report.kinetic_energy
     assert sim.guard.lost(sim) == pytest.approx(sim.guard.began - kinetic - sim.report.elastic_energy)

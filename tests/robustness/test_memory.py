@@ -18,10 +18,17 @@ from granum.quasistatic.packing import random_packing
 from tests.robustness.door import call
 
 
-@pytest.mark.parametrize("arguments", [
-    ["run", "box", "--set", "count=1e12"], ["run", "column", "--set", "count=1e300"], ["run", "pile", "--set", "count=1e15"],
-    ["jam", "--particles", "999999999999"], ["minimise", "--packing", "999999999999,0.8"], ["bench", "pgs", "--particles", "999999999999"],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "box", "--set", "count=1e12"],
+        ["run", "column", "--set", "count=1e300"],
+        ["run", "pile", "--set", "count=1e15"],
+        ["jam", "--particles", "999999999999"],
+        ["minimise", "--packing", "999999999999,0.8"],
+        ["bench", "pgs", "--particles", "999999999999"],
+    ],
+)
 def test_more_grains_than_memory_are_refused(tmp_path, monkeypatch, arguments):
     monkeypatch.chdir(tmp_path)
     ending = call(*arguments)
@@ -65,9 +72,9 @@ def test_control_groups_count_from_the_innermost_out(tmp_path, monkeypatch):
     (inner.parent / "memory.stat").write_text("anon 10\ninactive_file 500\n")
     (tmp_path / "cgroup").write_text("1:cpu:/x\n0::/a/b\n")
     plain = memory.Path
-    monkeypatch.setattr(memory, "Path", lambda name: plain(
-        {"/proc/self/cgroup": tmp_path / "cgroup", "/sys/fs/cgroup": tmp_path / "sys"}.get(name, name)
-    ))  # fmt: skip
+    monkeypatch.setattr(
+        memory, "Path", lambda name: plain({"/proc/self/cgroup": tmp_path / "cgroup", "/sys/fs/cgroup": tmp_path / "sys"}.get(name, name))
+    )
     assert list(memory._of_groups()) == [2500]
     assert memory.available() == 2500
 

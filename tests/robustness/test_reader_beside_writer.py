@@ -178,7 +178,7 @@ def test_a_copy_keeps_permissions_and_the_lock(tmp_path):
         script = "import sys; from granum.io import RecordingWriter; RecordingWriter.resume(sys.argv[1], 1.0)"
         other = subprocess.run(
             [sys.executable, "-c", script, str(path)], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT / "src")}
-        )  # fmt: skip
+        )
         assert "is being written by another process" in other.stderr
 
 

@@ -45,13 +45,15 @@ def settled(folder):
     """60 grains come to rest in a bin, 4 diameters wide, with a floor of held grains."""
     bed = np.stack(np.meshgrid(np.arange(4), np.arange(4), [0.0]), axis=-1).reshape(-1, 3) * 0.01 + 0.005
     scene = Scene(
-        name="bin", materials=(GLASS,), gravity={"ramp": 0.5},
+        name="bin",
+        materials=(GLASS,),
+        gravity={"ramp": 0.5},
         grains=(
             Grains(material="glass", position=bed[:8], diameter=0.0099, static=True),
             Lattice(material="glass", lower=(0, 0, 0.01), upper=(0.04, 0.04, 0.3), count=60, sizes=Discrete(diameters=(0.01,))),
         ),
         bodies=(Body(name="bin", walls=(Box(material="glass", lower=(0, 0, 0), upper=(0.04, 0.04, 0.3), open=("+z",)),)),),
-    )  # fmt: skip
+    )
     return record(folder / "bin.h5", scene, 1.5, 50, time_step=0.002, stepper={"solver": {"iterations": 400}})
 
 
@@ -59,15 +61,20 @@ def settled(folder):
 def drum_run(folder):
     """40 grains in a small drum."""
     scene = Scene(
-        name="kiln", materials=(GLASS,),
+        name="kiln",
+        materials=(GLASS,),
         grains=(
             Lattice(material="glass", lower=(-0.03, 0, -0.04), upper=(0.03, 0.024, 0.03), count=40, sizes=Discrete(diameters=(0.01,))),
         ),
-        bodies=(Body(
-            name="drum", kind="kinematic", motion=Motion(spin=(0, 1.0, 0)),
-            walls=(Cylinder(material="glass", centre=(0, 0.012, 0), axis=(0, 1, 0), radius=0.06, length=0.024),),
-        ),),
-    )  # fmt: skip
+        bodies=(
+            Body(
+                name="drum",
+                kind="kinematic",
+                motion=Motion(spin=(0, 1.0, 0)),
+                walls=(Cylinder(material="glass", centre=(0, 0.012, 0), axis=(0, 1, 0), radius=0.06, length=0.024),),
+            ),
+        ),
+    )
     record(folder / "drum.h5", scene, 1.0, 50, time_step=0.002)
     return folder / "drum.h5"
 
@@ -107,12 +114,13 @@ def test_weight_is_carried_by_floor_walls_and_held_grains():
         Box(material="glass", lower=(x, -0.02, 0.03), upper=(x + d, 0.02, 0.09), side="outside") for x in (0.1 - 1.49 * d, 0.1 + 0.49 * d)
     )
     scene = Scene(
-        materials=(GLASS,), walls=(Plane(material="glass"), *plates),
+        materials=(GLASS,),
+        walls=(Plane(material="glass"), *plates),
         grains=(
             Grains(material="glass", position=cup, diameter=d, static=True),
             Grains(material="glass", position=[(0, 0, 0.5 * d), (-0.1, 0, (0.5 + 0.5**0.5) * d), (0.1, 0, 0.06)], diameter=d),
         ),
-    )  # fmt: skip
+    )
     sim = Simulation(scene, make_settings({"time_step": 0.002, "stepper": {"solver": {"iterations": 200}}})).run(0.1)
     found = loads(Snapshot.of(sim))
     # 200 sweeps leave a residual of 1e-8 m/s, and what it changes in a step is a force of 1e-8 / (g h) = 5e-7 of the weight.

@@ -10,9 +10,11 @@ from typer.testing import CliRunner
 from granum.cli import make_app
 
 KEYS = {
-    "pgs": {"ns_per_contact_iteration"}, "step": {"stage_share", "bytes_per_contact"}, "detect": {"ns_per_grain"},
+    "pgs": {"ns_per_contact_iteration"},
+    "step": {"stage_share", "bytes_per_contact"},
+    "detect": {"ns_per_grain"},
     "convergence": {"sweeps", "fewer_sweeps"},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", KEYS)

@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 from granum.analysis.parallel_model import THREADS
 from granum.bench.parallel import colour_graph, measure_parallel
 from granum.bench.settled import settled_box
-from granum.bench.stored_rows import StoredRows
 from granum.cli import make_app
 from granum.nonsmooth import PGS
 from granum.nonsmooth.blocks import BODY, LANES
+from granum.papers.stored_rows import StoredRows
 from granum.parallel import Team, team
 
 SWEEPS = 20

@@ -8,10 +8,10 @@ from scipy import sparse
 from scipy.sparse.linalg import spsolve
 from scipy.spatial import cKDTree
 
-from granum.quasistatic.cholesky import Plan
+from granum.linalg.cholesky import Plan
 
 ROUNDING = 1e-15  # times the condition number, and some tens of it: the error of a backward stable solve
-LEAST = 0.1       # least eigenvalue of the matrices here, by construction
+LEAST = 0.1  # least eigenvalue of the matrices here, by construction
 
 
 def network(count, dimensions, neighbours, seed=0):

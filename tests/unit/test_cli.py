@@ -15,9 +15,27 @@ from granum.cli.execute import check_output
 from granum.io import Recording, checkpoint_path
 
 KEYS = {
-    "scene", "grains", "contacts", "time", "steps", "time_step", "iterations", "warm_start", "momentum", "threads", "residual",
-    "mean_overlap", "max_overlap", "kinetic_energy", "wall_seconds", "stage_seconds", "state_hash", "recording", "checkpoint", "results",
-}  # fmt: skip
+    "scene",
+    "grains",
+    "contacts",
+    "time",
+    "steps",
+    "time_step",
+    "iterations",
+    "warm_start",
+    "momentum",
+    "threads",
+    "residual",
+    "mean_overlap",
+    "max_overlap",
+    "kinetic_energy",
+    "wall_seconds",
+    "stage_seconds",
+    "state_hash",
+    "recording",
+    "checkpoint",
+    "results",
+}
 STAGES = {"detection", "assembly", "impact", "solve", "integrate", "output"}
 
 
@@ -82,19 +100,47 @@ def test_summary_table_shows_the_defaults(granum):
 
 def test_flags_reach_the_solver(granum):
     flags = (
-        "--iterations", 7, "--warm-start", "history", "--beta", 0.5, "--normals-only", "--no-velocity-update", "--no-momentum",
-        "--friction", "box", "--order", "random", "--tolerance", 1e-7, "--time-step", 0.01, "--stepper", "nonsmooth", "--solver", "pgs",
-        "--seed", 3, "--every", 0.02, "--checkpoint-every", 5, "--relax",
-    )  # fmt: skip
+        "--iterations",
+        7,
+        "--warm-start",
+        "history",
+        "--beta",
+        0.5,
+        "--normals-only",
+        "--no-velocity-update",
+        "--no-momentum",
+        "--friction",
+        "box",
+        "--order",
+        "random",
+        "--tolerance",
+        1e-7,
+        "--time-step",
+        0.01,
+        "--stepper",
+        "nonsmooth",
+        "--solver",
+        "pgs",
+        "--seed",
+        3,
+        "--every",
+        0.02,
+        "--checkpoint-every",
+        5,
+        "--relax",
+    )
     summary = json.loads(granum(*small("--json", *flags)).stdout)
     assert (summary["iterations"], summary["momentum"], summary["time_step"], summary["steps"]) == (7, False, 0.01, 5)
     with Recording("column.h5") as recording:
         settings = recording.description["settings"]
         times = recording.times
     assert settings["stepper"]["warm_start"] == {
-        "name": "history", "beta": 0.5, "normals_only": True, "update_velocity": False,
+        "name": "history",
+        "beta": 0.5,
+        "normals_only": True,
+        "update_velocity": False,
         "guard": settings["stepper"]["warm_start"]["guard"],
-    }  # fmt: skip
+    }
     assert (settings["stepper"]["solver"]["friction"], settings["stepper"]["solver"]["order"]) == ("box", "random")
     assert list(times) == pytest.approx([0.0, 0.02, 0.04, 0.05])
 
@@ -194,7 +240,7 @@ def test_toml_scene_from_the_command_line(granum, tmp_path):
         (("restart", "none.checkpoint.h5"), ["none.checkpoint.h5 does not exist"]),
         (("info", "none.h5"), ["none.h5 does not exist"]),
     ],
-)  # fmt: skip
+)
 def test_bad_input_is_refused_in_words(granum, tmp_path, arguments, words):
     refused(granum(*arguments), *words)
     assert not list(tmp_path.glob("*.h5"))
@@ -253,9 +299,15 @@ def test_full_disk_says_where_to_go_on(tmp_path):
     resource = pytest.importorskip("resource")
     command = [sys.executable, "-m", "granum", "run", "box", "--set", "count=30", "--duration", "2", "--no-picture", "--every", "0.005"]
     done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000)), env={**os.environ, "COLUMNS": "400"},
-    )  # fmt: skip
+        command,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000)),
+        env={**os.environ, "COLUMNS": "400"},
+    )
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert "cannot be continued" in done.stderr

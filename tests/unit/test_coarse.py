@@ -115,9 +115,15 @@ def test_overlaps_of_soft_grains_under_load_do_not_blame_the_step():
     overlap, load = 0.08 * D, 1.0
     youngs_modulus = load / (hertz_stiffness(D / 2, youngs_modulus=1.0) * overlap**1.5)
     sim = make(
-        (0, 0, D / 2 - overlap * 0.5), walls=True, gravity=(0, 0, -load / mass()), youngs_modulus=youngs_modulus, guards=QUIET, h=5e-4,
-        law=None, solver={"iterations": 100},
-    )  # fmt: skip
+        (0, 0, D / 2 - overlap * 0.5),
+        walls=True,
+        gravity=(0, 0, -load / mass()),
+        youngs_modulus=youngs_modulus,
+        guards=QUIET,
+        h=5e-4,
+        law=None,
+        solver={"iterations": 100},
+    )
     found = run(sim, 0.1)
     assert pressed_overlap(sim, 0) == pytest.approx(overlap, rel=1e-3)
     assert [message for message in found if "stiffer grains help" in message]
@@ -138,9 +144,11 @@ def test_the_command_line_warns_and_goes_on(granum, tmp_path):
     """5 m/s and a step of 2 ms: a line before the first step, the summary and the JSON; exit code 0."""
     material = Material(name="m")
     made = Scene(
-        materials=[material], gravity=Gravity(acceleration=(0, 0, 0)), walls=[Plane(material="m")],
+        materials=[material],
+        gravity=Gravity(acceleration=(0, 0, 0)),
+        walls=[Plane(material="m")],
         grains=[Grains(material="m", position=np.array([[0, 0, 1.0]]), diameter=0.002, velocity=np.array([[5.0, 0, 0]]))],
-    )  # fmt: skip
+    )
     file = write_scene(tmp_path / "scene.py", made)
     arguments = ("run", file, "--time-step", "2e-3", "--duration", "0.01", "--no-picture")
     result = granum(*arguments, "--json")

@@ -34,9 +34,22 @@ def runs(tmp_path_factory):
     kept = warnings.showwarning
     for name, stiffness, duration, every in (("hard", 6e6, 1.0, 0.05), ("soft", 3e6, 1.0, 0.05), ("short", 6e6, 0.005, 0.005)):
         result = granum(
-            "run", "column", "--set", "count=4", "--set", f"youngs_modulus={stiffness}", "--duration", duration, "--every", every,
-            "--iterations", 50, "--no-picture", "-o", folder / f"{name}.h5",
-        )  # fmt: skip
+            "run",
+            "column",
+            "--set",
+            "count=4",
+            "--set",
+            f"youngs_modulus={stiffness}",
+            "--duration",
+            duration,
+            "--every",
+            every,
+            "--iterations",
+            50,
+            "--no-picture",
+            "-o",
+            folder / f"{name}.h5",
+        )
         assert result.exit_code == 0, result.stderr
     warnings.showwarning = kept
     return folder

@@ -57,10 +57,21 @@ def test_bad_collapses_are_refused(values):
 
 def test_belt_carries_the_ridge_to_the_sink(granum):
     """What lies on the belt moves with it, nothing gets lost at its sides or back, and all that is gone went into the sink."""
-    done = json.loads(granum(
-        "run", "conveyor", *(f"--set={k}={v}" for k, v in FAST.items()), "--duration", 2.4, "--every", 0.02, "--iterations", 20, "--json",
-        "--no-picture",
-    ).stdout)  # fmt: skip
+    done = json.loads(
+        granum(
+            "run",
+            "conveyor",
+            *(f"--set={k}={v}" for k, v in FAST.items()),
+            "--duration",
+            2.4,
+            "--every",
+            0.02,
+            "--iterations",
+            20,
+            "--json",
+            "--no-picture",
+        ).stdout
+    )
     found = json.loads(granum("analyse", "conveyor.h5", "ridge", "discharge", "--json").stdout)["metrics"]
     assert done["results"]["angle"] == pytest.approx(found["ridge"]["angle"])
     # A triangle has tan(angle) = mean height / mean distance from its middle; pellets that hardly roll stand at about 40 degrees.

@@ -19,13 +19,16 @@ from tests.reference.scenes import FREE, make
 def swarm(count, ratio, seed, walls=(), static=0):
     """Bodies and a detector: grains of sizes 1 to ``ratio`` (by number many small ones), dense enough to touch often."""
     rng = np.random.default_rng(seed)
-    radius = 0.5 * ratio ** (-rng.random(count) ** 0.5) if ratio > 1 else np.full(count, 0.5)
+    radius = 0.5 * ratio ** (-(rng.random(count) ** 0.5)) if ratio > 1 else np.full(count, 0.5)
     side = (np.sum(4 / 3 * np.pi * radius**3) / 0.5) ** (1 / 3)
     bodies = Bodies(np.zeros(1, np.int32), np.ones((1, 3)))
     bodies.append_grains(
-        rng.uniform(0, side, (count, 3)), radius, np.zeros(count, np.int32), np.where(np.arange(count) < static, 0.0, 1.0),
+        rng.uniform(0, side, (count, 3)),
+        radius,
+        np.zeros(count, np.int32),
+        np.where(np.arange(count) < static, 0.0, 1.0),
         velocity=rng.standard_normal((count, 3)),
-    )  # fmt: skip
+    )
     table = WallTable.build([Body(name="ground", walls=walls)], {"m": 0}, 0.5)
     return bodies, Detector(table), rng, side
 
@@ -106,8 +109,11 @@ def test_one_grain_of_any_speed_is_listed_with_all_it_can_reach(speed):
     assert sorted(found) == expected.tolist()
     assert len(expected) == 299 or speed == 1e3
     near._list_all(bodies, 1e-3)
-    pairs = {frozenset((int(near.order[k]), int(near.order[j])))
-             for k in range(300) for j in near.candidate[near.candidate_first[k] : near.candidate_first[k + 1]]}  # fmt: skip
+    pairs = {
+        frozenset((int(near.order[k]), int(near.order[j])))
+        for k in range(300)
+        for j in near.candidate[near.candidate_first[k] : near.candidate_first[k + 1]]
+    }
     assert sum(7 in pair for pair in pairs) == len(expected)
 
 
@@ -140,8 +146,7 @@ def test_impulses_follow_their_contact(ratio):
         c.impulse[:, 0] = np.abs(c.impulse[:, 0])
         c.rebound[:] = rng.random(c.contact_count)
         kept = {
-            (int(a), int(b), int(f)): (p.copy(), float(s))
-            for a, b, f, p, s in zip(c.a, c.b, c.feature, c.impulse, c.rebound, strict=True)
+            (int(a), int(b), int(f)): (p.copy(), float(s)) for a, b, f, p, s in zip(c.a, c.b, c.feature, c.impulse, c.rebound, strict=True)
         }
         assert len(kept) == c.contact_count  # keys are unique
         x += h * v
@@ -171,9 +176,14 @@ def test_emitted_grains_are_found():
     """Grains that join between rebuilds are in the list at once, and an emitter never places one into another."""
     sizes = {"distribution": "uniform", "lower": 0.005, "upper": 0.02}
     emitter = Emitter(
-        material="m", sizes=sizes, source=BoxSource(lower=(-0.05, -0.05, 0.1), upper=(0.05, 0.05, 0.2)), rate=500, count=120,
-        velocity=(0, 0, -1.0), seed=3,
-    )  # fmt: skip
+        material="m",
+        sizes=sizes,
+        source=BoxSource(lower=(-0.05, -0.05, 0.1), upper=(0.05, 0.05, 0.2)),
+        rate=500,
+        count=120,
+        velocity=(0, 0, -1.0),
+        seed=3,
+    )
     sim = make(np.zeros((0, 3)), emitters=[emitter], walls=True, gravity=(0, 0, -9.81), guards=FREE, h=0.003)
     known, touched = 0, 0
     for _ in range(110):

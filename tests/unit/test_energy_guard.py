@@ -21,9 +21,14 @@ def falling(gravity=None, bodies=(), z=0.5):
 
 def test_a_force_on_a_dynamic_body_does_work():
     platen = Body(
-        name="platen", kind="dynamic", position=(1, 0, 1), mass=1.0, inertia=(0.1, 0.1, 0.1), force=(0, 0, 12.0),
+        name="platen",
+        kind="dynamic",
+        position=(1, 0, 1),
+        mass=1.0,
+        inertia=(0.1, 0.1, 0.1),
+        force=(0, 0, 12.0),
         walls=[Box(material="m", lower=(-0.1, -0.1, -0.01), upper=(0.1, 0.1, 0.01), side="outside")],
-    )  # fmt: skip
+    )
     sim = Simulation(falling(bodies=[platen]), make_settings({"time_step": 0.005}))
     sim.run(0.2)
     assert sim.bodies.velocity[1, 2] == pytest.approx(0.2 * (12.0 - 9.81), rel=1e-12)

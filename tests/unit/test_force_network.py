@@ -63,9 +63,14 @@ def test_upright_chains_of_a_sheet():
 
 def test_two_in_a_row_are_no_chain():
     s = Snapshot.build(
-        SCENE, position=[[0, 0, 0], [0, 0, D], [5 * D, 0, 0], [6 * D, 0, 0], [7 * D, 0, 0]], radius=D / 2, a=[0, 2, 3], b=[1, 3, 4],
-        normal=[[0, 0, 1], [1, 0, 0], [1, 0, 0]], normal_force=[10.0, 1.0, 1.0],
-    )  # fmt: skip
+        SCENE,
+        position=[[0, 0, 0], [0, 0, D], [5 * D, 0, 0], [6 * D, 0, 0], [7 * D, 0, 0]],
+        radius=D / 2,
+        a=[0, 2, 3],
+        b=[1, 3, 4],
+        normal=[[0, 0, 1], [1, 0, 0], [1, 0, 0]],
+        normal_force=[10.0, 1.0, 1.0],
+    )
     assert (ForceNetwork.of(s).chain == -1).all()
 
 
@@ -73,9 +78,15 @@ def test_grain_stress_sums_to_the_virial():
     """Arms of both grains make up the branch: sum of V_i sigma_i = sum of f l, symmetric part."""
     s = sheet()
     s = Snapshot.build(
-        SCENE, position=s.position, radius=s.radius, a=s.a, b=s.b, normal=s.normal, normal_force=s.normal_force,
+        SCENE,
+        position=s.position,
+        radius=s.radius,
+        a=s.a,
+        b=s.b,
+        normal=s.normal,
+        normal_force=s.normal_force,
         tangential_force=0.3 * s.normal[:, [2, 1, 0]],
-    )  # fmt: skip
+    )
     net = ForceNetwork.of(s)
     virial = np.einsum("ci,cj->ij", net.force, net.branch)
     total = (net.grain_stress * (np.pi / 6 * D**3)).sum(axis=0)
@@ -96,9 +107,14 @@ def test_coordination_and_rattlers():
     number = np.arange(36).reshape(n, n)
     more = np.r_[number[:, -1], number[0], number[-1]]
     s = Snapshot.build(
-        SCENE, position=np.r_[s.position, [[1.0, 0, 0]]], radius=D / 2, a=np.r_[s.a, more], b=np.r_[s.b, np.full(18, -1)],
-        normal=np.r_[s.normal, np.repeat([[0, 0, 1], [-1, 0, 0], [1, 0, 0]], 6, axis=0)], normal_force=1.0,
-    )  # fmt: skip
+        SCENE,
+        position=np.r_[s.position, [[1.0, 0, 0]]],
+        radius=D / 2,
+        a=np.r_[s.a, more],
+        b=np.r_[s.b, np.full(18, -1)],
+        normal=np.r_[s.normal, np.repeat([[0, 0, 1], [-1, 0, 0], [1, 0, 0]], 6, axis=0)],
+        normal_force=1.0,
+    )
     net = ForceNetwork.of(s)
     assert np.flatnonzero(net.rattlers).tolist() == [36]
     assert net.backbone_coordination == 4
@@ -111,9 +127,14 @@ def test_what_stands_under_gravity_is_no_rattler(friction):
     scene = Scene(materials=[Material(name="m", friction=friction)], walls=[Plane(material="m")])
     x = [[0, 0, (k + 0.5) * D] for k in range(5)] + [[5 * D, 0, 9 * D]]
     s = Snapshot.build(
-        scene, position=x, radius=D / 2, a=[0, 0, 1, 2, 3], b=[-1, 1, 2, 3, 4], normal=[[0, 0, -1]] + [[0, 0, 1]] * 4,
+        scene,
+        position=x,
+        radius=D / 2,
+        a=[0, 0, 1, 2, 3],
+        b=[-1, 1, 2, 3, 4],
+        normal=[[0, 0, -1]] + [[0, 0, 1]] * 4,
         normal_force=[5.0, 4.0, 3.0, 2.0, 1.0],
-    )  # fmt: skip
+    )
     net = ForceNetwork.of(s)
     assert np.flatnonzero(net.rattlers).tolist() == [5]
     assert net.backbone_coordination == pytest.approx(9 / 5)
@@ -146,9 +167,14 @@ def test_distribution_of_exponential_forces():
     rng = np.random.default_rng(5)
     n = 4000
     s = Snapshot.build(
-        SCENE, position=rng.uniform(size=(n, 3)), radius=0.01, a=np.arange(n - 1), b=np.arange(1, n), normal=(1, 0, 0),
+        SCENE,
+        position=rng.uniform(size=(n, 3)),
+        radius=0.01,
+        a=np.arange(n - 1),
+        b=np.arange(1, n),
+        normal=(1, 0, 0),
         normal_force=7 * rng.exponential(size=n - 1),
-    )  # fmt: skip
+    )
     found = ForceNetwork.of(s).distribution()
     assert found.count.sum() == n - 1
     assert (found.density * np.diff(found.edges)).sum() == pytest.approx(1)

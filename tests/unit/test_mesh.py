@@ -40,15 +40,29 @@ def touch(walls, centre, radius, poses=(HERE,), largest_radius=None):
     normal, overlap = np.zeros((room, 3)), np.zeros(room)
     first, count = np.zeros(grains, np.int32), np.zeros(grains, np.int32)
     total = ONE.run(
-        find_wall_contacts, 0, np.arange(grains, dtype=np.int32), where, turned, np.broadcast_to(radius, grains).astype(float),
-        np.ones(len(where)), len(bodies), None, None, table, 0, a, b, feature, normal, overlap, first, count,
-    )  # fmt: skip
+        find_wall_contacts,
+        0,
+        np.arange(grains, dtype=np.int32),
+        where,
+        turned,
+        np.broadcast_to(radius, grains).astype(float),
+        np.ones(len(where)),
+        len(bodies),
+        None,
+        None,
+        table,
+        0,
+        a,
+        b,
+        feature,
+        normal,
+        overlap,
+        first,
+        count,
+    )
     assert total == count.sum() <= room
     assert_allclose(np.linalg.norm(normal[:total], axis=1), 1, rtol=1e-12)
-    return [
-        [(-1 - b[c], feature[c], normal[c], overlap[c]) for c in range(first[i], first[i] + count[i])]
-        for i in range(grains)
-    ]
+    return [[(-1 - b[c], feature[c], normal[c], overlap[c]) for c in range(first[i], first[i] + count[i])] for i in range(grains)]
 
 
 def closest_point(p, a, b, c):
@@ -59,8 +73,7 @@ def closest_point(p, a, b, c):
     if all(np.cross(end - start, foot - start) @ normal >= 0 for start, end in corners):
         return foot
     points = [
-        start + np.clip((p - start) @ (end - start) / ((end - start) @ (end - start)), 0, 1) * (end - start)
-        for start, end in corners
+        start + np.clip((p - start) @ (end - start) / ((end - start) @ (end - start)), 0, 1) * (end - start) for start, end in corners
     ]
     return min(points, key=lambda q: np.linalg.norm(p - q))
 
@@ -141,8 +154,7 @@ def test_flat_tessellation_is_felt_as_a_plane(seed, turn):
 
 def test_centre_on_the_surface_takes_the_normal_of_the_face():
     vertices, triangles = flat_triangulation(np.random.default_rng(3))
-    triangles = np.where((np.cross(*np.diff(vertices[triangles], axis=1).swapaxes(0, 1))[:, 2] > 0)[:, None],
-                         triangles, triangles[:, ::-1])  # fmt: skip
+    triangles = np.where((np.cross(*np.diff(vertices[triangles], axis=1).swapaxes(0, 1))[:, 2] > 0)[:, None], triangles, triangles[:, ::-1])
     inner = vertices[4:]
     for [(_, _, normal, overlap)] in touch([mesh(vertices, triangles)], np.vstack([inner, [0.3, 0.4, 0]]), 0.1):
         assert_allclose(normal, [0, 0, -1], atol=1e-12)
@@ -259,9 +271,7 @@ def test_sphere_mesh_is_met_where_the_line_of_centres_points(radius):
     out = rng.normal(size=(400, 3))
     out /= np.linalg.norm(out, axis=1, keepdims=True)
     sag = 1 - np.linalg.norm(ball.triangles_center, axis=1).min()
-    for contacts, direction in zip(
-        touch([mesh(ball.vertices, ball.faces)], (1 + 0.5 * radius) * out, radius), out, strict=True
-    ):
+    for contacts, direction in zip(touch([mesh(ball.vertices, ball.faces)], (1 + 0.5 * radius) * out, radius), out, strict=True):
         [(_, feature, normal, overlap)] = contacts
         assert feature == 0
         assert 0.5 * radius - 1.01 * sag - 1e-12 < overlap < 0.5 * radius + 1e-12
@@ -288,9 +298,7 @@ def test_winding_does_not_matter():
     vertices, triangles = bumpy_surface(rng)
     mixed = np.where(rng.random((len(triangles), 1)) < 0.5, triangles, triangles[:, ::-1])
     centre = rng.uniform([0, 0, 0], [1, 1, 0.3], (200, 3))
-    for one, other in zip(
-        touch([mesh(vertices, triangles)], centre, 0.1), touch([mesh(vertices, mixed)], centre, 0.1), strict=True
-    ):
+    for one, other in zip(touch([mesh(vertices, triangles)], centre, 0.1), touch([mesh(vertices, mixed)], centre, 0.1), strict=True):
         assert len(one) == len(other)
         for (_, feature, normal, overlap), (_, feature2, normal2, overlap2) in zip(one, other, strict=True):
             assert feature == feature2
@@ -345,8 +353,6 @@ def test_grid_of_huge_oblique_triangles_and_tiny_grains_stays_small():
     table, grid = build_mesh(vertices @ rotation.T, triangles, 1e-5)
     assert np.prod(grid.shape) < 200_000
     assert len(table.cell_triangle) < 200_000
-    [[(_, _, normal, overlap)]] = touch(
-        [mesh(vertices @ rotation.T, triangles)], rotation @ [0.3, 0.6, 0.9e-5], 1e-5
-    )
+    [[(_, _, normal, overlap)]] = touch([mesh(vertices @ rotation.T, triangles)], rotation @ [0.3, 0.6, 0.9e-5], 1e-5)
     assert_allclose(normal, -rotation[:, 2], atol=1e-9)
     assert_allclose(overlap, 1e-6, rtol=1e-9)

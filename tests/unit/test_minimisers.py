@@ -18,7 +18,7 @@ from granum.scene.cell import Cell, simple_shear
 
 COMBINED = [
     (method, help_) for method in METHODS for help_ in PRECONDITIONERS if (method != "auto" or help_ == "none") and method != "fr-cg"
-] + [("fr-cg", "none"), ("fr-cg", "adjacency")]  # fmt: skip
+] + [("fr-cg", "none"), ("fr-cg", "adjacency")]
 
 
 @pytest.fixture(scope="module")

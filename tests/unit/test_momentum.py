@@ -11,12 +11,12 @@ from granum.simulation import Simulation, make_settings
 
 UNGUARDED = {"guards": {"on_overlap": "off", "on_energy": "off"}}
 SCENES = [
-    ("column", {"count": 40}, 0.5),                                       # one long chain
-    ("box", {"count": 300}, 0.12),                                        # landing
+    ("column", {"count": 40}, 0.5),  # one long chain
+    ("box", {"count": 300}, 0.12),  # landing
     ("box", {"count": 300, "friction": 0.2, "rolling_friction": 0.0}, 0.5),  # at rest, three rows, sliding contacts
-    ("box", {"count": 300, "tilt": 25.0}, 0.5),                           # leaning on two walls
-    ("box", {"count": 200, "size_ratio": 5.0}, 0.3),                      # many sizes
-    ("pile", {"count": 200}, 0.6),                                        # impacts; plain momentum circles here after 200 sweeps
+    ("box", {"count": 300, "tilt": 25.0}, 0.5),  # leaning on two walls
+    ("box", {"count": 200, "size_ratio": 5.0}, 0.3),  # many sizes
+    ("pile", {"count": 200}, 0.6),  # impacts; plain momentum circles here after 200 sweeps
 ]
 
 

@@ -87,10 +87,23 @@ def test_box_friction_and_no_momentum_reach_the_solution():
 
 
 def test_command_line(tmp_path):
-    done = CliRunner().invoke(make_app(), [
-        "run", "column", "--solver", "multigrid", "--iterations", "10", "--duration", "0.5", "--no-picture", "--json",
-        "-o", str(tmp_path / "o.h5"),
-    ])  # fmt: skip
+    done = CliRunner().invoke(
+        make_app(),
+        [
+            "run",
+            "column",
+            "--solver",
+            "multigrid",
+            "--iterations",
+            "10",
+            "--duration",
+            "0.5",
+            "--no-picture",
+            "--json",
+            "-o",
+            str(tmp_path / "o.h5"),
+        ],
+    )
     assert done.exit_code == 0, done.output
     summary = json.loads(done.stdout)
     assert summary["solver"] == "multigrid"

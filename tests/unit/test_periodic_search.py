@@ -22,7 +22,7 @@ from tests.reference.scenes import D
 def swarm(count, ratio, dim, seed):
     """Bodies, a detector and the lengths of a cell: grains of sizes 1 to ``ratio``, many periods apart, dense enough to touch often."""
     rng = np.random.default_rng(seed)
-    radius = 0.5 * ratio ** (-rng.random(count) ** 0.5) if ratio > 1 else np.full(count, 0.5)
+    radius = 0.5 * ratio ** (-(rng.random(count) ** 0.5)) if ratio > 1 else np.full(count, 0.5)
     side = (np.sum(4 / 3 * np.pi * radius**3) / 0.5) ** (1 / 3)
     lengths = np.maximum(side * np.array([1.0, 1.3, 0.8])[:dim], 2.5)
     x = rng.uniform(0, side, (count, 3))
@@ -102,7 +102,7 @@ REFUSED = {
         {"lengths": (0.1,), "bodies": (Body(name="b", kind="kinematic", motion=Motion(spin=(0, 1, 0)), walls=[Plane(material="m")]),)},
         "turning",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("stepper", STEPPERS)

@@ -25,8 +25,15 @@ from granum.smooth import Smooth
 from granum.smooth.time_step import automatic_step, check_step
 
 KEYS = {
-    "iterations", "time_step_nonsmooth", "time_step_smooth", "grains", "normal_velocity", "effort_nonsmooth", "effort_smooth", "ratio",
-}  # fmt: skip
+    "iterations",
+    "time_step_nonsmooth",
+    "time_step_smooth",
+    "grains",
+    "normal_velocity",
+    "effort_nonsmooth",
+    "effort_smooth",
+    "ratio",
+}
 ROW_22 = ("--diameter", "10mm", "--young", "10GPa", "--width", "15", "--height", "100", "--inertial", "0.1", "--tolerance", "5%")
 STEP_22 = (2 * FREE_FALL * 0.01 / 9.8) ** 0.5  # [s]: gravity decides, v_n = 2 cm/s does not
 
@@ -47,11 +54,21 @@ def planned(*arguments):
 @pytest.mark.parametrize(
     "text, kind, value",
     [
-        ("10mm", "length", 0.01), ("10 mm", "length", 0.01), ("0.01", "length", 0.01), ("1e-2m", "length", 0.01), ("3 µm", "length", 3e-6),
-        ("10GPa", "pressure", 1e10), ("5e6", "pressure", 5e6), ("5e-5 s", "time", 5e-5), ("2500 kg/m3", "density", 2500),
-        ("1 t/m³", "density", 1000), ("2.5 g/cm^3", "density", 2500), ("9.81 m/s2", "acceleration", 9.81), (".5 MPa", "pressure", 5e5),
+        ("10mm", "length", 0.01),
+        ("10 mm", "length", 0.01),
+        ("0.01", "length", 0.01),
+        ("1e-2m", "length", 0.01),
+        ("3 µm", "length", 3e-6),
+        ("10GPa", "pressure", 1e10),
+        ("5e6", "pressure", 5e6),
+        ("5e-5 s", "time", 5e-5),
+        ("2500 kg/m3", "density", 2500),
+        ("1 t/m³", "density", 1000),
+        ("2.5 g/cm^3", "density", 2500),
+        ("9.81 m/s2", "acceleration", 9.81),
+        (".5 MPa", "pressure", 5e5),
     ],
-)  # fmt: skip
+)
 def test_quantities_come_in_as_si(text, kind, value):
     assert read_quantity("x", text, kind) == pytest.approx(value, rel=1e-14)
 
@@ -105,9 +122,14 @@ def test_soft_tall_and_exact_asks_for_smooth():
     grain = Material(name="grain", youngs_modulus=1e7, density=2500, poisson_ratio=0.3)
     h = automatic_step(Scene(materials=(grain,), grains=(Grains(material="grain", position=[[0, 0, 0]], diameter=0.01),)), True)
     assert found["recommended"] == {
-        "stepper": "smooth", "solver": "", "time_step": pytest.approx(h), "iterations": None, "threads": 1,
-        "effort": pytest.approx(1e-6 * 1000 / h), "words": f"{in_time(1e-3 / h)} per simulated second",
-    }  # fmt: skip
+        "stepper": "smooth",
+        "solver": "",
+        "time_step": pytest.approx(h),
+        "iterations": None,
+        "threads": 1,
+        "effort": pytest.approx(1e-6 * 1000 / h),
+        "words": f"{in_time(1e-3 / h)} per simulated second",
+    }
     assert found["time_step_smooth"] == pytest.approx(5.03e-5, rel=1e-3)  # the table keeps SN's step
     assert any("restitution 0.5" in note for note in found["notes"])
     shown = plan(*row_13).stdout
@@ -150,8 +172,9 @@ def test_machine_takes_what_is_measured(monkeypatch):
     about = {"grains": 10, "contacts": 20}
     fake = {
         "pgs": {"ns_per_contact_iteration": 20.0, "ns_per_contact_iteration_momentum": 25.0, **about},
-        "step": {"milliseconds_per_step": 1e-2, "stage_share": {"solve": 0.6}, **about}, "smooth": {"ns_per_grain_step": 200.0},
-    }  # fmt: skip
+        "step": {"milliseconds_per_step": 1e-2, "stage_share": {"solve": 0.6}, **about},
+        "smooth": {"ns_per_grain_step": 200.0},
+    }
     for name, result in fake.items():
         monkeypatch.setitem(bench.BENCHMARKS, name, lambda result=result, **kwargs: result)
     found = planned(*ROW_22, "--machine")

@@ -180,9 +180,10 @@ def test_a_drum_is_seen_along_its_axis():
     ring = np.array([[np.cos(a), 0, np.sin(a)] for a in np.arange(8)]) * 0.1
     walls = (Mesh(material="m", vertices=np.r_[ring, [[0, 0.1, 0]]], triangles=[[k, k + 1, 8] for k in range(7)]),)
     scene = Scene(
-        materials=[Material(name="m")], walls=[Plane(material="m", point=(0, 0, -1))],
+        materials=[Material(name="m")],
+        walls=[Plane(material="m", point=(0, 0, -1))],
         bodies=[Body(name="drum", kind="kinematic", motion=Motion(spin=(0, 2.0, 0)), walls=walls)],
-    )  # fmt: skip
+    )
     s = Snapshot.build(scene, position=np.array([[0.0, 0, 0], [0, 0.05, 0]]), radius=D / 2, velocity=(1.0, 2.0, 3.0))
     section = make_section(s, None, None, 1.0, whole_drum=True)
     assert_allclose(section.camera.up, [0, 0, 1])

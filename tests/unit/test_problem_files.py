@@ -238,9 +238,14 @@ def test_files_of_another_kind_or_a_newer_version_are_refused(small, granum, tmp
     with h5py.File("newer.h5", "r+") as file:
         file.attrs["version"] = layout.PROBLEM_VERSION + 1
     for path, words in (
-        ("column.h5", "it is a granum-recording"), ("column.checkpoint.h5", "it is a granum-checkpoint"), ("notes.h5", "not an HDF5 file"),
-        ("other.h5", "another program wrote it"), ("newer.h5", "Update granum"), ("missing.h5", "does not exist"), (".", "name of a file"),
-    ):  # fmt: skip
+        ("column.h5", "it is a granum-recording"),
+        ("column.checkpoint.h5", "it is a granum-checkpoint"),
+        ("notes.h5", "not an HDF5 file"),
+        ("other.h5", "another program wrote it"),
+        ("newer.h5", "Update granum"),
+        ("missing.h5", "does not exist"),
+        (".", "name of a file"),
+    ):
         result = granum("solve", path)
         assert result.exit_code == 2, path
         assert words in result.stderr

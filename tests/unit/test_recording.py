@@ -337,9 +337,7 @@ def test_a_newer_version_and_another_format_are_refused_in_words(path):
 def test_a_file_that_another_program_changes_is_refused_in_words(path):
     write(path, [5])
     script = "import h5py, sys; file = h5py.File(sys.argv[1], 'r+'); print('ready', flush=True); sys.stdin.read()"
-    process = subprocess.Popen(
-        [sys.executable, "-c", script, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )  # fmt: skip
+    process = subprocess.Popen([sys.executable, "-c", script, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     with pytest.raises(InputError, match="is open for writing in another program"):
         Recording(path)

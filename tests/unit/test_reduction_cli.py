@@ -68,14 +68,25 @@ def test_options_become_the_policy():
     assert policy_of(scene, "off") is None
     assert policy_of(scene, "contact,trial") == Reduction()
     found = policy_of(
-        scene, "contact, trial", merge_velocity=1e-3, merge_spin=0.2, merge_acceleration=0, split_velocity=0.1, split_depth=3,
-        trial_iterations=20, trial_force=0.3, trial_depth=0, shadow=4,
-    )  # fmt: skip
+        scene,
+        "contact, trial",
+        merge_velocity=1e-3,
+        merge_spin=0.2,
+        merge_acceleration=0,
+        split_velocity=0.1,
+        split_depth=3,
+        trial_iterations=20,
+        trial_force=0.3,
+        trial_depth=0,
+        shadow=4,
+    )
     assert found == Reduction(
         split=("contact", "trial"),
         merge=Merge(approach=1e-3, separation=1e-3, tangential=1e-3, rolling=0.2, normal_acceleration=None, tangential_acceleration=None),
-        contact=ContactSplit(approach=0.1, tangential=0.1, depth=3), trial=TrialSplit(iterations=20, force=0.3, depth=None), shadow=4,
-    )  # fmt: skip
+        contact=ContactSplit(approach=0.1, tangential=0.1, depth=3),
+        trial=TrialSplit(iterations=20, force=0.3, depth=None),
+        shadow=4,
+    )
 
 
 def test_scene_files_hold_policy_and_sensors(scene_file):
@@ -96,31 +107,34 @@ def test_sensors_of_the_command_line_come_to_those_of_the_scene(scene_file):
     assert scene.sensors[-1] == BoxSensor(lower=(0, 0, 0), upper=(1, 2, 3))
 
 
-@pytest.mark.parametrize("words, messages", [
-    (("--reduce", "contact", "--merge-velocity", "-1e-3"), ("--merge-velocity", "greater than or equal to 0", "-0.001")),
-    (("--reduce", "contact", "--split-velocity", "-1"), ("--split-velocity", "greater than 0", "-1.0")),
-    (("--reduce", "contact", "--merge-spin", "nan"), ("--merge-spin", "nan")),
-    (("--reduce", "trial", "--trial-iterations", "0"), ("--trial-iterations", "greater than or equal to 1", "0")),
-    (("--reduce", "contact", "--shadow", "-2"), ("--shadow", "greater than or equal to 0", "-2")),
-    (("--reduce", "contact", "--merge-velocity", "0.2"), ("--split-velocity (0.15 m/s)", "above --merge-velocity (0.2 m/s)")),
-    (("--reduce", "contact", "--merge-velocity", "0.02", "--split-velocity", "0.01"), ("--split-velocity (0.01 m/s)",)),
-    (("--reduce", "contact,trail"), ("'trail'", "Did you mean 'trial'", "'contact'")),
-    (("--reduce", "contact,contact"), ("twice",)),
-    (("--reduce", ""), ("unknown split ''",)),
-    (("--merge-velocity", "1e-3"), ("--merge-velocity needs --reduce",)),
-    ((SENSOR,), ("--sensor needs --reduce",)),
-    (("--reduce", "off", "--shadow", "3"), ("--shadow needs --reduce",)),
-    (("--reduce", "trial", "--split-depth", "3"), ("--split-depth belongs to the split 'contact'", "--reduce trial,contact")),
-    (("--reduce", "contact", "--trial-force", "0.1"), ("--trial-force belongs to the split 'trial'",)),
-    (("--reduce", "contact", SENSOR), ("--sensor belongs to the split 'sensor'",)),
-    (("--reduce", "sensor"), ("the scene has no sensor", "--sensor")),
-    (("--reduce", "sensor", "--sensor", "0,0:1,1,1"), ("--sensor must be two corners", "'0,0:1,1,1'")),
-    (("--reduce", "sensor", "--sensor", "0,0,0:1,1,0"), ("lower must be below upper",)),
-    (("--reduce", "sensor", "--sensor", "900,0,0:901,1,1"), ("sensors.0", "must reach into the world", "901")),
-    (("--reduce", "sensor", "--sensor", "9,0,0:10,1,1", "--set", "world=[[-1,-1,-1],[1,1,1]]"), ("sensor 0", "outside the world")),
-    (("--reduce", "contact", "--stepper", "smooth"), ("needs the nonsmooth stepper", "overlap of every one", "--stepper nonsmooth")),
-    (("--shadow", "3", "--stepper", "smooth"), ("needs the nonsmooth stepper",)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words, messages",
+    [
+        (("--reduce", "contact", "--merge-velocity", "-1e-3"), ("--merge-velocity", "greater than or equal to 0", "-0.001")),
+        (("--reduce", "contact", "--split-velocity", "-1"), ("--split-velocity", "greater than 0", "-1.0")),
+        (("--reduce", "contact", "--merge-spin", "nan"), ("--merge-spin", "nan")),
+        (("--reduce", "trial", "--trial-iterations", "0"), ("--trial-iterations", "greater than or equal to 1", "0")),
+        (("--reduce", "contact", "--shadow", "-2"), ("--shadow", "greater than or equal to 0", "-2")),
+        (("--reduce", "contact", "--merge-velocity", "0.2"), ("--split-velocity (0.15 m/s)", "above --merge-velocity (0.2 m/s)")),
+        (("--reduce", "contact", "--merge-velocity", "0.02", "--split-velocity", "0.01"), ("--split-velocity (0.01 m/s)",)),
+        (("--reduce", "contact,trail"), ("'trail'", "Did you mean 'trial'", "'contact'")),
+        (("--reduce", "contact,contact"), ("twice",)),
+        (("--reduce", ""), ("unknown split ''",)),
+        (("--merge-velocity", "1e-3"), ("--merge-velocity needs --reduce",)),
+        ((SENSOR,), ("--sensor needs --reduce",)),
+        (("--reduce", "off", "--shadow", "3"), ("--shadow needs --reduce",)),
+        (("--reduce", "trial", "--split-depth", "3"), ("--split-depth belongs to the split 'contact'", "--reduce trial,contact")),
+        (("--reduce", "contact", "--trial-force", "0.1"), ("--trial-force belongs to the split 'trial'",)),
+        (("--reduce", "contact", SENSOR), ("--sensor belongs to the split 'sensor'",)),
+        (("--reduce", "sensor"), ("the scene has no sensor", "--sensor")),
+        (("--reduce", "sensor", "--sensor", "0,0:1,1,1"), ("--sensor must be two corners", "'0,0:1,1,1'")),
+        (("--reduce", "sensor", "--sensor", "0,0,0:1,1,0"), ("lower must be below upper",)),
+        (("--reduce", "sensor", "--sensor", "900,0,0:901,1,1"), ("sensors.0", "must reach into the world", "901")),
+        (("--reduce", "sensor", "--sensor", "9,0,0:10,1,1", "--set", "world=[[-1,-1,-1],[1,1,1]]"), ("sensor 0", "outside the world")),
+        (("--reduce", "contact", "--stepper", "smooth"), ("needs the nonsmooth stepper", "overlap of every one", "--stepper nonsmooth")),
+        (("--shadow", "3", "--stepper", "smooth"), ("needs the nonsmooth stepper",)),
+    ],
+)
 def test_bad_options_are_refused(granum, tmp_path, words, messages):
     if "--set" in words:
         (tmp_path / "one.toml").write_text(TOML.partition("[[sensors]]")[0])

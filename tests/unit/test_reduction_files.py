@@ -22,15 +22,33 @@ from granum.simulation import Simulation, make_settings
 def frame(k: int, count: int) -> dict:
     """Of frame ``k``: grains at rest without contacts, aggregates numbered from k on."""
     zero, one = np.zeros((count, 3)), np.tile([1.0, 0, 0, 0], (count, 1))
-    none = {"a": (0,), "b": (0,), "feature": (0,), "point": (0, 3), "normal": (0, 3), "overlap": (0,), "force": (0, 3),
-            "normal_force": (0,), "status": (0,)}  # fmt: skip
+    none = {
+        "a": (0,),
+        "b": (0,),
+        "feature": (0,),
+        "point": (0, 3),
+        "normal": (0, 3),
+        "overlap": (0,),
+        "force": (0, 3),
+        "normal_force": (0,),
+        "status": (0,),
+    }
     return {
-        "step": k, "time": 0.1 * k, "position": zero + k, "orientation": one, "velocity": zero, "spin": zero, "radius": np.ones(count),
-        "id": np.arange(count), "body": 1 + np.arange(count), "material": np.zeros(count), "aggregate": k + np.arange(count),
+        "step": k,
+        "time": 0.1 * k,
+        "position": zero + k,
+        "orientation": one,
+        "velocity": zero,
+        "spin": zero,
+        "radius": np.ones(count),
+        "id": np.arange(count),
+        "body": 1 + np.arange(count),
+        "material": np.zeros(count),
+        "aggregate": k + np.arange(count),
         "contacts": {name: np.zeros(shape) for name, shape in none.items()},
         "walls": {"position": zero[:1], "orientation": one[:1], "velocity": zero[:1], "spin": zero[:1]},
         "scalars": {"reduction_level": k / 10},
-    }  # fmt: skip
+    }
 
 
 def write(path, counts, **options) -> None:

@@ -17,25 +17,80 @@ ROOT = Path(granum.__file__).parent
 FOLDERS = ("state", "contact", "scene", "detection", "reduction", "smooth", "nonsmooth", "quasistatic", "simulation")
 
 FUNCTIONS = {
-    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh", "arcsinh",
-    "arccosh", "arctanh", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "power", "pow", "float_power", "cbrt", "hypot", "gamma",
-    "lgamma", "erf", "dot", "vdot", "inner", "matmul", "einsum", "tensordot", "mean", "average", "std", "var", "sum", "nansum", "nanmean",
-}  # fmt: skip
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "arcsin",
+    "arccos",
+    "arctan",
+    "arctan2",
+    "sinh",
+    "cosh",
+    "tanh",
+    "arcsinh",
+    "arccosh",
+    "arctanh",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "power",
+    "pow",
+    "float_power",
+    "cbrt",
+    "hypot",
+    "gamma",
+    "lgamma",
+    "erf",
+    "dot",
+    "vdot",
+    "inner",
+    "matmul",
+    "einsum",
+    "tensordot",
+    "mean",
+    "average",
+    "std",
+    "var",
+    "sum",
+    "nansum",
+    "nanmean",
+}
 METHODS = {"dot", "mean", "std", "var", "sum"}
 CHANCE = {"standard_normal", "normal", "lognormal", "exponential", "uniform", "poisson", "gamma", "beta"}
 
 ALLOWED: dict[str, set[str]] = {
     # sums of whole numbers
-    "detection/cells.py": {"file_in_cells"}, "detection/mesh_table.py": {"join", "_build_grid"}, "quasistatic/cholesky.py": {"factorise"},
-    "quasistatic/jam.py": {"iterations"}, "simulation/guards.py": {"_look_at_meshes"}, "simulation/shadow.py": {"_joined"},
-    "simulation/simulation.py": {"taken_out"}, "simulation/sound.py": {"check_saved"},
+    "detection/cells.py": {"file_in_cells"},
+    "detection/mesh_table.py": {"join", "_build_grid"},
+    "quasistatic/cholesky.py": {"factorise"},
+    "quasistatic/jam.py": {"iterations"},
+    "simulation/guards.py": {"_look_at_meshes"},
+    "simulation/shadow.py": {"_joined"},
+    "simulation/simulation.py": {"taken_out"},
+    "simulation/sound.py": {"check_saved"},
     # measures and files, from which no state comes
-    "quasistatic/measure.py": {"parts", "force_histogram"}, "quasistatic/moduli.py": {"*"}, "reduction/error.py": {"*"},
-    "simulation/relaxed_file.py": {"*"}, "simulation/coarse.py": {"*"}, "nonsmooth/time_step.py": {"as_typed"},
+    "quasistatic/measure.py": {"parts", "force_histogram"},
+    "quasistatic/moduli.py": {"*"},
+    "reduction/error.py": {"*"},
+    "simulation/relaxed_file.py": {"*"},
+    "simulation/coarse.py": {"*"},
+    "nonsmooth/time_step.py": {"as_typed"},
     # solvers with sparse matrices of SciPy, for which nothing is promised
-    "nonsmooth/local.py": {"*"}, "nonsmooth/system.py": {"*"}, "nonsmooth/solvers/direct.py": {"*"},
-    "nonsmooth/solvers/elimination.py": {"*"}, "nonsmooth/solvers/local.py": {"*"}, "nonsmooth/solvers/local_direct.py": {"*"},
-}  # fmt: skip
+    "nonsmooth/local.py": {"*"},
+    "nonsmooth/system.py": {"*"},
+    "nonsmooth/solvers/direct.py": {"*"},
+    "nonsmooth/solvers/elimination.py": {"*"},
+    "nonsmooth/solvers/local.py": {"*"},
+    "nonsmooth/solvers/local_direct.py": {"*"},
+}
 """By file: functions that may; *: all of the file."""
 
 

@@ -36,9 +36,19 @@ def test_material_numbers_must_be_positive(field, value):
 
 @pytest.mark.parametrize(
     "field, value",
-    [("restitution", -0.1), ("restitution", 1.1), ("restitution", NAN), ("friction", -0.1), ("friction", NAN), ("friction", INF),
-     ("rolling_friction", -1), ("poisson_ratio", 0.5), ("poisson_ratio", -0.1), ("poisson_ratio", NAN)],
-)  # fmt: skip
+    [
+        ("restitution", -0.1),
+        ("restitution", 1.1),
+        ("restitution", NAN),
+        ("friction", -0.1),
+        ("friction", NAN),
+        ("friction", INF),
+        ("rolling_friction", -1),
+        ("poisson_ratio", 0.5),
+        ("poisson_ratio", -0.1),
+        ("poisson_ratio", NAN),
+    ],
+)
 def test_material_numbers_out_of_range(field, value):
     refused(lambda: Material(name="m", **{field: value}), field)
     if field in ("restitution", "friction", "rolling_friction"):
@@ -142,9 +152,10 @@ def test_no_grains_one_grain_all_static():
     sim.run(0.5)
     assert sim.contacts.contact_count == 1
     still = Scene(
-        materials=[Material(name="m")], grains=[Grains(material="m", position=[[0, 0, 0], [0.9 * D, 0, 0]], diameter=D, static=True)],
+        materials=[Material(name="m")],
+        grains=[Grains(material="m", position=[[0, 0, 0], [0.9 * D, 0, 0]], diameter=D, static=True)],
         walls=[Plane(material="m")],
-    )  # fmt: skip
+    )
     sim = Simulation(still, make_settings({"time_step": 0.005}))
     before = sim.position.copy()
     sim.run(0.1)

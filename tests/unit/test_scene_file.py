@@ -83,10 +83,13 @@ def test_list_entries_by_name(write):
 @pytest.mark.parametrize(
     "key, words",
     [
-        ("materials.3.friction", "has 1 entries"), ("materials.steel.friction", "names ['glass']"), ("name.x", "not a table"),
-        ("run.time_stepp", "time_stepp: is not a known key"), ("gravityy.ramp", "gravityy: is not a known key"),
+        ("materials.3.friction", "has 1 entries"),
+        ("materials.steel.friction", "names ['glass']"),
+        ("name.x", "not a table"),
+        ("run.time_stepp", "time_stepp: is not a known key"),
+        ("gravityy.ramp", "gravityy: is not a known key"),
     ],
-)  # fmt: skip
+)
 def test_unknown_places_are_refused(write, key, words):
     assert words in refusal(write(TOML), {key: "1"})
 
@@ -124,11 +127,16 @@ def test_python_file_that_fails_says_where(write):
 
 def test_scene_read_back_is_the_same():
     """A restart reads the scene from its own text: every bit must come back."""
-    scene = Scene.model_validate({
-        "materials": [{"name": "m"}], "grains": [{"material": "m", "position": [[0.1, 0.2, 0.7]], "diameter": 0.1}],
-        "walls": [{"shape": "plane", "material": "m", "normal": [0.1, 0.2, 0.7]},
-                  {"shape": "cylinder", "material": "m", "axis": [0.3, -0.2, 0.9], "radius": 3.0}],
-    })  # fmt: skip
+    scene = Scene.model_validate(
+        {
+            "materials": [{"name": "m"}],
+            "grains": [{"material": "m", "position": [[0.1, 0.2, 0.7]], "diameter": 0.1}],
+            "walls": [
+                {"shape": "plane", "material": "m", "normal": [0.1, 0.2, 0.7]},
+                {"shape": "cylinder", "material": "m", "axis": [0.3, -0.2, 0.9], "radius": 3.0},
+            ],
+        }
+    )
     text = scene.model_dump_json()
     assert Scene.model_validate_json(text).model_dump_json() == text
 
@@ -178,7 +186,7 @@ def test_broken_toml_says_where(write):
         ("[0, 0, 0.01]", "[0, 0, -0.01]", ["wall 0", "overlap"]),
         ("position = [[0, 0, 0.01], [0, 0, 0.03]]", "position = []", ["no grains and no emitter"]),
     ],
-)  # fmt: skip
+)
 def test_bad_values_are_named(write, old, new, words):
     assert old in TOML
     message = refusal(write(TOML.replace(old, new, 1)))
@@ -189,10 +197,12 @@ def test_bad_values_are_named(write, old, new, words):
 @pytest.mark.parametrize(
     "extra, words",
     [
-        ('file = "no.stl"', "does not exist"), ("vertices = []\ntriangles = []", "is empty"),
-        ("vertices = [[0,0,0],[1,0,0],[2,0,0]]\ntriangles = [[0,1,2]]", "degenerate"), ('file = "two.toml"', "could not be read"),
+        ('file = "no.stl"', "does not exist"),
+        ("vertices = []\ntriangles = []", "is empty"),
+        ("vertices = [[0,0,0],[1,0,0],[2,0,0]]\ntriangles = [[0,1,2]]", "degenerate"),
+        ('file = "two.toml"', "could not be read"),
     ],
-)  # fmt: skip
+)
 def test_bad_meshes_are_named(write, extra, words):
     if "file" in extra:
         pytest.importorskip("trimesh")

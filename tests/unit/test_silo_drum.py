@@ -247,9 +247,11 @@ def test_front_of_a_mesh_brings_back_what_was_pushed_behind():
     heights = {}
     for side in ("both", "front"):
         scene = Scene(
-            materials=(BEAD,), grains=(Grains(material="bead", position=[[0, 0, -0.2 * D]], diameter=D),),
-            walls=(Mesh(**sheet, side=side),), gravity=Gravity(acceleration=(0, 0, 0)),
-        )  # fmt: skip
+            materials=(BEAD,),
+            grains=(Grains(material="bead", position=[[0, 0, -0.2 * D]], diameter=D),),
+            walls=(Mesh(**sheet, side=side),),
+            gravity=Gravity(acceleration=(0, 0, 0)),
+        )
         heights[side] = Simulation(scene, make_settings({"time_step": 0.001, "relax": True})).position[0, 2] / D
     assert heights["front"] == pytest.approx(0.5, abs=0.01)
     assert heights["both"] == pytest.approx(-0.5, abs=0.01)

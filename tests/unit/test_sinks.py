@@ -29,9 +29,7 @@ def flight(position, velocity, region, *, spin=None, gravity=(0.0, 0.0, 0.0), ru
     """Grains that meet nothing but a sink."""
     turning = {} if spin is None else {"spin": spin}
     grains = Grains(material="stone", position=position, diameter=SMALL, velocity=velocity, static=static, **turning)
-    made = scene(
-        grains=[grains], emitters=[], walls=[], gravity=Gravity(acceleration=gravity), sinks=[Sink(name="end", region=region)]
-    )
+    made = scene(grains=[grains], emitters=[], walls=[], gravity=Gravity(acceleration=gravity), sinks=[Sink(name="end", region=region)])
     return Simulation(made, make_settings(run or {"time_step": 0.001}))
 
 
@@ -123,10 +121,12 @@ def test_a_grain_does_not_get_through_a_thin_sink():
 def test_one_comes_when_another_goes():
     """In one step, so that their number stays: the guard weighs anew, and the neighbour list knows the new one."""
     made = scene(
-        grains=[Grains(material="stone", position=[[0, 0, 0]], diameter=SMALL, velocity=[[1, 0, 0]])], walls=[],
-        gravity=Gravity(acceleration=(0, 0, 0)), sinks=[Sink(region=BoxRegion(lower=(0.01, -1, -1), upper=(1, 1, 1)))],
+        grains=[Grains(material="stone", position=[[0, 0, 0]], diameter=SMALL, velocity=[[1, 0, 0]])],
+        walls=[],
+        gravity=Gravity(acceleration=(0, 0, 0)),
+        sinks=[Sink(region=BoxRegion(lower=(0.01, -1, -1), upper=(1, 1, 1)))],
         emitters=[scene().emitters[0].model_copy(update={"count": 1, "start": 0.02})],
-    )  # fmt: skip
+    )
     sim = Simulation(made, make_settings({"time_step": 0.001}))
     for step in range(EVERY + 2):
         sim.step()
@@ -149,10 +149,12 @@ def test_many_leave_at_once():
 def test_who_starts_in_a_sink_is_not_in_the_first_step(stepper, reach):
     """Some of the grains, or all: then the run goes on without any."""
     made = scene(
-        grains=[Grains(material="stone", position=[[0, 0, 0], [0.5, 0, 0], [0.5, 0, 2 * SMALL]], diameter=SMALL)], emitters=[], walls=[],
+        grains=[Grains(material="stone", position=[[0, 0, 0], [0.5, 0, 0], [0.5, 0, 2 * SMALL]], diameter=SMALL)],
+        emitters=[],
+        walls=[],
         materials=[scene().materials[0].model_copy(update={"rolling_friction": 0.0})],
         sinks=[Sink(region=BallRegion(centre=(0, 0, 0), radius=reach))],
-    )  # fmt: skip
+    )
     sim = Simulation(made, make_settings(RUNS[stepper]))
     for _ in range(3):
         sim.step()
@@ -178,9 +180,13 @@ def test_energy_leaves_with_the_grains(stepper):
     x = rng.permutation(np.stack(np.meshgrid(*[np.arange(4.0)] * 3), -1).reshape(-1, 3)) * 3 * SMALL
     v, w = rng.uniform((0.48, -0.02, -0.02), (0.52, 0.02, 0.02), (64, 3)), rng.uniform(-200, 200, (64, 3))
     sim = flight(
-        x, v, BoxRegion(lower=(0.02, -1, -1), upper=(1, 1, 1)), spin=w,
-        gravity=(0, 0, -9.81) if stepper == "smooth" else (0, 0, 0), run=RUNS[stepper],
-    )  # fmt: skip
+        x,
+        v,
+        BoxRegion(lower=(0.02, -1, -1), upper=(1, 1, 1)),
+        spin=w,
+        gravity=(0, 0, -9.81) if stepper == "smooth" else (0, 0, 0),
+        run=RUNS[stepper],
+    )
     sim.step()
     assert sim.contacts.contact_count == 0
     assert sim.guard.unexplained == pytest.approx(sim.report.energy, rel=1e-14)

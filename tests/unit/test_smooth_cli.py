@@ -34,13 +34,16 @@ def test_run_and_restart_are_one_run(tmp_path):
     assert json.loads(on.stdout)["state_hash"] == json.loads(whole.stdout)["state_hash"]
 
 
-@pytest.mark.parametrize("words, message", [
-    (("--stepper", "smoth"), "Did you mean 'smooth'"),
-    (("--stepper", "smooth", "--iterations", "20"), "belong to the nonsmooth stepper"),
-    (("--integrator", "euler"), "belong to the smooth stepper"),
-    (("--stepper", "smooth", "--integrator", "leapfrog"), "stepper.integrator"),
-    (("--stepper", "smooth", "--time-step", "0.01"), "unstable"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (("--stepper", "smoth"), "Did you mean 'smooth'"),
+        (("--stepper", "smooth", "--iterations", "20"), "belong to the nonsmooth stepper"),
+        (("--integrator", "euler"), "belong to the smooth stepper"),
+        (("--stepper", "smooth", "--integrator", "leapfrog"), "stepper.integrator"),
+        (("--stepper", "smooth", "--time-step", "0.01"), "unstable"),
+    ],
+)
 def test_bad_settings_are_refused(words, message, tmp_path):
     done = granum("run", "box", "--set", "count=20", "-o", str(tmp_path / "x.h5"), *words)
     assert done.exit_code == 2
@@ -84,7 +87,8 @@ def touching(names, restitution, walls=(), damping="restitution"):
     """Warnings of a scene with grains of these materials, and walls of those."""
     materials = [Material(name=name, restitution=e) for name, e in restitution.items()]
     scene = Scene(
-        materials=materials, walls=[Plane(material=name) for name in walls],
+        materials=materials,
+        walls=[Plane(material=name) for name in walls],
         grains=[Grains(material=name, position=[(0, 0, 1 + k)], diameter=0.01) for k, name in enumerate(names)],
     )
     with warnings.catch_warnings():
@@ -103,4 +107,3 @@ def test_only_pairs_that_can_touch_are_told_of():
     assert touching(["steel"], {"steel": 1.0, "putty": 0.002}, walls=["steel"]) == []
     assert touching(["steel"], {"steel": 1.0, "putty": 0.011}, walls=["steel", "putty"]) == []  # sqrt(0.011) = 0.105
     assert touching(["lead"], {"lead": 0.002}, damping="dissipation") == []
-

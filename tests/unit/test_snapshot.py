@@ -28,9 +28,14 @@ def two_grains(**changes) -> Snapshot:
     """Grain 0 below grain 1, which is twice as large; overlap 0.03."""
     scene = Scene(materials=(GLASS,))
     given = {
-        "position": [[0, 0, 0], [0, 0, 2.97]], "radius": [1.0, 2.0], "a": [0], "b": [1], "normal": [[0, 0, 1.0]], "overlap": 0.03,
+        "position": [[0, 0, 0], [0, 0, 2.97]],
+        "radius": [1.0, 2.0],
+        "a": [0],
+        "b": [1],
+        "normal": [[0, 0, 1.0]],
+        "overlap": 0.03,
         "normal_force": 2.0,
-    }  # fmt: skip
+    }
     return Snapshot.build(scene, **given | changes)
 
 
@@ -51,10 +56,19 @@ def test_slip_counts_spins_with_arms_that_meet_in_one_point():
 def test_slip_at_walls_counts_their_motion_and_belts():
     walls = (Plane(material="glass", surface_velocity=(0.0, 0.5, 9.0)),)
     turn = (np.cos(np.pi / 4), 0.0, 0.0, np.sin(np.pi / 4))  # a quarter about z: the belt runs along -x
-    scene = Scene(materials=(GLASS,), bodies=(
-        Body(name="table", kind="kinematic", position=(1, 0, 0), orientation=turn,
-             motion=Motion(velocity=(0, 0, 7), spin=(0, 0, 3)), walls=walls),
-    ))  # fmt: skip
+    scene = Scene(
+        materials=(GLASS,),
+        bodies=(
+            Body(
+                name="table",
+                kind="kinematic",
+                position=(1, 0, 0),
+                orientation=turn,
+                motion=Motion(velocity=(0, 0, 7), spin=(0, 0, 3)),
+                walls=walls,
+            ),
+        ),
+    )
     shot = Snapshot.build(scene, position=[[2, 0, 1.0]], radius=1.0, velocity=[[0.25, 0, 0]], a=[0], b=[-1], normal=[[0, 0, -1.0]])
     assert_array_equal(shot.wall_body, [1])
     assert_allclose(shot.slip, [[-0.5 - 0.25, 3.0, 0]], atol=1e-15)
@@ -63,13 +77,22 @@ def test_slip_at_walls_counts_their_motion_and_belts():
 def test_masses_friction_status_and_points_follow_from_the_scene():
     scene = Scene(
         materials=(GLASS, Material(name="lead", density=11000, friction=0.2)),
-        pairs=(MaterialPair(materials=("glass", "lead"), friction=0.3),), walls=(Plane(material="lead"),),
-    )  # fmt: skip
+        pairs=(MaterialPair(materials=("glass", "lead"), friction=0.3),),
+        walls=(Plane(material="lead"),),
+    )
     shot = Snapshot.build(
-        scene, position=[[0, 0, 1.0], [0, 0, 3.0]], radius=[1.0, 1.0], material=[0, 1], a=[0, 0, 1], b=[1, -1, -1],
-        normal=[[0, 0, 1.0], [0, 0, -1.0], [1.0, 0, 0]], overlap=[0.2, 0, 0], normal_force=1.0,
-        tangential_force=[[0.3, 0, 0], [0.1, 0, 0], [0, 0.2, 0]], rebounding=[False, False, True],
-    )  # fmt: skip
+        scene,
+        position=[[0, 0, 1.0], [0, 0, 3.0]],
+        radius=[1.0, 1.0],
+        material=[0, 1],
+        a=[0, 0, 1],
+        b=[1, -1, -1],
+        normal=[[0, 0, 1.0], [0, 0, -1.0], [1.0, 0, 0]],
+        overlap=[0.2, 0, 0],
+        normal_force=1.0,
+        tangential_force=[[0.3, 0, 0], [0.1, 0, 0], [0, 0.2, 0]],
+        rebounding=[False, False, True],
+    )
     assert_allclose(shot.mass, np.array([2500, 11000]) * 4 / 3 * np.pi)
     assert_allclose(shot.friction, [0.3, 0.3, 0.2])
     assert_array_equal(shot.status, [2, 0, 1])
@@ -92,17 +115,22 @@ def shaken(tmp_path_factory):
     path = tmp_path_factory.mktemp("shaken") / "run.h5"
     floor = np.stack(np.meshgrid(np.arange(5), np.arange(5), [0.0]), axis=-1).reshape(-1, 3) * 0.01
     scene = Scene(
-        materials=(GLASS,), gravity={"ramp": 0.2},
+        materials=(GLASS,),
+        gravity={"ramp": 0.2},
         grains=(
             Grains(material="glass", position=floor, diameter=0.009, static=True),
             Lattice(material="glass", lower=(0, 0, 0.01), upper=(0.04, 0.04, 0.06), count=30, sizes=Uniform(lower=0.005, upper=0.008)),
         ),
-        bodies=(Body(
-            name="box", kind="kinematic", motion=Motion(amplitude=(0.002, 0, 0), frequency=5.0, spin=(0, 0, 0.3)),
-            walls=(Box(material="glass", lower=(-0.01, -0.01, -0.01), upper=(0.05, 0.05, 0.1)),),
-        ),),
+        bodies=(
+            Body(
+                name="box",
+                kind="kinematic",
+                motion=Motion(amplitude=(0.002, 0, 0), frequency=5.0, spin=(0, 0, 0.3)),
+                walls=(Box(material="glass", lower=(-0.01, -0.01, -0.01), upper=(0.05, 0.05, 0.1)),),
+            ),
+        ),
         run={"time_step": 0.002},
-    )  # fmt: skip
+    )
     sim = Simulation(scene)
     sim.observers.append(Recorder(path, steps(50)))
     sim.run(0.3)

@@ -21,9 +21,20 @@ from tests.reference.problems import after, ready
 from tests.reference.scenes import D, G, make
 
 SOLVER_KEYS = {
-    "name", "settings", "sweeps", "work", "seconds", "residual", "residual_by_kind", "natural_map_error", "converged", "message",
-    "velocity_distance", "impulse_distance", "curve",
-}  # fmt: skip
+    "name",
+    "settings",
+    "sweeps",
+    "work",
+    "seconds",
+    "residual",
+    "residual_by_kind",
+    "natural_map_error",
+    "converged",
+    "message",
+    "velocity_distance",
+    "impulse_distance",
+    "curve",
+}
 
 
 def saved(problem):

@@ -23,10 +23,18 @@ def packing(rolling_friction=MU_R, seed=7, solver=None, **stepper):
     position = np.array(low + high) + 0.002 * D * rng.uniform(-1, 1, (13, 3))
     diameter = D * (1 + 0.002 * rng.uniform(-1, 1, 13))
     return make(
-        position, velocity=0.08 * rng.standard_normal((13, 3)), spin=8 * rng.standard_normal((13, 3)), diameter=diameter,
-        walls=True, gravity=(0.3 * G, 0.1 * G, -G), friction=MU, rolling_friction=rolling_friction, guards=FREE,
-        solver={"iterations": CONVERGED, "tolerance": 1e-15, **(solver or {})}, stepper={**QUIET, **stepper},
-    )  # fmt: skip
+        position,
+        velocity=0.08 * rng.standard_normal((13, 3)),
+        spin=8 * rng.standard_normal((13, 3)),
+        diameter=diameter,
+        walls=True,
+        gravity=(0.3 * G, 0.1 * G, -G),
+        friction=MU,
+        rolling_friction=rolling_friction,
+        guards=FREE,
+        solver={"iterations": CONVERGED, "tolerance": 1e-15, **(solver or {})},
+        stepper={**QUIET, **stepper},
+    )
 
 
 def twin_of(sim, box=False):
@@ -40,9 +48,20 @@ def twin_of(sim, box=False):
     stiffness = hertz_stiffness(r[c.a], np.where(b >= 0, r[b], np.inf))
     mu_r = sim.scene.materials[0].rolling_friction
     return build(
-        x, v, w, r, sim.bodies.mass, (c.a.copy(), b.copy(), c.normal.copy(), c.overlap.copy()), stiffness, H, (0.3 * G, 0.1 * G, -G),
-        MU, mu_r, box=box, basis=engine_tangent if box else None,
-    )  # fmt: skip
+        x,
+        v,
+        w,
+        r,
+        sim.bodies.mass,
+        (c.a.copy(), b.copy(), c.normal.copy(), c.overlap.copy()),
+        stiffness,
+        H,
+        (0.3 * G, 0.1 * G, -G),
+        MU,
+        mu_r,
+        box=box,
+        basis=engine_tangent if box else None,
+    )
 
 
 def engine_tangent(n):
@@ -100,10 +119,12 @@ def test_momentum_does_not_change_the_solution(order):
 @pytest.mark.parametrize(
     "warm_start",
     [
-        {"name": "history"}, {"name": "history", "beta": 1.0, "normals_only": True}, {"name": "model"},
+        {"name": "history"},
+        {"name": "history", "beta": 1.0, "normals_only": True},
+        {"name": "model"},
         {"name": "model", "normals_only": True},
     ],
-)  # fmt: skip
+)
 def test_the_start_does_not_change_the_solution(warm_start):
     """Three steps from the same state, each solved to rounding: cold, history and model based agree."""
     results = []
@@ -137,8 +158,10 @@ def test_residual_is_that_of_the_twin_and_zero_at_the_solution(friction):
         for k in range(len(twin.a)):  # the engine's impulses as multipliers: p_n = s lam_n, tangents and rolling along the basis
             t1, t2, n = -twin.jacobian[k][1, :3], -twin.jacobian[k][2, :3], c.normal[k]
             twin.multiplier[k] = [
-                c.impulse[k, 0] / twin.scale[k], *(c.impulse[k, 1:4] @ t for t in (t1, t2)), *(c.impulse[k, 4:] @ t for t in (t1, t2, n)),
-            ]  # fmt: skip
+                c.impulse[k, 0] / twin.scale[k],
+                *(c.impulse[k, 1:4] @ t for t in (t1, t2)),
+                *(c.impulse[k, 4:] @ t for t in (t1, t2, n)),
+            ]
         twin.velocity[:-1] = np.hstack([sim.velocity, sim.spin])
         reduced = twin.rolling / MU_R
         expected = twin.residual() * np.column_stack([np.ones_like(reduced), np.ones_like(reduced), reduced])
@@ -189,10 +212,17 @@ def crowd(order, momentum, count=90):
     diameter = np.array([big] + [small] * count)
     rng = np.random.default_rng(0)
     return make(
-        position, diameter=diameter, velocity=0.02 * rng.standard_normal((count + 1, 3)), walls=True, gravity=(0, 0, -G), friction=MU,
-        rolling_friction=MU_R, guards=FREE, stepper=QUIET,
+        position,
+        diameter=diameter,
+        velocity=0.02 * rng.standard_normal((count + 1, 3)),
+        walls=True,
+        gravity=(0, 0, -G),
+        friction=MU,
+        rolling_friction=MU_R,
+        guards=FREE,
+        stepper=QUIET,
         solver={"iterations": CONVERGED, "tolerance": 1e-13, "order": order, "momentum": momentum},
-    )  # fmt: skip
+    )
 
 
 def test_a_body_with_more_contacts_than_colours_is_solved():
@@ -220,10 +250,14 @@ def test_momentum_is_several_times_faster_on_a_column(count):
     sweeps = []
     for momentum in (True, False):
         sim = make(
-            np.outer(column_heights(column_overlaps(count)), (0, 0, 1)), walls=True, gravity=(0, 0, -G), friction=0.5, guards=FREE,
+            np.outer(column_heights(column_overlaps(count)), (0, 0, 1)),
+            walls=True,
+            gravity=(0, 0, -G),
+            friction=0.5,
+            guards=FREE,
             solver={"iterations": CONVERGED, "tolerance": 1e-4 * G * H, "momentum": momentum},
             stepper={**QUIET, "warm_start": {"name": "none"}},
-        )  # fmt: skip
+        )
         sim.step()
         sweeps.append(sim.report.iterations)
     assert sweeps[0] < sweeps[1] / 3, sweeps

@@ -26,7 +26,7 @@ from granum.scene import (
     Rectangle,
     Scene,
     Sink,
-)  # fmt: skip
+)
 from granum.scene.falls import falls_of_grains, heights_at_end
 from granum.scene.floors import Frame, fall_to_floor
 from granum.scene.library import make_scene
@@ -71,8 +71,9 @@ def test_placed_grains_count_with_velocity_and_spin():
     made = scene(at((0, 0, 1), (1, 0, 1), velocity=[(3, 0, 4), (1, 0, 0)]), at(2, 0, 1, spin=[(0, 600, 0)]), gravity=(0, 0, 0))
     assert [speed.value for speed in speeds_at_start(made)] == pytest.approx([5, 600 * D / 2])
     assert [speed.reason for speed in speeds_at_start(made)] == [
-        "a grain placed at 5 m/s", "a grain placed with a spin that moves its surface at 3 m/s"
-    ]  # fmt: skip
+        "a grain placed at 5 m/s",
+        "a grain placed with a spin that moves its surface at 3 m/s",
+    ]
 
 
 def emitter(source, velocity=(0, 0, 0)):
@@ -82,10 +83,11 @@ def emitter(source, velocity=(0, 0, 0)):
 @pytest.mark.parametrize(
     "source, height",
     [
-        (Disc(centre=(0, 0, 0.5), diameter=0.1), 0.5), (Rectangle(corner=(0, 0, 0.5), edge_u=(0.1, 0, 0), edge_v=(0, 0, 0.2)), 0.7),
+        (Disc(centre=(0, 0, 0.5), diameter=0.1), 0.5),
+        (Rectangle(corner=(0, 0, 0.5), edge_u=(0.1, 0, 0), edge_v=(0, 0, 0.2)), 0.7),
         (BoxSource(lower=(0, 0, 0.1), upper=(0.1, 0.1, 0.5)), 0.5),
     ],
-)  # fmt: skip
+)
 def test_emitted_grains_count_with_their_fall_to_the_floor(source, height):
     found = fastest(scene(emitters=[emitter(source, (0, 2, 0))], walls=[FLOOR]))
     assert found.value == pytest.approx(math.sqrt(4 + 2 * G * (height - D / 2)))
@@ -108,12 +110,14 @@ def test_an_emitter_above_fixed_grains_alone_falls_to_them():
 @pytest.mark.parametrize(
     "motion, speed",
     [
-        (Motion(velocity=(0, 3, 4)), 5.0), (Motion(amplitude=(0, 0, 0.01), frequency=10), 2 * math.pi * 0.1),
+        (Motion(velocity=(0, 3, 4)), 5.0),
+        (Motion(amplitude=(0, 0, 0.01), frequency=10), 2 * math.pi * 0.1),
         (Motion(velocity=(1, 0, 0), amplitude=(0, 0, 0.01), frequency=10), 1 + 2 * math.pi * 0.1),
-        (Motion(velocity=(1, 0, 0), stop=0.0), None), (Motion(velocity=(1, 0, 0), start=-2, stop=-1), None),
+        (Motion(velocity=(1, 0, 0), stop=0.0), None),
+        (Motion(velocity=(1, 0, 0), start=-2, stop=-1), None),
         (Motion(velocity=(1, 0, 0), start=5), 1.0),
     ],
-)  # fmt: skip
+)
 def test_driven_walls_count_at_their_fastest(motion, speed):
     found = speeds_at_start(scene(at(0, 0, 1), bodies=[Body(name="press", kind="kinematic", motion=motion, walls=[FLOOR])]))
     assert [s.value for s in found] == pytest.approx([] if speed is None else [speed])
@@ -125,14 +129,15 @@ def test_driven_walls_count_at_their_fastest(motion, speed):
 @pytest.mark.parametrize(
     "wall, reach",
     [
-        (Cylinder(material="m", axis=(0, 1, 0), radius=0.3), 0.3), (Cylinder(material="m", axis=(0, 1, 0), radius=0.3, length=5.0), 0.3),
+        (Cylinder(material="m", axis=(0, 1, 0), radius=0.3), 0.3),
+        (Cylinder(material="m", axis=(0, 1, 0), radius=0.3, length=5.0), 0.3),
         (Cylinder(material="m", axis=(0, 1, 0), centre=(0.1, 9, 0), radius=0.3), 0.4),
         (Cylinder(material="m", axis=(1, 0, 0), radius=0.3, length=2.0), 1.3),
         (Box(material="m", lower=(-0.3, -9, -0.1), upper=(0.2, 9, 0.4), side="outside"), 0.5),
         (Mesh(material="m", vertices=[(0, 5, 0.6), (0.8, 1, 0.6), (0, 0, 0.0)], triangles=[(0, 1, 2)]), 1.0),
         (Plane(material="m", normal=(0, 1, 0)), 0.25),  # it has no end, but the grain is not further from the axis
     ],
-)  # fmt: skip
+)
 def test_turning_walls_count_with_the_rim(wall, reach):
     """About the y axis through the body's position; turned about that axis it is as far."""
     half = math.sqrt(0.5)
@@ -223,7 +228,7 @@ WALLS = {
         Mesh(material="m", vertices=[(-1, -1, -1), (1, -1, 1), (1, 1, 1), (-1, 1, -1)], triangles=[(0, 1, 2), (0, 2, 3)]),
         0.1 - D / 2 * math.sqrt(2),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", WALLS)
@@ -251,7 +256,14 @@ def test_grains_meet_across_the_faces_of_a_cell():
     cell = Cell(vectors=(0.1, 0.1))
     made = scene(at((0.001, 0.05, D / 2), (0.099, 0.05, 0.2)), walls=[FLOOR], cell=cell)
     assert falls(made)[1] == pytest.approx(0.2 - D / 2 - math.sqrt(D**2 - 0.002**2))
-    chute = scene(at((0.05, 0.05, 0.2),), walls=[FLOOR], cell=cell, gravity=(5, 0, -8))  # across the axes that repeat
+    chute = scene(
+        at(
+            (0.05, 0.05, 0.2),
+        ),
+        walls=[FLOOR],
+        cell=cell,
+        gravity=(5, 0, -8),
+    )  # across the axes that repeat
     assert falls(chute) == pytest.approx([0.2 - D / 2])
     assert Frame.of(scene(at(0.05, 0.05, 0.05), cell=Cell(vectors=(0.1, 0.1, 0.1)))) is None
 

@@ -108,9 +108,11 @@ def test_without_anything_to_derive_it_from_a_step_is_asked_for():
         automatic_step(at_rest)
     with pytest.raises(InputError, match="without grains or emitters"):
         automatic_step(scene(walls=[Plane(material="m")]))
-    moved = scene(at(0, 0, 1, diameter=0.01), gravity=(0, 0, 0), bodies=[
-        Body(name="press", kind="kinematic", motion=Motion(velocity=(0, 0, 1)), walls=[Plane(material="m")])
-    ])  # fmt: skip
+    moved = scene(
+        at(0, 0, 1, diameter=0.01),
+        gravity=(0, 0, 0),
+        bodies=[Body(name="press", kind="kinematic", motion=Motion(velocity=(0, 0, 1)), walls=[Plane(material="m")])],
+    )
     assert automatic_step(moved).seconds == pytest.approx(REACH * 0.01)
 
 

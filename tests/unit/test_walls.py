@@ -32,15 +32,31 @@ def touch(bodies, position, radius, room=1000, pair_count=0, order=None, inverse
     turned = np.vstack([*(np.reshape(body.orientation, (1, 4)) for body in bodies), upright])
     own = np.ones(grains) if inverse_mass is None else np.asarray(inverse_mass, float)
     out = {
-        "a": np.full(room, -7, np.int32), "b": np.full(room, -7, np.int32), "feature": np.full(room, -7, np.int32),
-        "normal": np.full((room, 3), np.nan), "overlap": np.full(room, np.nan),
-    }  # fmt: skip
+        "a": np.full(room, -7, np.int32),
+        "b": np.full(room, -7, np.int32),
+        "feature": np.full(room, -7, np.int32),
+        "normal": np.full((room, 3), np.nan),
+        "overlap": np.full(room, np.nan),
+    }
     first_of, count_of = np.full(grains, -7, np.int32), np.full(grains, -7, np.int32)
     order = np.arange(grains, dtype=np.int32) if order is None else np.asarray(order, np.int32)
     total = ONE.run(
-        find_wall_contacts, 0, order, where, turned, radius, np.concatenate([np.full(first, wall_inverse_mass), own]), first, None, None,
-        walls, pair_count, *out.values(), first_of, count_of,
-    )  # fmt: skip
+        find_wall_contacts,
+        0,
+        order,
+        where,
+        turned,
+        radius,
+        np.concatenate([np.full(first, wall_inverse_mass), own]),
+        first,
+        None,
+        None,
+        walls,
+        pair_count,
+        *out.values(),
+        first_of,
+        count_of,
+    )
     used = {name: values[pair_count : min(total, room)] for name, values in out.items()}
     return {**used, "total": total, "first_of": first_of, "count_of": count_of, "whole": out}
 
@@ -205,9 +221,7 @@ def test_too_little_room_still_counts_every_contact(room):
 def test_static_grains_meet_only_walls_that_can_yield():
     wall = Plane(material="steel")
     for wall_inverse_mass, expected in ((0.0, [1]), (2.0, [0, 1])):
-        found = touch(
-            [body(wall)], [[0, 0, 0.05]] * 2, 0.1, inverse_mass=[0.0, 1.0], wall_inverse_mass=wall_inverse_mass
-        )
+        found = touch([body(wall)], [[0, 0, 0.05]] * 2, 0.1, inverse_mass=[0.0, 1.0], wall_inverse_mass=wall_inverse_mass)
         assert_array_equal(found["a"], expected)
 
 

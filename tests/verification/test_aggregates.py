@@ -51,13 +51,29 @@ def test_momenta_survive_a_thousand_merges_and_splits():
     rng = np.random.default_rng(1)
     count = 40
     position = rng.uniform(-0.1, 0.1, (count, 3))
-    box = Body(name="bucket", kind="dynamic", mass=0.02, inertia=(1e-5, 2e-5, 3e-5), velocity=(0.1, -0.2, 0.3), spin=(3.0, 1.0, -2.0),
-               position=(0.05, 0.02, -0.01), walls=(Plane(material="stone", point=(0, 0, -1.0)),))  # fmt: skip
+    box = Body(
+        name="bucket",
+        kind="dynamic",
+        mass=0.02,
+        inertia=(1e-5, 2e-5, 3e-5),
+        velocity=(0.1, -0.2, 0.3),
+        spin=(3.0, 1.0, -2.0),
+        position=(0.05, 0.02, -0.01),
+        walls=(Plane(material="stone", point=(0, 0, -1.0)),),
+    )
     scene = Scene(
-        materials=(material(),), bodies=(box,),
-        grains=(Grains(material="stone", position=position, diameter=rng.uniform(0.5, 1.5, count) * D,
-                       velocity=rng.normal(0, 1, (count, 3)), spin=rng.normal(0, 30, (count, 3))),),
-    )  # fmt: skip
+        materials=(material(),),
+        bodies=(box,),
+        grains=(
+            Grains(
+                material="stone",
+                position=position,
+                diameter=rng.uniform(0.5, 1.5, count) * D,
+                velocity=rng.normal(0, 1, (count, 3)),
+                spin=rng.normal(0, 30, (count, 3)),
+            ),
+        ),
+    )
     bodies = make_bodies(scene)
     walls = WallTable.build(scene.all_bodies, scene.material_index, D)
     aggregates = Aggregates(bodies, walls, np.zeros(2, np.int32))
@@ -102,9 +118,10 @@ def test_a_rod_in_flight_precesses_and_falls(h):
     spin = np.array([20.0, 0.0, 6.0])
     velocity = np.array([0.3, 0.0, 2.0]) + np.cross(spin, position)
     scene = Scene(
-        materials=(material(),), gravity=Gravity(acceleration=(0, 0, -9.81)),
+        materials=(material(),),
+        gravity=Gravity(acceleration=(0, 0, -9.81)),
         grains=(Grains(material="stone", position=position, diameter=D, velocity=velocity, spin=np.tile(spin, (n, 1))),),
-    )  # fmt: skip
+    )
     sim = simulation(scene, h)
     apart = np.linalg.norm(np.diff(sim.position, axis=0), axis=1)
     sim.step()
@@ -141,9 +158,11 @@ def test_a_block_slides_down_an_incline():
     gravity = 9.81 * np.array([math.sin(slope), 0, -math.cos(slope)])
     stone = material(friction=mu)
     scene = Scene(
-        materials=(stone,), gravity=Gravity(acceleration=tuple(gravity)), walls=(Plane(material="stone"),),
+        materials=(stone,),
+        gravity=Gravity(acceleration=tuple(gravity)),
+        walls=(Plane(material="stone"),),
         grains=(Grains(material="stone", position=block(5, 4, 2, (0, 0, 0.01 * D)), diameter=D),),  # it lands as one
-    )  # fmt: skip
+    )
     sim = simulation(
         scene, h, {"split": ["contact"], "contact": {"approach": 5.0, "tangential": None}}, solver={"iterations": 200, "tolerance": 1e-10}
     )
@@ -168,9 +187,10 @@ def test_a_block_slides_down_an_incline():
 def test_grains_on_a_belt_ride_with_it_and_fall_off_its_end():
     belt = Box(material="stone", lower=(-0.5, -0.1, -0.05), upper=(0.1, 0.1, 0.0), side="outside", surface_velocity=(0.1, 0, 0))
     scene = Scene(
-        materials=(material(),), walls=(belt, Plane(material="stone", point=(0, 0, -0.3))),
+        materials=(material(),),
+        walls=(belt, Plane(material="stone", point=(0, 0, -0.3))),
         grains=(Grains(material="stone", position=block(3, 3, 1), diameter=D, velocity=np.tile([0.1, 0, 0], (9, 1))),),
-    )  # fmt: skip
+    )
     sim = simulation(scene, 2e-3, {"split": ["contact", "trial"]})
     for _ in range(20):
         sim.step()
@@ -191,7 +211,8 @@ def test_grains_in_a_drum_turn_with_it_and_keep_their_distances():
     motion = Motion(spin=(0, -0.5, 0))
     drum = Body(name="drum", kind="kinematic", motion=motion, walls=(Box(material="stone", lower=(-0.05,) * 3, upper=(0.05,) * 3),))
     scene = Scene(
-        materials=(material(friction=0.9),), bodies=(drum,),
+        materials=(material(friction=0.9),),
+        bodies=(drum,),
         grains=(Grains(material="stone", position=block(3, 3, 2, (0, 0, -0.05 + 0.01 * D)), diameter=D),),  # they land as one
     )
     sim = simulation(scene, 2e-3)
@@ -211,12 +232,19 @@ def test_grains_in_a_drum_turn_with_it_and_keep_their_distances():
 
 
 def test_a_falling_container_merges_with_its_load_and_keeps_its_momentum():
-    box = Body(name="bucket", kind="dynamic", mass=0.05, inertia=(1e-4, 1e-4, 1e-4),
-               walls=(Box(material="stone", lower=(-0.03, -0.03, 0.0), upper=(0.03, 0.03, 0.06), open=("+z",)),))  # fmt: skip
+    box = Body(
+        name="bucket",
+        kind="dynamic",
+        mass=0.05,
+        inertia=(1e-4, 1e-4, 1e-4),
+        walls=(Box(material="stone", lower=(-0.03, -0.03, 0.0), upper=(0.03, 0.03, 0.06), open=("+z",)),),
+    )
     scene = Scene(
-        materials=(material(),), bodies=(box,), gravity=Gravity(acceleration=(0, 0, -9.81)),
+        materials=(material(),),
+        bodies=(box,),
+        gravity=Gravity(acceleration=(0, 0, -9.81)),
         grains=(Grains(material="stone", position=block(3, 3, 2, (-0.01, -0.01, -1e-7)), diameter=D),),
-    )  # fmt: skip
+    )
     sim = simulation(scene)
     for _ in range(100):
         sim.step()
@@ -234,10 +262,12 @@ def pit(**more):
     """A bed in a box on which one grain falls."""
     bed = block(5, 5, 3, (-0.02, -0.02, 0.0))
     return Scene(
-        materials=(material(),), gravity=Gravity(acceleration=(0, 0, -9.81)),
+        materials=(material(),),
+        gravity=Gravity(acceleration=(0, 0, -9.81)),
         walls=(Box(material="stone", lower=(-0.026, -0.026, 0), upper=(0.027, 0.027, 1), open=("+z",)),),
-        grains=(Grains(material="stone", position=[*bed, (0.001, 0.002, 0.16)], diameter=D),), **more,
-    )  # fmt: skip
+        grains=(Grains(material="stone", position=[*bed, (0.001, 0.002, 0.16)], diameter=D),),
+        **more,
+    )
 
 
 def bits(sim):
@@ -297,12 +327,18 @@ def test_a_restart_and_threads_keep_the_bits(threads):
 
 def test_the_trial_lets_go_of_what_has_lost_its_support():
     """A stack beside a wall that is pulled away: nothing hits it, only the trial can see that it must fall."""
-    support = Body(name="table", kind="kinematic", motion=Motion(velocity=(0.5, 0, 0), start=0.2),
-                   walls=(Box(material="smooth", lower=(-0.02, -0.1, -0.02), upper=(0.2, 0.1, 0.0), side="outside"),))  # fmt: skip
+    support = Body(
+        name="table",
+        kind="kinematic",
+        motion=Motion(velocity=(0.5, 0, 0), start=0.2),
+        walls=(Box(material="smooth", lower=(-0.02, -0.1, -0.02), upper=(0.2, 0.1, 0.0), side="outside"),),
+    )
     scene = Scene(
-        materials=(material(), material(name="smooth", friction=0.0)), bodies=(support,),
-        walls=(Plane(material="stone", point=(0, 0, -0.2)),), grains=(Grains(material="stone", position=block(2, 2, 2), diameter=D),),
-    )  # fmt: skip
+        materials=(material(), material(name="smooth", friction=0.0)),
+        bodies=(support,),
+        walls=(Plane(material="stone", point=(0, 0, -0.2)),),
+        grains=(Grains(material="stone", position=block(2, 2, 2), diameter=D),),
+    )
     sim = simulation(scene, 2e-3, {"split": ["trial"], "trial": {"every": 1}})
     for _ in range(90):
         sim.step()
@@ -320,9 +356,11 @@ def test_the_trial_frees_a_grain_at_the_force_that_its_limit_says():
     rest = Scene(materials=stone, walls=floor, grains=(Grains(material="stone", position=block(1, 1, 1), diameter=D),))
     at_rest = Simulation(rest, make_settings({"time_step": h})).run(0.5).position.copy()  # at its law
     scene = Scene(
-        materials=stone, walls=floor, gravity=Gravity(acceleration=tuple(end), initial=tuple(start), ramp=ramp),
+        materials=stone,
+        walls=floor,
+        gravity=Gravity(acceleration=tuple(end), initial=tuple(start), ramp=ramp),
         grains=(Grains(material="stone", position=at_rest, diameter=D),),
-    )  # fmt: skip
+    )
     sim = simulation(scene, h, {"split": ["trial"], "trial": {"force": limit}})
     for _ in range(20):
         sim.step()
@@ -352,7 +390,6 @@ def test_no_gain_of_energy_in_a_reduced_bed():
     assert rise < 0.02 * (energy[0] - energy[-1])
 
 
-
 def shot(bed, size, reduction):
     """How deep [grain diameters] a ball four grains wide comes to rest in a bed that it hits at 2 m/s."""
     wide, top = 4 * D, np.sort(bed[:, 2])[-20:].mean() + D / 2
@@ -362,7 +399,7 @@ def shot(bed, size, reduction):
         materials=(material(youngs_modulus=6e6, friction=0.4),),
         walls=(Box(material="stone", lower=(0, 0, 0), upper=(side, side, 1), open=("+z",)),),
         grains=(Grains(material="stone", position=place, diameter=np.append(size, wide)),),
-    )  # fmt: skip
+    )
     settings = make_settings({"time_step": 2e-3, "stepper": {"solver": {"iterations": 150}, "reduction": reduction}})
     sim = Simulation(scene, settings)
     levels = []
@@ -382,7 +419,7 @@ def settled_bed(n, layers):
         materials=(material(youngs_modulus=6e6, friction=0.4),),
         walls=(Box(material="stone", lower=(0, 0, 0), upper=(side, side, 1), open=("+z",)),),
         grains=(Grains(material="stone", position=place, diameter=size),),
-    )  # fmt: skip
+    )
     sim = Simulation(scene, make_settings({"time_step": 2e-3, "stepper": {"solver": {"iterations": 60}}}))
     for _ in range(300):
         sim.step()

@@ -26,10 +26,16 @@ def gas(count=200, contacts=150, speed=1.0):
     normal = rng.normal(size=(contacts, 3))
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     return Snapshot.build(
-        SCENE, position=rng.uniform(0, 20 * D, (count, 3)), radius=rng.uniform(0.2, 0.6, count) * D, a=a, b=b, normal=normal,
-        velocity=speed * rng.normal(size=(count, 3)), normal_force=rng.exponential(size=contacts),
+        SCENE,
+        position=rng.uniform(0, 20 * D, (count, 3)),
+        radius=rng.uniform(0.2, 0.6, count) * D,
+        a=a,
+        b=b,
+        normal=normal,
+        velocity=speed * rng.normal(size=(count, 3)),
+        normal_force=rng.exponential(size=contacts),
         tangential_force=rng.normal(size=(contacts, 3)),
-    )  # fmt: skip
+    )
 
 
 def lattice(n, velocity=lambda x: np.zeros_like(x)):
@@ -40,10 +46,12 @@ def lattice(n, velocity=lambda x: np.zeros_like(x)):
 def inside(fields, width):
     """Cells more than ``width`` away from the edges, along the axes that are not integrated over."""
     g = fields.grid
-    return np.ix_(*[
-        (c > low + width) & (c < high - width) if n > 1 else [True]
-        for c, low, high, n in zip(g.centres, g.lower, g.upper, g.counts, strict=True)
-    ])  # fmt: skip
+    return np.ix_(
+        *[
+            (c > low + width) & (c < high - width) if n > 1 else [True]
+            for c, low, high, n in zip(g.centres, g.lower, g.upper, g.counts, strict=True)
+        ]
+    )
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -135,9 +143,14 @@ def test_stress_of_a_column_is_the_weight_above():
     mass = RHO * np.pi / 6 * D**3
     z = (np.arange(n) + 0.5) * D
     s = Snapshot.build(
-        SCENE, position=np.column_stack([np.zeros(n), np.zeros(n), z]), radius=D / 2, a=np.arange(n), b=np.arange(n) - 1,
-        normal=(0, 0, -1), normal_force=mass * G * np.arange(n, 0, -1),
-    )  # fmt: skip
+        SCENE,
+        position=np.column_stack([np.zeros(n), np.zeros(n), z]),
+        radius=D / 2,
+        a=np.arange(n),
+        b=np.arange(n) - 1,
+        normal=(0, 0, -1),
+        normal_force=mass * G * np.arange(n, 0, -1),
+    )
     grid = Grid(np.array([-D, -D, -10 * D]), np.array([D, D, 25 * D]), (1, 1, 140))
     z_cell = grid.centres[2]
     above = 0.5 * (1 + erf((z[None, :] - z_cell[:, None]) / (np.sqrt(2) * width))).sum(axis=1) * mass * G / (4 * D**2)

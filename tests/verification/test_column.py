@@ -16,9 +16,15 @@ def column(count, iterations, overlaps=None, law=None, **more):
     """A column of grains, touching or with given overlaps."""
     z = column_heights(np.zeros(count) if overlaps is None else overlaps)
     return make(
-        np.outer(z, (0, 0, 1)), walls=True, gravity=(0, 0, -G), law=law, friction=0.91, rolling_friction=0.32,
-        solver={"iterations": iterations}, **more,
-    )  # fmt: skip
+        np.outer(z, (0, 0, 1)),
+        walls=True,
+        gravity=(0, 0, -G),
+        law=law,
+        friction=0.91,
+        rolling_friction=0.32,
+        solver={"iterations": iterations},
+        **more,
+    )
 
 
 def test_overlaps_of_a_settled_column_are_hertz():

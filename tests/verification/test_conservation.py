@@ -33,8 +33,10 @@ def momenta(sim):
 
 
 MATERIALS = {
-    "smooth": {"friction": 0.0}, "friction": {"friction": 0.5}, "rolling": {"friction": 0.5, "rolling_friction": 0.3},
-}  # fmt: skip
+    "smooth": {"friction": 0.0},
+    "friction": {"friction": 0.5},
+    "rolling": {"friction": 0.5, "rolling_friction": 0.3},
+}
 
 
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])

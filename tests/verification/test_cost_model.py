@@ -19,7 +19,7 @@ from granum.analysis.cost_model import (
     shape_factor,
     smooth_step,
 )
-from granum.experiments.sn_table1 import CUT, compared_row, disagreements, printed_number
+from granum.papers.sn_table1 import CUT, compared_row, disagreements, printed_number
 
 SILO = System(width=9, height=50, inertial=0.1, tolerance=0.05, diameter=0.01, young=1e8)
 

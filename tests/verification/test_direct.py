@@ -102,9 +102,9 @@ def on_incline(angle, friction, rolling_friction=0.0):
     """The problem of a grain laid down at rest on an incline, pressed in as it should be."""
     rest = column_overlaps(1)[0] * np.cos(angle) ** (2 / 3)
     gravity = (G * np.sin(angle), 0, -G * np.cos(angle))
-    return ready(make(
-        [(0, 0, D / 2 - rest)], walls=True, gravity=gravity, friction=friction, rolling_friction=rolling_friction, guards=FREE
-    ))  # fmt: skip
+    return ready(
+        make([(0, 0, D / 2 - rest)], walls=True, gravity=gravity, friction=friction, rolling_friction=rolling_friction, guards=FREE)
+    )
 
 
 @pytest.mark.parametrize(("slope", "friction"), [(20.0, 0.5), (40.0, 0.2), (40.0, 0.0)])

@@ -34,9 +34,10 @@ def one(offset, impulse=(0.0, 0.0, 0.0), matrix=SPHERE, friction=MU):
 
 
 SOLVERS = {
-    "pgs": LocalPGS(iterations=50, tolerance=1e-14), "plain": LocalPGS(iterations=50, tolerance=1e-14, momentum=False),
+    "pgs": LocalPGS(iterations=50, tolerance=1e-14),
+    "plain": LocalPGS(iterations=50, tolerance=1e-14, momentum=False),
     "direct": LocalDirect(tolerance=1e-14),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -175,16 +176,27 @@ def test_file_is_laid_out_as_the_library_reads_it(tmp_path):
     write_fclib(tmp_path / "a.hdf5", FclibProblem(one(offset), title="slides", solution=np.array(impulse), guesses=(np.zeros(3),)))
     with h5py.File(tmp_path / "a.hdf5") as file:
         whole = {
-            "fclib_local/spacedim": [3], "fclib_local/W/m": [3], "fclib_local/W/n": [3], "fclib_local/W/nz": [-1],
-            "fclib_local/W/nzmax": [3], "fclib_local/W/p": [0, 1, 2, 3], "fclib_local/W/i": [0, 1, 2], "guesses/number_of_guesses": [1],
-        }  # fmt: skip
+            "fclib_local/spacedim": [3],
+            "fclib_local/W/m": [3],
+            "fclib_local/W/n": [3],
+            "fclib_local/W/nz": [-1],
+            "fclib_local/W/nzmax": [3],
+            "fclib_local/W/p": [0, 1, 2, 3],
+            "fclib_local/W/i": [0, 1, 2],
+            "guesses/number_of_guesses": [1],
+        }
         for name, value in whole.items():
             assert file[name].dtype == np.int32
             assert file[name][()].tolist() == value
         real = {
-            "fclib_local/W/x": [2, 7, 7], "fclib_local/vectors/q": offset, "fclib_local/vectors/mu": [MU], "solution/r": impulse,
-            "solution/u": velocity, "guesses/1/u": offset, "guesses/1/r": [0, 0, 0],
-        }  # fmt: skip
+            "fclib_local/W/x": [2, 7, 7],
+            "fclib_local/vectors/q": offset,
+            "fclib_local/vectors/mu": [MU],
+            "solution/r": impulse,
+            "solution/u": velocity,
+            "guesses/1/u": offset,
+            "guesses/1/r": [0, 0, 0],
+        }
         for name, value in real.items():
             assert file[name].dtype == np.float64
             assert_allclose(file[name][()], value, atol=1e-15)

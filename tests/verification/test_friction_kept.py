@@ -16,9 +16,18 @@ FRICTION = (0.05, 0.3, 0.9)
 def test_slope_of_a_drum_grows_with_friction(start):
     angles = []
     for friction in FRICTION:
-        scene = make_scene("drum", {
-            "kind": "smooth", "count": 250, "width": 16, "length": 4, "speed": 1.0, "friction": friction, "rolling_friction": 0.0,
-        })  # fmt: skip
+        scene = make_scene(
+            "drum",
+            {
+                "kind": "smooth",
+                "count": 250,
+                "width": 16,
+                "length": 4,
+                "speed": 1.0,
+                "friction": friction,
+                "rolling_friction": 0.0,
+            },
+        )
         sim = Simulation(scene, make_settings(scene.run, {"stepper": {"warm_start": start}}))
         sim.run(scene.parameters["starts"] + 1.0)
         seen = []

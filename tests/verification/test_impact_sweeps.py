@@ -29,9 +29,25 @@ def test_what_sleeps_has_nothing_to_do(monkeypatch):
         fixed = list(p.for_sweeps())
         fixed[11] = fixed[12] = 0.0  # nothing is soft
         run(
-            team, iterate, things, *fixed, 20_000, 1e-13, True, int(Order.COLOUR), False, 0, True, body, data, np.zeros_like(p.body_before),
-            np.zeros_like(p.before), p.sums.copy(), np.zeros((0, 4)), np.zeros(3),
-        )  # fmt: skip
+            team,
+            iterate,
+            things,
+            *fixed,
+            20_000,
+            1e-13,
+            True,
+            int(Order.COLOUR),
+            False,
+            0,
+            True,
+            body,
+            data,
+            np.zeros_like(p.body_before),
+            np.zeros_like(p.before),
+            p.sums.copy(),
+            np.zeros((0, 4)),
+            np.zeros(3),
+        )
         result = run(team, kernel, things, *args)
         assert_allclose(p.body, body, rtol=0, atol=1e-7)
         seen.append(np.abs(body - p.body).max())
@@ -49,9 +65,14 @@ def test_small_impacts_pass_on_small_changes():
     u, size = 1.0, 10 * D
     position = [(-D / 2 - size / 2 - 0.1 * D, 0, 0), (0, 0, 0), (size, 0, 0)]
     sim = make(
-        position, velocity=[(u, 0, 0), (0, 0, 0), (0, 0, 0)], diameter=[D, size, size], restitution=1.0, friction=0.0, guards=FREE,
+        position,
+        velocity=[(u, 0, 0), (0, 0, 0), (0, 0, 0)],
+        diameter=[D, size, size],
+        restitution=1.0,
+        friction=0.0,
+        guards=FREE,
         youngs_modulus=1e10,
-    )  # fmt: skip
+    )
     light, heavy = sim.bodies.mass[:2]
     limit = FINE * sim.settings.stepper.impact_tolerance * sim.settings.stepper.impact_velocity
     assert sim.step().impacts == 1

@@ -33,9 +33,12 @@ def two_spheres(e, speed, phase, size_b=D):
     gap = phase * speed * H
     axis = np.array([0.6, 0.0, 0.8])
     return make(
-        [np.zeros(3), ((D + size_b) / 2 + gap) * axis], velocity=[0.7 * speed * axis, -0.3 * speed * axis],
-        diameter=[D, size_b], restitution=e, guards=FREE,
-    ), axis  # fmt: skip
+        [np.zeros(3), ((D + size_b) / 2 + gap) * axis],
+        velocity=[0.7 * speed * axis, -0.3 * speed * axis],
+        diameter=[D, size_b],
+        restitution=e,
+        guards=FREE,
+    ), axis
 
 
 @pytest.mark.parametrize("e", RESTITUTION)
@@ -98,8 +101,13 @@ def test_bounce_under_gravity(e):
     for speed in SPEEDS:
         for phase in PHASES:
             sim = make(
-                (0, 0, D / 2 + phase * speed * H), velocity=(0, 0, -speed), walls=True, restitution=e, gravity=(0, 0, -G), guards=FREE,
-            )  # fmt: skip
+                (0, 0, D / 2 + phase * speed * H),
+                velocity=(0, 0, -speed),
+                walls=True,
+                restitution=e,
+                gravity=(0, 0, -G),
+                guards=FREE,
+            )
             while not sim.contacts.contact_count:
                 hit = sim.velocity[0, 2]
                 sim.step()

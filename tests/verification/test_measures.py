@@ -58,9 +58,15 @@ def sliding(force, slip, **changes) -> Snapshot:
     """Grain 1 on grain 0, pressed by its weight times ten: friction ``force`` [mu f_n] on it, moving with ``slip`` [m/s]."""
     f_n = 10 * M * G
     given = {
-        "position": [[0, 0, 0], [0, 0, D]], "radius": D / 2, "velocity": [[0, 0, 0], slip], "a": [0], "b": [1], "normal": [[0, 0, 1.0]],
-        "normal_force": f_n, "tangential_force": 0.5 * f_n * np.atleast_2d(force),
-    }  # fmt: skip
+        "position": [[0, 0, 0], [0, 0, D]],
+        "radius": D / 2,
+        "velocity": [[0, 0, 0], slip],
+        "a": [0],
+        "b": [1],
+        "normal": [[0, 0, 1.0]],
+        "normal_force": f_n,
+        "tangential_force": 0.5 * f_n * np.atleast_2d(force),
+    }
     return Snapshot.build(Scene(materials=(GLASS,)), **given | changes)
 
 
@@ -85,9 +91,16 @@ def test_slide_errors_skip_what_sticks_is_weak_or_frictionless():
     assert len(slide_errors(large).size) == 1
     scene = Scene(materials=(GLASS, ICE), pairs=(MaterialPair(materials=("glass", "ice"), friction=0.0),))
     on_ice = Snapshot.build(
-        scene, position=[[0, 0, 0], [0, 0, D]], radius=D / 2, material=[0, 1], velocity=[[0, 0, 0], [1, 0, 0]], a=[0], b=[1],
-        normal=[[0, 0, 1.0]], normal_force=1.0,
-    )  # fmt: skip
+        scene,
+        position=[[0, 0, 0], [0, 0, D]],
+        radius=D / 2,
+        material=[0, 1],
+        velocity=[[0, 0, 0], [1, 0, 0]],
+        a=[0],
+        b=[1],
+        normal=[[0, 0, 1.0]],
+        normal_force=1.0,
+    )
     assert len(slide_errors(on_ice).size) == 0
     no_force = slide_errors(sliding([0, 0, 0], [1, 0, 0]))
     assert_array_equal(no_force.size, [-1])
@@ -98,10 +111,16 @@ def test_slide_errors_skip_what_sticks_is_weak_or_frictionless():
 def test_overlaps_counts_and_coordination():
     shot = Snapshot.build(
         Scene(materials=(GLASS,), walls=(Plane(material="glass"),)),
-        position=[[0, 0, 0.5], [0, 0, 1.25], [5, 5, 5]], radius=[0.5, 0.25, 0.5],
-        a=[0, 0, 1], b=[1, -1, -1], normal=[[0, 0, 1.0], [0, 0, -1.0], [0, 0, -1.0]], overlap=[0.05, 0.05, 0.01],
-        normal_force=[1, 1, 0.0], tangential_force=[[0.5, 0, 0], [0.1, 0, 0], [0, 0, 0]], rebounding=[False, False, True],
-    )  # fmt: skip
+        position=[[0, 0, 0.5], [0, 0, 1.25], [5, 5, 5]],
+        radius=[0.5, 0.25, 0.5],
+        a=[0, 0, 1],
+        b=[1, -1, -1],
+        normal=[[0, 0, 1.0], [0, 0, -1.0], [0, 0, -1.0]],
+        overlap=[0.05, 0.05, 0.01],
+        normal_force=[1, 1, 0.0],
+        tangential_force=[[0.5, 0, 0], [0.1, 0, 0], [0, 0, 0]],
+        rebounding=[False, False, True],
+    )
     assert_allclose(overlap_ratio(shot), [0.1, 0.05, 0.02])
     spread = Spread.of(overlap_ratio(shot))
     assert (spread.count, spread.mean, spread.largest) == (3, pytest.approx(0.17 / 3), pytest.approx(0.1))
@@ -119,9 +138,14 @@ def test_kinetic_energy_in_units_of_n_m_g_d():
     """Grains that roll with v: (1/2)(1 + 2/5) m v^2 each."""
     v = 0.3
     shot = Snapshot.build(
-        Scene(materials=(GLASS,)), time=2.0, position=lattice(3, 1, 1), radius=D / 2, velocity=[[v, 0, 0]] * 3,
-        spin=[[0, 2 * v / D, 0]] * 3, held=[False, False, True],
-    )  # fmt: skip
+        Scene(materials=(GLASS,)),
+        time=2.0,
+        position=lattice(3, 1, 1),
+        radius=D / 2,
+        velocity=[[v, 0, 0]] * 3,
+        spin=[[0, 2 * v / D, 0]] * 3,
+        held=[False, False, True],
+    )
     assert kinetic_energy(shot) == pytest.approx(2 * 0.7 * M * v**2)
     assert scaled_kinetic_energy(shot) == pytest.approx(0.7 * v**2 / (G * D))
     series = energy_series([shot, shot])
@@ -344,9 +368,15 @@ def filled_tube(pressure, shear=0.0, d: float = D, around: int = 40) -> Snapshot
     force = pressure(z) * perimeter * d / around
     n = len(z)
     return Snapshot.build(
-        scene, position=(radius - d / 2) * out + np.outer(z, [0, 0, 1]) - [0, 0, 2], radius=d / 2, a=np.arange(n), b=np.full(n, -1),
-        normal=out, normal_force=force, tangential_force=-np.outer(shear * force, [0, 0, 1]),
-    )  # fmt: skip
+        scene,
+        position=(radius - d / 2) * out + np.outer(z, [0, 0, 1]) - [0, 0, 2],
+        radius=d / 2,
+        a=np.arange(n),
+        b=np.full(n, -1),
+        normal=out,
+        normal_force=force,
+        tangential_force=-np.outer(shear * force, [0, 0, 1]),
+    )
 
 
 def test_hydrostatic_wall_pressure():
@@ -450,10 +480,16 @@ def test_loads_add_up_and_know_their_holders():
     scene = Scene(materials=(GLASS,), walls=(Box(material="glass", lower=(0, 0, 0), upper=(1, 1, 1)),))
     w = M * G
     shot = Snapshot.build(
-        scene, position=[[D / 2, 0.5, 3 * D / 2], [D / 2, 0.5, D / 2]], radius=D / 2, held=[False, True], a=[1, 0, 0, 1], b=[0, -1, -1, -1],
-        normal=[[0, 0, 1.0], [-1.0, 0, 0], [0, 0, 1.0], [0, 0, -1.0]], normal_force=[1.2 * w, 5 * w, 0.5 * w, 7 * w],
+        scene,
+        position=[[D / 2, 0.5, 3 * D / 2], [D / 2, 0.5, D / 2]],
+        radius=D / 2,
+        held=[False, True],
+        a=[1, 0, 0, 1],
+        b=[0, -1, -1, -1],
+        normal=[[0, 0, 1.0], [-1.0, 0, 0], [0, 0, 1.0], [0, 0, -1.0]],
+        normal_force=[1.2 * w, 5 * w, 0.5 * w, 7 * w],
         tangential_force=[[0, 0, 0], [0, 0, -0.3 * w], [0, 0, 0], [0, 0, 0]],
-    )  # fmt: skip
+    )
     found = loads(shot)
     assert_allclose([found.weight, found.held, found.side, found.ceiling, found.floor], [w, 1.2 * w, 0.3 * w, -0.5 * w, 0])
     assert found.carried == pytest.approx(w)

@@ -18,9 +18,17 @@ def platen(position, mass=0.2, velocity=(0, 0, 0), spin=(0, 0, 0), orientation=(
     box = Box(material="m", lower=(-0.05, -0.05, -0.005), upper=(0.05, 0.05, 0.005), side="outside")
     inertia = tuple(mass / 12 * np.array([0.1**2 + 0.01**2, 0.1**2 + 0.01**2, 0.1**2 + 0.1**2]))
     return Body(
-        name="platen", kind="dynamic", position=position, mass=mass, inertia=inertia, velocity=velocity, spin=spin,
-        orientation=orientation, walls=(box,), force=force,
-    )  # fmt: skip
+        name="platen",
+        kind="dynamic",
+        position=position,
+        mass=mass,
+        inertia=inertia,
+        velocity=velocity,
+        spin=spin,
+        orientation=orientation,
+        walls=(box,),
+        force=force,
+    )
 
 
 def total_momenta(sim):
@@ -41,9 +49,14 @@ def on_four_grains(height, grain_height=D / 2, friction=0.5, **body):
     """A plate of 0.2 kg whose lower face is at ``height``, above four grains on a floor, after 1 s."""
     position = [(x, y, grain_height) for x in (-0.03, 0.03) for y in (-0.03, 0.03)]
     sim = make(
-        position, walls=True, gravity=(0, 0, -G), friction=friction, rolling_friction=0.2 * friction, solver={"iterations": 300},
+        position,
+        walls=True,
+        gravity=(0, 0, -G),
+        friction=friction,
+        rolling_friction=0.2 * friction,
+        solver={"iterations": 300},
         bodies=[platen((0, 0, height + 0.005), **body)],
-    )  # fmt: skip
+    )
     sim.run(1.0)
     assert (sim.contacts.b == -2).sum() == 4
     return sim, sim.contacts.b == -2
@@ -86,9 +99,16 @@ def test_constant_force_on_a_platen_is_carried():
 def test_grain_and_free_platen_exchange_momentum(e, friction, rolling):
     """Off-centre, oblique, both free: linear and angular momentum of the two together keep their values."""
     sim = make(
-        (0.03, 0.01, 0.02), velocity=(0.3, -0.1, -1.0), spin=(5, 2, 3), restitution=e, friction=friction, rolling_friction=rolling,
-        bodies=[platen((0, 0, 0), mass=0.05, spin=(0.5, 1.0, 2.0), velocity=(0.0, 0.1, 0.0))], guards=FREE, h=0.001,
-    )  # fmt: skip
+        (0.03, 0.01, 0.02),
+        velocity=(0.3, -0.1, -1.0),
+        spin=(5, 2, 3),
+        restitution=e,
+        friction=friction,
+        rolling_friction=rolling,
+        bodies=[platen((0, 0, 0), mass=0.05, spin=(0.5, 1.0, 2.0), velocity=(0.0, 0.1, 0.0))],
+        guards=FREE,
+        h=0.001,
+    )
     before = total_momenta(sim)
     energy = None
     hits = 0
@@ -144,9 +164,16 @@ def test_rotating_plate_takes_its_grain_along():
     for friction, held in ((0.5, True), (0.02, False)):  # w^2 R / g = 0.04
         table = Body(name="table", kind="kinematic", motion=Motion(spin=(0, 0, w)), walls=(Plane(material="m"),))
         sim = make(
-            (radius, 0, D / 2 - column_overlaps(1)[0]), velocity=(0, w * radius, 0), spin=(0, 0, w), bodies=[table], gravity=(0, 0, -G),
-            friction=friction, rolling_friction=10.0, h=0.001, guards=FREE,
-        )  # fmt: skip
+            (radius, 0, D / 2 - column_overlaps(1)[0]),
+            velocity=(0, w * radius, 0),
+            spin=(0, 0, w),
+            bodies=[table],
+            gravity=(0, 0, -G),
+            friction=friction,
+            rolling_friction=10.0,
+            h=0.001,
+            guards=FREE,
+        )
         sim.run(1.0)
         out = np.linalg.norm(sim.position[0, :2])
         if held:
@@ -178,8 +205,11 @@ def test_belt_spins_a_grain_that_may_roll():
     """Without rolling resistance the grain rolls: the belt's speed at the contact, 2/7 of it at the centre."""
     belt = 0.5
     sim = make(
-        (0, 0, D / 2 - column_overlaps(1)[0]), walls=[Plane(material="m", surface_velocity=(belt, 0, 0))], gravity=(0, 0, -G), friction=0.3,
-    )  # fmt: skip
+        (0, 0, D / 2 - column_overlaps(1)[0]),
+        walls=[Plane(material="m", surface_velocity=(belt, 0, 0))],
+        gravity=(0, 0, -G),
+        friction=0.3,
+    )
     sim.run(0.5)
     assert_allclose(sim.velocity[0], (2 / 7 * belt, 0, 0), rtol=1e-6, atol=1e-9)
     assert_allclose(sim.velocity[0] + np.cross(sim.spin[0], (0, 0, -D / 2)), (belt, 0, 0), rtol=1e-6, atol=1e-9)
@@ -189,9 +219,11 @@ def test_gravity_grows_along_its_ramp():
     """g(t) grows linearly in the ramp: v(t) = g t^2 / (2 T) in free fall, with g taken at the start of each step."""
     ramp = 0.5
     scene = Scene(
-        materials=[Material(name="m")], grains=[Grains(material="m", position=[[0, 0, 5.0]], diameter=D)],
-        gravity=Gravity(acceleration=(0, 0, -G), ramp=ramp), world=((-1, -1, -9), (1, 1, 9)),
-    )  # fmt: skip
+        materials=[Material(name="m")],
+        grains=[Grains(material="m", position=[[0, 0, 5.0]], diameter=D)],
+        gravity=Gravity(acceleration=(0, 0, -G), ramp=ramp),
+        world=((-1, -1, -9), (1, 1, 9)),
+    )
     sim = Simulation(scene, make_settings({"time_step": H}))
     sim.run(ramp)
     n = round(ramp / H)

@@ -17,7 +17,7 @@ from tests.reference.problems import PROBLEMS, after, kept, put_back, ready, til
 from tests.reference.scenes import FREE, D, G, column_heights, column_overlaps, make
 
 EXACT = 1e-11  # [m/s] residual
-STIFF = 1e9    # [Pa]
+STIFF = 1e9  # [Pa]
 
 
 def impulses(problem):
@@ -32,7 +32,7 @@ def resting_column(count, bodies=()):
     position = np.outer(column_heights(column_overlaps(count, youngs_modulus=STIFF)), (0.0, 0.0, 1.0))
     return make(
         position, walls=True, bodies=bodies, gravity=(0, 0, -G), youngs_modulus=STIFF, guards=FREE, stepper={"warm_start": {"name": "none"}}
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("name", ["column", "box", "stirred box", "platen", "impact"])
@@ -70,9 +70,13 @@ def test_a_body_with_full_inertia_does_not_spoil_the_layers():
     """It has no radius and lies in no layer: a plate on a column of 60 costs a few sweeps, not the layers."""
     top = column_heights(column_overlaps(60, youngs_modulus=STIFF))[-1] + D / 2
     plate = Body(
-        name="plate", kind="dynamic", mass=1e-3, inertia=(1e-7, 1e-7, 2e-7), position=(0.0, 0.0, top - 1e-7 + D / 8),
+        name="plate",
+        kind="dynamic",
+        mass=1e-3,
+        inertia=(1e-7, 1e-7, 2e-7),
+        position=(0.0, 0.0, top - 1e-7 + D / 8),
         walls=(Box(material="m", lower=(-D, -D, -D / 8), upper=(D, D, D / 8), side="outside"),),
-    )  # fmt: skip
+    )
     sim = resting_column(60, bodies=[plate])
     problem = ready(sim)
     assert problem.one_by_one == 1

@@ -19,9 +19,13 @@ def test_tangential_restitution(e, friction, direction):
     limit = 3.5 * friction * (1 + e)
     for tangent in limit * np.array([0.2, 0.7, 0.99, 1.01, 1.5, 4.0]):
         sim = make(
-            (0, 0, D / 2 + 0.2 * speed * H), velocity=speed * tangent * along - (0, 0, speed), walls=True, restitution=e,
-            friction=friction, guards=FREE,
-        )  # fmt: skip
+            (0, 0, D / 2 + 0.2 * speed * H),
+            velocity=speed * tangent * along - (0, 0, speed),
+            walls=True,
+            restitution=e,
+            friction=friction,
+            guards=FREE,
+        )
         sim.step()
         sim.step()
         for _ in range(3):

@@ -14,12 +14,7 @@ from granum.quasistatic.neighbours import find_pairs
 from granum.scene.cell import Cell
 from tests.reference.packings import all_images, energy_of, gradient_of, plain_energy, scattered
 
-CASES = [
-    (count, dim, alpha, lean)
-    for count, lean in ((3, 0.0), (3, 0.37), (12, -0.45))
-    for dim in (2, 3)
-    for alpha in (2.0, 2.5, 3.0)
-]
+CASES = [(count, dim, alpha, lean) for count, lean in ((3, 0.0), (3, 0.37), (12, -0.45)) for dim in (2, 3) for alpha in (2.0, 2.5, 3.0)]
 
 
 def differences(function, x, h):

@@ -50,9 +50,14 @@ def gas(stepper, shift=(0.0, 0.0, 0.0), dim=3, count=60, **scene):
     x = x[rng.permutation(len(x))[:count]] + rng.uniform(-1, 1, (count, 3)) * 0.1 * D
     diameter = np.where(np.arange(count) % 2, D, 0.8 * D)
     return in_cell(
-        x + shift, (L,) * dim, stepper=stepper, diameter=diameter, velocity=0.5 * rng.standard_normal((count, 3)),
-        spin=10 * rng.standard_normal((count, 3)), **scene,
-    )  # fmt: skip
+        x + shift,
+        (L,) * dim,
+        stepper=stepper,
+        diameter=diameter,
+        velocity=0.5 * rng.standard_normal((count, 3)),
+        spin=10 * rng.standard_normal((count, 3)),
+        **scene,
+    )
 
 
 def bed(stepper="nonsmooth", **run):
@@ -62,9 +67,17 @@ def bed(stepper="nonsmooth", **run):
     x = np.stack(np.meshgrid(side, side, np.arange(4) * 1.1 * D + 0.6 * D, indexing="ij"), axis=-1).reshape(-1, 3)[:60]
     x[:, :2] += rng.uniform(-0.04, 0.04, (len(x), 2)) * D
     return in_cell(
-        x, (4.4 * D, 4.4 * D), stepper=stepper, diameter=D, gravity=(0, 0, -G), walls=True, guards=GUARDED, rolling_friction=0.1,
-        restitution=0.2, run=run,
-    )  # fmt: skip
+        x,
+        (4.4 * D, 4.4 * D),
+        stepper=stepper,
+        diameter=D,
+        gravity=(0, 0, -G),
+        walls=True,
+        guards=GUARDED,
+        rolling_friction=0.1,
+        restitution=0.2,
+        run=run,
+    )
 
 
 @pytest.mark.parametrize("stepper", STEPPERS)

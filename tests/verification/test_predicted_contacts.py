@@ -54,9 +54,7 @@ def test_bed_rests_whatever_its_stiffness(youngs_modulus):
     position = (site + 0.5) * 1.1 * D + rng.uniform(-0.04, 0.04, (64, 3)) * D
     side = 4.4 * D
     walls = (Box(material="m", lower=(0, 0, 0), upper=(side, side, 2 * side), open=("+z",)),)
-    sim = make(
-        position, walls=walls, gravity=(0, 0, -G), youngs_modulus=youngs_modulus, rolling_friction=0.1, guards=FREE
-    )
+    sim = make(position, walls=walls, gravity=(0, 0, -G), youngs_modulus=youngs_modulus, rolling_friction=0.1, guards=FREE)
     sim.run(2.0)
     carried, hits = [], 0
     before = sim.position.copy()
@@ -179,7 +177,7 @@ TARGETS = {
         lambda x: (np.abs(x[..., :2]) > 4 * D).any(axis=-1) | (np.abs(x[..., 2]) > D),
     ),
     "sheet": ([SHEET], lambda x: (x[..., 2] > 0) | (np.abs(x[..., :2]) > 0.9).any(axis=-1)),
-}  # fmt: skip
+}
 
 
 def shoot(kind, rng, steps=30):
@@ -247,9 +245,11 @@ def test_fast_wall_does_not_pass_through_grains():
     plate = Body(name="plate", kind="kinematic", motion=Motion(velocity=(0, 0, speed)), walls=(SHEET,), position=(0.1, 0.1, -3 * D))
     material = Material(name="m", restitution=0.5, friction=0.0)
     scene = Scene(
-        materials=[material], bodies=[plate], grains=[Grains(material="m", position=[(0, 0, 0)], diameter=D)],
+        materials=[material],
+        bodies=[plate],
+        grains=[Grains(material="m", position=[(0, 0, 0)], diameter=D)],
         gravity=Gravity(acceleration=(0, 0, 0)),
-    )  # fmt: skip
+    )
     sim = Simulation(scene, make_settings({"time_step": H, "guards": FREE}))
     sim.run(4 * H)
     assert_allclose(sim.velocity[0], (0, 0, 1.5 * speed), rtol=1e-9, atol=1e-9)

@@ -38,9 +38,9 @@ def simulation(of, h=1e-3, split=("contact", "trial")):
 
 def plate(**given):
     """A dynamic body with the floor z = 0 of its frame."""
-    return Body(**({
-        "name": "plate", "kind": "dynamic", "mass": 0.05, "inertia": (2e-5, 2e-5, 2e-5), "walls": (Plane(material="stone"),)
-    } | given))  # fmt: skip
+    return Body(
+        **({"name": "plate", "kind": "dynamic", "mass": 0.05, "inertia": (2e-5, 2e-5, 2e-5), "walls": (Plane(material="stone"),)} | given)
+    )
 
 
 def test_a_run_restored_just_before_grains_of_an_aggregate_leave():
@@ -77,8 +77,9 @@ def test_what_lay_on_grains_that_left_falls(split):
 
 def test_two_plates_part_when_nothing_is_between_them():
     """Two dynamic walls on one lump: when a sensor has freed all grains, neither holds the other, and the level is not negative."""
-    low, high = plate(name="low", position=(0, 0, 1e-7)), plate(
-        name="high", position=(0, 0, 0.03 - 1e-7), walls=(Plane(material="stone", normal=(0, 0, -1)),)
+    low, high = (
+        plate(name="low", position=(0, 0, 1e-7)),
+        plate(name="high", position=(0, 0, 0.03 - 1e-7), walls=(Plane(material="stone", normal=(0, 0, -1)),)),
     )
     sensor = BallSensor(centre=(0, 0, 0.2), radius=0.1)
     sim = simulation(

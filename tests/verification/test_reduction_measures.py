@@ -146,7 +146,7 @@ def test_speed_up_of_the_model():
     assert 4.5 < predicted_speed_up(0.7, 0.01) < 5.0
     assert 30 < predicted_speed_up(0.95, 0.01) < 50
     assert_allclose(contact_overhead([1, 8, 1000], 0.5), [0.5, 0.25, 0.05])
-    assert_allclose(trial_overhead(0.5, 4.0), 0.5 ** (4 / 3) / 4)   # 'about 0.1'
+    assert_allclose(trial_overhead(0.5, 4.0), 0.5 ** (4 / 3) / 4)  # 'about 0.1'
     assert_allclose(overhead_of(0.8, predicted_speed_up(0.8, 0.03)), 0.03)
 
 

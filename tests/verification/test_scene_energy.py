@@ -37,14 +37,20 @@ def test_gradient_is_the_derivative_of_the_energy(law):
     rng = np.random.default_rng(4)
     hard = Material(name="hard", density=3000, youngs_modulus=4e6)
     scene = Scene(
-        materials=[SOFT, hard], law=LinearContact(stiffness=300.0) if law == "linear" else make_scene("column").law,
-        walls=[Box(material="hard", lower=(-0.05, -0.05, 0.0), upper=(0.05, 0.05, 0.2), open=("+z",)),
-               Cylinder(material="soft", centre=(0, 0, 0.1), axis=(0, 0, 1), radius=0.06, length=0.3),
-               Plane(material="hard", point=(0, 0, 0.01), normal=(0.0, 0.6, 0.8))],
-        grains=[Grains(material="soft", position=rng.uniform((-0.05, -0.05, 0), (0.05, 0.05, 0.09), (40, 3)),
-                       diameter=rng.uniform(0.015, 0.03, 40)),
-                Grains(material="hard", position=[[0, 0, 0.03]], diameter=0.03, static=True)],
-    )  # fmt: skip
+        materials=[SOFT, hard],
+        law=LinearContact(stiffness=300.0) if law == "linear" else make_scene("column").law,
+        walls=[
+            Box(material="hard", lower=(-0.05, -0.05, 0.0), upper=(0.05, 0.05, 0.2), open=("+z",)),
+            Cylinder(material="soft", centre=(0, 0, 0.1), axis=(0, 0, 1), radius=0.06, length=0.3),
+            Plane(material="hard", point=(0, 0, 0.01), normal=(0.0, 0.6, 0.8)),
+        ],
+        grains=[
+            Grains(
+                material="soft", position=rng.uniform((-0.05, -0.05, 0), (0.05, 0.05, 0.09), (40, 3)), diameter=rng.uniform(0.015, 0.03, 40)
+            ),
+            Grains(material="hard", position=[[0, 0, 0.03]], diameter=0.03, static=True),
+        ],
+    )
     energy = SceneEnergy(scene, make_bodies(scene))
     x = energy.start
     g = np.empty_like(x)
@@ -89,9 +95,12 @@ def test_what_is_relaxed_stays_at_rest_in_a_run():
 def test_grains_in_a_cell_meet_across_its_faces():
     """Two grains pressed against each other through both faces of a cell share the room, and a floor carries them."""
     scene = Scene(
-        materials=[SOFT], law=LinearContact(stiffness=1e3), cell=Cell(vectors=(0.0399, 0.2)), walls=[Plane(material="soft")],
+        materials=[SOFT],
+        law=LinearContact(stiffness=1e3),
+        cell=Cell(vectors=(0.0399, 0.2)),
+        walls=[Plane(material="soft")],
         grains=[Grains(material="soft", position=[[0.001, 0.1, 0.01], [0.0185, 0.1, 0.01]], diameter=0.02)],
-    )  # fmt: skip
+    )
     with pytest.raises(InputError, match=r"2\.5 of the largest diameter"):
         relax_run(scene)
     three = Grains(material="soft", position=[[0.001, 0.1, 0.01], [0.0195, 0.1, 0.01], [0.039, 0.1, 0.01]], diameter=0.02)

@@ -22,9 +22,11 @@ FALL = G * H * H * STEPS * (STEPS + 1) / 2  # [m] of a grain from rest: x += h v
 def flying(*places: tuple[float, float, float], gravity: float = G, **reduction) -> Simulation:
     """Grains in the air over a floor, with a window of five steps."""
     scene = Scene(
-        materials=[GLASS], walls=[Plane(material="glass")], gravity=Gravity(acceleration=(0, 0, -gravity)),
+        materials=[GLASS],
+        walls=[Plane(material="glass")],
+        gravity=Gravity(acceleration=(0, 0, -gravity)),
         grains=[Grains(material="glass", diameter=D, position=places)],
-    )  # fmt: skip
+    )
     policy = Reduction(split=("contact",), shadow=STEPS, **reduction)
     return Simulation(scene, Settings(time_step=H, stepper=Nonsmooth(reduction=policy)))
 

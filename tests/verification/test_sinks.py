@@ -85,9 +85,17 @@ def test_threads_are_bit_equal_across_removals(monkeypatch):
 @pytest.mark.slow
 def test_a_sink_in_a_cell_takes_grains_that_ran_on():
     """In a cell that repeats along x positions run on; a sink is where it stands in the cell."""
-    sim = hopper(count=10, walls=[], cell=Cell(vectors=[[0.1]]), sinks=[], gravity={"acceleration": (0, 0, 0)}, emitters=[], grains=[
-        {"material": "stone", "position": [[0.05, 0, 0], [0.05, 0.05, 0]], "diameter": 0.005, "velocity": [[1, 0, 0], [1, 0, 0]]},
-    ])  # fmt: skip
+    sim = hopper(
+        count=10,
+        walls=[],
+        cell=Cell(vectors=[[0.1]]),
+        sinks=[],
+        gravity={"acceleration": (0, 0, 0)},
+        emitters=[],
+        grains=[
+            {"material": "stone", "position": [[0.05, 0, 0], [0.05, 0.05, 0]], "diameter": 0.005, "velocity": [[1, 0, 0], [1, 0, 0]]},
+        ],
+    )
     scene = sim.scene.changed(sinks=[{"region": {"shape": "ball", "centre": (0.02, 0, 0), "radius": 0.01}}])
     sim = Simulation(scene, sim.settings)
     while sim.time < 0.1:

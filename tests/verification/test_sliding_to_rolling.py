@@ -16,9 +16,13 @@ def test_launched_sphere_ends_at_five_sevenths(friction, direction):
     v0 = 0.8
     along = np.array([np.cos(direction), np.sin(direction), 0])
     sim = make(
-        (0, 0, D / 2 - column_overlaps(1)[0]), velocity=v0 * along, walls=True, gravity=(0, 0, -G), friction=friction,
+        (0, 0, D / 2 - column_overlaps(1)[0]),
+        velocity=v0 * along,
+        walls=True,
+        gravity=(0, 0, -G),
+        friction=friction,
         guards={"on_lost": "off"},
-    )  # fmt: skip
+    )
     sim.run(2 / 7 * v0 / (friction * G) * 0.9)  # still sliding: v' = -mu g
     assert_allclose(sim.velocity[0] @ along, v0 - friction * G * sim.time, rtol=1e-9)
     sim.run(1.5)

@@ -36,12 +36,13 @@ def test_grain_rests_on_static_grains():
     place = np.array([(np.cos(a), np.sin(a), 0.0) for a in (0.0, 2 * np.pi / 3, 4 * np.pi / 3)]) * 0.99 * D / np.sqrt(3)
     material = Material(name="m", density=3700, youngs_modulus=6e6, restitution=0.2, friction=0.5, rolling_friction=0.1)
     scene = Scene(
-        materials=[material], gravity=Gravity(acceleration=(0, 0, -G)),
+        materials=[material],
+        gravity=Gravity(acceleration=(0, 0, -G)),
         grains=[
             Grains(material="m", position=place, diameter=D, static=True),
             Grains(material="m", position=[(0, 0, np.sqrt(2 / 3) * D)], diameter=D),
         ],
-    )  # fmt: skip
+    )
     settings = make_settings({"stepper": {"name": "smooth"}, "relax": False})
     sim = Simulation(scene, settings)
     sim.run(0.2)

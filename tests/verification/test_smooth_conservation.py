@@ -11,8 +11,10 @@ from tests.reference.scenes import D
 from tests.reference.smooth import LAWS, make
 
 MATERIALS = {
-    "smooth": {"friction": 0.0}, "friction": {"friction": 0.5}, "rolling": {"friction": 0.5, "rolling_friction": 0.3},
-}  # fmt: skip
+    "smooth": {"friction": 0.0},
+    "friction": {"friction": 0.5},
+    "rolling": {"friction": 0.5, "rolling_friction": 0.3},
+}
 
 
 def cloud(seed=1, count=40, plate=False, **settings):
@@ -33,9 +35,14 @@ def cloud(seed=1, count=40, plate=False, **settings):
         box = Box(material="m", lower=tuple(-half), upper=tuple(half), side="outside")
         bodies = [Body(name="plate", kind="dynamic", mass=m, inertia=inertia, velocity=(0.1, 0, 0), spin=(2, 8, 1), walls=[box])]
     return make(
-        position, velocity=-10 * position + 0.3 * rng.standard_normal((count, 3)), spin=20 * rng.standard_normal((count, 3)),
-        diameter=diameter, bodies=bodies, h=4e-5, **settings,
-    )  # fmt: skip
+        position,
+        velocity=-10 * position + 0.3 * rng.standard_normal((count, 3)),
+        spin=20 * rng.standard_normal((count, 3)),
+        diameter=diameter,
+        bodies=bodies,
+        h=4e-5,
+        **settings,
+    )
 
 
 def momenta(sim):

@@ -19,11 +19,12 @@ from tests.reference.smooth import LAWS, make
 D = 0.002
 SQUARE = [(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)]
 TARGETS = {
-    "plane": Plane(material="m"), "box": Box(material="m", lower=(-1, -1, 0), upper=(1, 1, 1)),
+    "plane": Plane(material="m"),
+    "box": Box(material="m", lower=(-1, -1, 0), upper=(1, 1, 1)),
     "slab": Box(material="m", lower=(-1, -1, -1e-4), upper=(1, 1, 0), side="outside"),
     "cylinder": Cylinder(material="m", axis=(0, 1, 0), centre=(0, 0, 0.3), radius=0.3, length=4.0),
     "sheet": Mesh(material="m", vertices=SQUARE, triangles=[(0, 1, 2), (0, 2, 3)]),
-}  # fmt: skip
+}
 
 
 def shots(target, modulus, speed, count=20, law=None, e=0.5, size=D, seed=0):
@@ -40,9 +41,12 @@ def shots(target, modulus, speed, count=20, law=None, e=0.5, size=D, seed=0):
         layer = np.concatenate([np.stack([x, y + c, 0 * x], axis=1) for c in centre[:, 1]])
         grains.append(Grains(material="m", position=layer, diameter=D, static=True))
     return Scene(
-        materials=[Material(name="m", density=2500.0, youngs_modulus=modulus, restitution=e, friction=0.3)], grains=grains,
-        walls=[TARGETS[target]] if target != "grains" else [], law=law or HertzContact(), gravity=Gravity(acceleration=(0, 0, 0)),
-    )  # fmt: skip
+        materials=[Material(name="m", density=2500.0, youngs_modulus=modulus, restitution=e, friction=0.3)],
+        grains=grains,
+        walls=[TARGETS[target]] if target != "grains" else [],
+        law=law or HertzContact(),
+        gravity=Gravity(acceleration=(0, 0, 0)),
+    )
 
 
 def shoot(scene, h=None):
@@ -118,6 +122,7 @@ def test_a_large_grain_may_be_as_fast_as_its_own_radius_allows():
 @pytest.mark.parametrize("law", LAWS)
 def test_the_automatic_step_goes_a_quarter_radius_at_most(law):
     """For what starts fast, is driven fast, is emitted or falls far; slower scenes keep the step that resolves their collisions."""
+
     def step(**scene):
         return automatic_step(make((0, 0, 1), diameter=D, h=1e-9, law=LAWS[law], **scene).scene, True)
 

@@ -30,9 +30,17 @@ def revolve(steps, normal, wall=False):
         place = place[:1]
         bodies = [Body(name="wall", kind="kinematic", motion=Motion(spin=tuple(TURN)), walls=[Plane(material="m", normal=tuple(-normal))])]
     sim = make(
-        place, diameter=D, bodies=bodies, density=1e24, friction=1e9, rolling_friction=1e9, restitution=1.0, h=h,
-        velocity=(turned(h, place) - place) / h, spin=np.tile(TURN, (len(place), 1)),
-    )  # fmt: skip
+        place,
+        diameter=D,
+        bodies=bodies,
+        density=1e24,
+        friction=1e9,
+        rolling_friction=1e9,
+        restitution=1.0,
+        h=h,
+        velocity=(turned(h, place) - place) / h,
+        spin=np.tile(TURN, (len(place), 1)),
+    )
     place = sim.position.copy()
 
     def lead(sim):

@@ -17,9 +17,15 @@ def gas(h, speed=0.05, diameter=0.01, **settings):
     velocity *= speed / np.sqrt((velocity**2).sum(axis=1).mean())
     side = 1.5 * diameter
     return make(
-        (0.7 * lattice + rng.uniform(-0.1, 0.1, lattice.shape)) * diameter, velocity=velocity, diameter=diameter, restitution=1.0,
-        friction=0.0, h=h, walls=[Box(material="m", lower=(-side,) * 3, upper=(side,) * 3)], **settings,
-    )  # fmt: skip
+        (0.7 * lattice + rng.uniform(-0.1, 0.1, lattice.shape)) * diameter,
+        velocity=velocity,
+        diameter=diameter,
+        restitution=1.0,
+        friction=0.0,
+        h=h,
+        walls=[Box(material="m", lower=(-side,) * 3, upper=(side,) * 3)],
+        **settings,
+    )
 
 
 def energies(sim, steps):

@@ -55,9 +55,15 @@ def test_balls_dropped_count_their_bounces(e, law):
     count, speed = 5, 0.53
     place = np.stack([2 * D * np.arange(count), np.zeros(count), D / 2 + 1e-4 * np.arange(1, count + 1)], axis=1)
     sim = make(
-        place, velocity=np.outer(np.sqrt(speed**2 - 2 * G * (place[:, 2] - D / 2)), (0, 0, -1)), diameter=D, walls=True, law=law,
-        restitution=e, gravity=(0, 0, -G), youngs_modulus=3e7,
-    )  # fmt: skip
+        place,
+        velocity=np.outer(np.sqrt(speed**2 - 2 * G * (place[:, 2] - D / 2)), (0, 0, -1)),
+        diameter=D,
+        walls=True,
+        law=law,
+        restitution=e,
+        gravity=(0, 0, -G),
+        youngs_modulus=3e7,
+    )
     found = 0
     while sim.time < 2 * speed / G / (1 - e):  # all flights: 2 v / g (1 + e + e^2 ...)
         found += sim.step().impacts
@@ -86,6 +92,7 @@ def test_contacts_at_the_start_count_in_the_first_step():
 
 def test_new_lists_and_restarts_do_not_count_again():
     """A rain on every kind of wall: the same counts with a list that is made anew in every step, and after a restart in the midst."""
+
     def lists(sim):
         sim.stepper.neighbours.skin[:] = 0.0
 

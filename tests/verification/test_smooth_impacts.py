@@ -70,8 +70,15 @@ def test_elastic_impact_follows_hertz(case):
 def test_linear_elastic_impact_is_half_a_swing():
     """delta = v sqrt(m/k), f = v sqrt(m k), t = pi sqrt(m/k)."""
     k, speed = 1e4, 0.3
-    scene = {"position": (0, 0, 0.005 * (1 + 1e-12)), "velocity": (0, 0, -speed), "diameter": 0.01, "walls": True,
-             "law": LinearContact(stiffness=k), "restitution": 1.0, "friction": 0.0}  # fmt: skip
+    scene = {
+        "position": (0, 0, 0.005 * (1 + 1e-12)),
+        "velocity": (0, 0, -speed),
+        "diameter": 0.01,
+        "walls": True,
+        "law": LinearContact(stiffness=k),
+        "restitution": 1.0,
+        "friction": 0.0,
+    }
     sim = make(**scene, h=5e-6)
     m = float(sim.bodies.mass[0])
     exact = speed * math.sqrt(m / k), speed * math.sqrt(m * k), math.pi * math.sqrt(m / k)
@@ -138,9 +145,13 @@ def oblique(tangent, e, friction, law="hertz", finer=4, speed=0.5, d=0.01):
     """Velocity and r times spin along the wall and velocity up after an impact at that tangent of an angle, over the normal speed."""
     kind = {"diameter": d, "restitution": e, "law": LAWS[law]}
     sim = make(
-        (0, 0, d / 2 * (1 + 1e-9)), velocity=(speed * tangent, 0, -speed), walls=True, friction=friction,
-        h=make((0, 0, 1), **kind).time_step / finer, **kind,
-    )  # fmt: skip
+        (0, 0, d / 2 * (1 + 1e-9)),
+        velocity=(speed * tangent, 0, -speed),
+        walls=True,
+        friction=friction,
+        h=make((0, 0, 1), **kind).time_step / finer,
+        **kind,
+    )
     sim.run(3 * sim.time_step)
     while sim.contacts.normal_force.any():
         sim.step()

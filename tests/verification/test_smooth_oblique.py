@@ -27,9 +27,17 @@ def rebound(e, friction, law="hertz", finer=1):
     modulus = 3.8e11 if law == "hertz" else 6e6
     rigid = Material(name="rigid", youngs_modulus=1e6 * modulus, poisson_ratio=NU, restitution=e, friction=friction)
     kind = {
-        "velocity": speed * np.stack([0 * angle, np.sin(angle), -np.cos(angle)], axis=1), "diameter": D, "density": 4000.0, "walls": True,
-        "youngs_modulus": modulus, "poisson_ratio": NU, "restitution": e, "friction": friction, "law": LAWS[law], "wall_material": rigid,
-    }  # fmt: skip
+        "velocity": speed * np.stack([0 * angle, np.sin(angle), -np.cos(angle)], axis=1),
+        "diameter": D,
+        "density": 4000.0,
+        "walls": True,
+        "youngs_modulus": modulus,
+        "poisson_ratio": NU,
+        "restitution": e,
+        "friction": friction,
+        "law": LAWS[law],
+        "wall_material": rigid,
+    }
     sim = make(place, h=make(place, **kind).time_step / finer, **kind)
     sim.run(3 * sim.time_step)
     while sim.contacts.normal_force.any():
@@ -66,10 +74,16 @@ def test_pairs_gain_no_energy(e, rolling, law):
     velocity[0] += 0.2 * normal
     velocity[1] -= 0.2 * normal
     sim = make(
-        np.concatenate([place, place + normal * ((d[0] + d[1]) / 2 * (1 + 1e-9))[:, None]]), velocity=velocity.reshape(-1, 3),
-        spin=spin.reshape(-1, 3), diameter=d.ravel(), restitution=e, friction=0.4, rolling_friction=rolling, poisson_ratio=NU,
+        np.concatenate([place, place + normal * ((d[0] + d[1]) / 2 * (1 + 1e-9))[:, None]]),
+        velocity=velocity.reshape(-1, 3),
+        spin=spin.reshape(-1, 3),
+        diameter=d.ravel(),
+        restitution=e,
+        friction=0.4,
+        rolling_friction=rolling,
+        poisson_ratio=NU,
         law=LAWS[law],
-    )  # fmt: skip
+    )
     mass, r = sim.bodies.mass, sim.radius
     energy = lambda: (0.5 * mass * ((sim.velocity**2).sum(axis=1) + 0.4 * r**2 * (sim.spin**2).sum(axis=1))).reshape(2, -1).sum(axis=0)  # noqa: E731
     meet = ((sim.velocity[:count] - sim.velocity[count:]) * normal).sum(axis=1) > 0.05

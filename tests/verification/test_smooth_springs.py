@@ -97,8 +97,12 @@ def test_loops_lose_what_the_closed_form_says(way, kind, law):
         led.go(0.0, turn, 10)
         # k_t s^2 of shear, or k_t R*^2 q^2 of twisting; a wall that shears also rolls
         arm = R - first / 2 if kind == "pair" else R
-        squares = {("shear", "pair"): (2 * arm * angle) ** 2, ("shear", "wall"): (R * angle) ** 2 + (R * angle) ** 2,
-                   ("twist", "pair"): (R / 2 * 2 * angle) ** 2, ("twist", "wall"): (R * angle) ** 2}  # fmt: skip
+        squares = {
+            ("shear", "pair"): (2 * arm * angle) ** 2,
+            ("shear", "wall"): (R * angle) ** 2 + (R * angle) ** 2,
+            ("twist", "pair"): (R / 2 * 2 * angle) ** 2,
+            ("twist", "wall"): (R * angle) ** 2,
+        }
         square = squares[way, kind]
         assert_allclose(led.stored, 0.5 * led.stiffness(first) * square, rtol=1e-9)
         led.go(second - first, 0 * turn, 13)

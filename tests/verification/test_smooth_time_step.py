@@ -50,11 +50,14 @@ def unrest(sim, steps):
 
 
 CASES = {
-    "hertz 0.1": (HertzContact(), 0.1, "restitution"), "hertz 0.5": (HertzContact(), 0.5, "restitution"),
-    "hertz 0.9": (HertzContact(), 0.9, "restitution"), "linear 0.1": (LINEAR, 0.1, "restitution"),
-    "linear 0.5": (LINEAR, 0.5, "restitution"), "hertz c": (HertzContact(dissipation=3e-3), 0.5, "dissipation"),
+    "hertz 0.1": (HertzContact(), 0.1, "restitution"),
+    "hertz 0.5": (HertzContact(), 0.5, "restitution"),
+    "hertz 0.9": (HertzContact(), 0.9, "restitution"),
+    "linear 0.1": (LINEAR, 0.1, "restitution"),
+    "linear 0.5": (LINEAR, 0.5, "restitution"),
+    "hertz c": (HertzContact(dissipation=3e-3), 0.5, "dissipation"),
     "linear c": (LinearContact(stiffness=1000.0, dissipation=1e-2), 0.5, "dissipation"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -108,6 +111,7 @@ def test_unstable_step_is_refused(law, integrator):
 @pytest.mark.parametrize("law", ["hertz", "linear"])
 def test_automatic_step_is_well_below_the_limit(law):
     """For any restitution and dissipation, and it scales as d sqrt(rho / E)."""
+
     def steps(e=0.5, c=None, **changes):
         made = HertzContact(dissipation=c or 0.0) if law == "hertz" else LinearContact(stiffness=1000.0, dissipation=c or 0.0)
         scene = make_scene("box", {"count": 2, **SOFT, "restitution": e, **changes}).model_copy(update={"law": made})

@@ -39,20 +39,30 @@ def crowd(law, count=26, side=0.0185, seed=2):
         for k, n in enumerate(np.vstack([np.eye(3), -np.eye(3)]))
     ]
     return Scene(
-        materials=MATERIALS, walls=walls, law=law, gravity=Gravity(acceleration=(1, 2, -G)),
+        materials=MATERIALS,
+        walls=walls,
+        law=law,
+        gravity=Gravity(acceleration=(1, 2, -G)),
         grains=[
             Grains(material=m.name, position=place[i], diameter=diameter[i], velocity=velocity[i], spin=spin[i])
             for m, i in zip(MATERIALS, half, strict=True)
         ],
-    )  # fmt: skip
+    )
 
 
 HERTZ, LINEAR = HertzContact(dissipation=2e-5), LinearContact(stiffness=150.0, dissipation=2e-5)
 
 
-@pytest.mark.parametrize("law, damping, integrator", [
-    (HERTZ, "restitution", "verlet"), (HERTZ, "dissipation", "euler"), (LINEAR, "restitution", "euler"), (LINEAR, "dissipation", "verlet"),
-], ids=lambda x: getattr(x, "name", x))  # fmt: skip
+@pytest.mark.parametrize(
+    "law, damping, integrator",
+    [
+        (HERTZ, "restitution", "verlet"),
+        (HERTZ, "dissipation", "euler"),
+        (LINEAR, "restitution", "euler"),
+        (LINEAR, "dissipation", "verlet"),
+    ],
+    ids=lambda x: getattr(x, "name", x),
+)
 def test_stepper_equals_its_twin(law, damping, integrator):
     """Positions, velocities, spins and springs after 250 steps: to rounding, which collisions let grow.
 

@@ -31,8 +31,13 @@ def test_grain_that_turns_back_meets_a_wall_that_follows():
     speed = (2 * G * rise) ** 0.5
     top = speed / G
     way = 0.25 * r  # of the walls, before grains near them are listed anew
-    clock = Body(name="clock", kind="kinematic", position=(0, 0, -1), motion=Motion(velocity=(0, 0, -way / top), stop=top * 1.01),
-                 walls=[Plane(material="m")])  # fmt: skip
+    clock = Body(
+        name="clock",
+        kind="kinematic",
+        position=(0, 0, -1),
+        motion=Motion(velocity=(0, 0, -way / top), stop=top * 1.01),
+        walls=[Plane(material="m")],
+    )
     floor = Body(name="floor", kind="kinematic", motion=Motion(velocity=(0, 0, 0.06), start=top), walls=[Plane(material="m")])
     gap = 0.15 * r + way - rise + 1e-5
     sim = make((0, 0, r + gap), velocity=(0, 0, speed), diameter=2 * r, bodies=[clock, floor], gravity=(0, 0, -G), h=h, youngs_modulus=1e6)
@@ -87,9 +92,12 @@ def test_guard_names_the_grain_that_went_through():
     """A soft thin plate is passed by a fast grain, while two others press each other."""
     plate = Box(material="m", lower=(-0.05, -0.05, -1e-4), upper=(0.05, 0.05, 1e-4), side="outside")
     sim = make(
-        [(0, 0, 0.5), (0, 0, 0.5 + 0.99 * D), (0, 0, -D)], velocity=[(0, 0, 0), (0, 0, 0), (0, 0, 3)], walls=[plate], youngs_modulus=1e4,
+        [(0, 0, 0.5), (0, 0, 0.5 + 0.99 * D), (0, 0, -D)],
+        velocity=[(0, 0, 0), (0, 0, 0), (0, 0, 3)],
+        walls=[plate],
+        youngs_modulus=1e4,
         guards={**FREE, "on_lost": "stop"},
-    )  # fmt: skip
+    )
     with pytest.raises(RunError, match="grain 2 went through wall 0"):
         sim.run(0.05)
 
@@ -121,9 +129,13 @@ def test_belt_does_twice_the_work_that_a_grain_gains():
     for mu_r, share in ((10.0, 1.0), (0.0, 2 / 7)):
         r = R - (mass() * G / hertz_stiffness(R)) ** (2 / 3)
         sim = make(
-            (0, 0, r), walls=[Plane(material="m", surface_velocity=(belt, 0, 0))], gravity=(0, 0, -G), rolling_friction=mu_r,
-            friction=0.3, guards=GUARDED,
-        )  # fmt: skip
+            (0, 0, r),
+            walls=[Plane(material="m", surface_velocity=(belt, 0, 0))],
+            gravity=(0, 0, -G),
+            rolling_friction=mu_r,
+            friction=0.3,
+            guards=GUARDED,
+        )
         before = sim.bodies.mass[0] * G * sim.position[0, 2]
         sim.run(0.2)
         gained = sim.report.energy - before
@@ -159,9 +171,14 @@ def test_shaken_box_gives_its_gas_the_work_it_does():
     errors = []
     for h in (6e-5, 3e-5):
         sim = make(
-            place, velocity=0.1 * np.random.default_rng(1).standard_normal((8, 3)), bodies=[shaker, platen((0, 0, 0), mass=0.02)],
-            friction=0.0, restitution=1.0, guards=GUARDED, h=h,
-        )  # fmt: skip
+            place,
+            velocity=0.1 * np.random.default_rng(1).standard_normal((8, 3)),
+            bodies=[shaker, platen((0, 0, 0), mass=0.02)],
+            friction=0.0,
+            restitution=1.0,
+            guards=GUARDED,
+            h=h,
+        )
         sim.step()
         before, worked = balance(sim), 0.0
         while sim.time < 0.3:

@@ -19,7 +19,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .._jit import FloatArray, LongArray, device, kernel
+from .._jit import device, kernel
+from ..array_types import FloatArray, LongArray
 from ..checks import InputError, finite_positive, known_name
 from .snapshot import Snapshot
 
@@ -181,10 +182,18 @@ def coarse_grain(
     steep = spread.field(slope * per_volume)[..., np.argsort(spread.order)]  # of density and momentum; that of their ratio follows
     gradient = _ratio(steep[..., 1:4, :] - velocity[..., :, None] * steep[..., :1, :], density[..., None, None])
     return Fields(
-        grid=grid, kernel=kernel, width=width, count=len(seen), density=density, momentum=momentum, solid_fraction=whole[..., 4],
-        diameter=_ratio(whole[..., 5], whole[..., 4]), velocity_gradient=gradient, kinetic_stress=spread.field(kinetic_stress),
+        grid=grid,
+        kernel=kernel,
+        width=width,
+        count=len(seen),
+        density=density,
+        momentum=momentum,
+        solid_fraction=whole[..., 4],
+        diameter=_ratio(whole[..., 5], whole[..., 4]),
+        velocity_gradient=gradient,
+        kinetic_stress=spread.field(kinetic_stress),
         contact_stress=contact_stress.reshape(*grid.counts, 3, 3),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
@@ -329,16 +338,16 @@ def add_row(row, weight, value):
 def spread_values(
     # in
     position: FloatArray,  # (n, 3) [m], in the order of the axes of the grid, as all that follows
-    value: FloatArray,     # (n, K) what each point carries
+    value: FloatArray,  # (n, K) what each point carries
     kind: int,
-    width: float,          # w [m]
-    reach: float,          # of the kernel [m]
-    lower: FloatArray,     # (3,) corner of the grid [m]
-    cell: FloatArray,      # (3,) sides of a cell [m]
-    count: LongArray,      # (3,) cells
+    width: float,  # w [m]
+    reach: float,  # of the kernel [m]
+    lower: FloatArray,  # (3,) corner of the grid [m]
+    cell: FloatArray,  # (3,) sides of a cell [m]
+    count: LongArray,  # (3,) cells
     # in and out
-    total: FloatArray,     # (K, nx, ny, nz) sum of values times weights
-    slopes: FloatArray,    # (S, 3, nx, ny, nz) slopes of the first S of them [1/m]
+    total: FloatArray,  # (K, nx, ny, nz) sum of values times weights
+    slopes: FloatArray,  # (S, 3, nx, ny, nz) slopes of the first S of them [1/m]
 ) -> None:
     """Spread what points carry over the cells around them."""
     first, last, factor, weight, slope = room(reach, cell, count)
@@ -361,9 +370,9 @@ def spread_values(
 def spread_fluctuations(
     # in
     position: FloatArray,  # (n, 3) [m]
-    mass: FloatArray,      # (n,) [kg]
+    mass: FloatArray,  # (n,) [kg]
     velocity: FloatArray,  # (n, 3) [m/s]
-    mean: FloatArray,      # (3, nx, ny, nz) velocity field [m/s]
+    mean: FloatArray,  # (3, nx, ny, nz) velocity field [m/s]
     kind: int,
     width: float,
     reach: float,
@@ -371,7 +380,7 @@ def spread_fluctuations(
     cell: FloatArray,
     count: LongArray,
     # in and out
-    total: FloatArray,     # (3, 3, nx, ny, nz) sum of m v' v' times weights [J]
+    total: FloatArray,  # (3, 3, nx, ny, nz) sum of m v' v' times weights [J]
 ) -> None:
     """Kinetic stress times the volume of a cell: the motion of grains relative to the velocity field at the cell."""
     first, last, factor, weight, slope = room(reach, cell, count)
@@ -396,6 +405,9 @@ def room(reach: float, cell: FloatArray, count: LongArray):
         if count[k] > 1:
             size[k] = min(count[k], 2 * math.ceil(reach / cell[k]) + 1)
     return (
-        np.zeros(3, np.int64), np.zeros(3, np.int64), np.zeros((3, 2, size.max())), np.zeros((size[0], size[1], size[2])),
+        np.zeros(3, np.int64),
+        np.zeros(3, np.int64),
+        np.zeros((3, 2, size.max())),
+        np.zeros((size[0], size[1], size[2])),
         np.zeros((3, size[0], size[1], size[2])),
-    )  # fmt: skip
+    )

@@ -13,16 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..array_types import FloatArray
 from ..checks import InputError
 from ..io import Recording
 from ..io.packing import is_packing
 from .contact_errors import overlap_ratio
 from .energy import scaled_kinetic_energy
 from .snapshot import Snapshot
-
-FloatArray = NDArray[np.float64]
 
 HIGHEST = 20  # grains whose mean height is the surface (PP 5.1)
 FEWEST_FRAMES = 2
@@ -134,10 +132,17 @@ class Comparison:
     def table(self) -> list[dict[str, float | str]]:
         """A row for each measure."""
         return [
-            {"measure": k.name, "unit": k.unit, "mean_a": k.mean_a, "mean_b": k.mean_b, "error": k.error,
-             "mean_difference": k.mean_difference, "drift": k.drift}
+            {
+                "measure": k.name,
+                "unit": k.unit,
+                "mean_a": k.mean_a,
+                "mean_b": k.mean_b,
+                "error": k.error,
+                "mean_difference": k.mean_difference,
+                "drift": k.drift,
+            }
             for k in self.series
-        ]  # fmt: skip
+        ]
 
 
 def compare(
@@ -161,9 +166,7 @@ def compare(
             if run is not given:
                 run.close()
     (time_a, series_a, sums_a), (time_b, series_b, sums_b) = found
-    series = tuple(
-        SeriesComparison(name, unit, time_a, series_a[name], time_b, series_b[name]) for name, (unit, _) in MEASURES.items()
-    )
+    series = tuple(SeriesComparison(name, unit, time_a, series_a[name], time_b, series_b[name]) for name, (unit, _) in MEASURES.items())
     return Comparison((str(runs[0].path), str(runs[1].path)), start, end, series, compare_sums(sums_a, sums_b, bins))
 
 

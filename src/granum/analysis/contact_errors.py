@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..array_types import FloatArray, IndexArray
 from ..state.status import CONTINUOUS, REBOUNDING, SLIDING
 from .snapshot import Snapshot
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.integer]
 
 SLIDE_SPEED = 0.01  # u_thr in units of sqrt(g d / 2): slower contacts stick
 SLIDE_FORCE = 0.01  # f_thr in units of m g: weaker contacts are left out
@@ -46,7 +43,7 @@ def overlap_ratio(snapshot: Snapshot) -> FloatArray:
 class SlideErrors:
     """Of the S contacts that slide and carry force; 0 is right, negative is too little friction or a wrong direction."""
 
-    contact: IntArray  # (S,) row of the snapshot's contacts
+    contact: IndexArray  # (S,) row of the snapshot's contacts
     size: FloatArray  # (S,) eps_sl = |f_t| / (mu f_n) - 1
     direction: FloatArray  # (S,) eps_dir = theta / pi - 1, theta between slip and friction force; NaN without friction force
 
@@ -68,7 +65,7 @@ def slide_errors(snapshot: Snapshot) -> SlideErrors:
     )
 
 
-def contacts_per_grain(snapshot: Snapshot) -> IntArray:
+def contacts_per_grain(snapshot: Snapshot) -> IndexArray:
     """(N,) contacts of each grain, those with walls included."""
     n, pair = snapshot.grain_count, snapshot.b >= 0
     return np.bincount(snapshot.a, minlength=n) + np.bincount(snapshot.b[pair], minlength=n)
@@ -94,7 +91,12 @@ def contact_counts(snapshot: Snapshot) -> ContactCounts:
     continuous, impacting, sliding = (int((status == kind).sum()) for kind in (CONTINUOUS, REBOUNDING, SLIDING))
     per_grain = contacts_per_grain(snapshot)
     return ContactCounts(
-        total=snapshot.contact_count, continuous=continuous, impacting=impacting, sliding=sliding,
-        pairs=snapshot.contact_count - walls, walls=walls,
-        loaded=int((snapshot.normal_force > 0).sum()), coordination=float(per_grain.mean()) if len(per_grain) else math.nan,
-    )  # fmt: skip
+        total=snapshot.contact_count,
+        continuous=continuous,
+        impacting=impacting,
+        sliding=sliding,
+        pairs=snapshot.contact_count - walls,
+        walls=walls,
+        loaded=int((snapshot.normal_force > 0).sum()),
+        coordination=float(per_grain.mean()) if len(per_grain) else math.nan,
+    )

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..array_types import FloatArray
 from ..checks import InputError
 from .snapshot import Snapshot
 from .surface import ON_FLOOR, SurfaceLine, fit_surface
 
-FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RidgeAngle:

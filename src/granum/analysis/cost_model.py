@@ -131,9 +131,12 @@ def smooth_step(diameter: Number, young: Number, density: Number = 2500.0, poiss
 
 
 def estimate(
-    system: System, cost_nonsmooth: float = PAPER_COST, cost_smooth: float = PAPER_COST, grains: float | None = None,
+    system: System,
+    cost_nonsmooth: float = PAPER_COST,
+    cost_smooth: float = PAPER_COST,
+    grains: float | None = None,
     contacts_per_grain: float = 1.0,
-) -> Estimate:  # fmt: skip
+) -> Estimate:
     """Steps, iterations and effort of a system (SN (36)-(42)) at K_N [s] per contact and iteration and K_S [s] per grain and step.
 
     ``grains`` none: as many as fill its width and height.
@@ -146,11 +149,15 @@ def estimate(
     h_nonsmooth = nonsmooth_step(s.tolerance, s.diameter, s.young, speed, s.gravity)
     h_smooth = smooth_step(s.diameter, s.young, s.density, s.poisson)
     return Estimate(
-        iterations=float(iterations), time_step_nonsmooth=float(h_nonsmooth), time_step_smooth=float(h_smooth), grains=float(number),
-        contacts=float(contacts_per_grain * number), normal_velocity=float(speed),
+        iterations=float(iterations),
+        time_step_nonsmooth=float(h_nonsmooth),
+        time_step_smooth=float(h_smooth),
+        grains=float(number),
+        contacts=float(contacts_per_grain * number),
+        normal_velocity=float(speed),
         effort_nonsmooth=float(cost_nonsmooth * iterations * contacts_per_grain * number / h_nonsmooth),
         effort_smooth=float(cost_smooth * number / h_smooth),
-    )  # fmt: skip
+    )
 
 
 def amdahl(threads: int, parallel: float) -> float:
@@ -164,39 +171,41 @@ def _systems(rows: Sequence[tuple[float, ...]]) -> tuple[System, ...]:
     )
 
 
-SN_TABLE = _systems((  # eps, w [d], l [d], I, E [GPa], d [mm]
-    (0.05, 6, 10, 0, 0.01, 1),
-    (0.05, 15, 10, 0, 0.01, 1),
-    (0.01, 15, 100, 0.1, 0.01, 1),
-    (0.05, 500, 10, 0.01, 0.01, 1),
-    (0.01, 1, 10, 0, 10, 1),
-    (0.05, 6, 10, 0.01, 10, 1),
-    (0.01, 15, 10, 0.01, 10, 1),
-    (0.05, 15, 10, 0.01, 10, 1),
-    (0.01, 15, 1000, 0.1, 10, 1),
-    (0.01, 500, 10, 0, 10, 1),
-    (0.01, 500, 1000, 0.1, 10, 1),
-    (0.05, 500, 1000, 0.1, 10, 1),
-    (0.01, 1, 1000, 0, 0.01, 10),
-    (0.05, 6, 10, 0, 0.01, 10),
-    (0.01, 15, 100, 0.1, 0.01, 10),
-    (0.05, 500, 10, 0, 0.01, 10),
-    (0.05, 500, 10, 0.1, 0.01, 10),
-    (0.01, 500, 1000, 0.1, 0.01, 10),
-    (0.01, 1, 100, 0, 10, 10),
-    (0.05, 6, 10, 0, 10, 10),
-    (0.01, 6, 100, 0, 10, 10),
-    (0.05, 15, 100, 0.1, 10, 10),
-    (0.05, 500, 10, 0.01, 10, 10),
-    (0.05, 500, 10, 0.1, 10, 10),
-    (0.01, 500, 1000, 0.1, 10, 10),
-    (0.05, 6, 10, 0.1, 0.01, 100),
-    (0.01, 15, 1000, 0.1, 0.01, 100),
-    (0.05, 15, 1000, 0.1, 0.01, 100),
-    (0.01, 500, 1000, 0.1, 0.01, 100),
-    (0.05, 500, 1000, 0.1, 0.01, 100),
-    (0.05, 1, 10, 0, 0.5, 100),
-    (0.05, 6, 10, 0.1, 0.5, 100),
-    (0.05, 15, 10, 0.1, 0.5, 100),
-))  # fmt: skip
+SN_TABLE = _systems(
+    (  # eps, w [d], l [d], I, E [GPa], d [mm]
+        (0.05, 6, 10, 0, 0.01, 1),
+        (0.05, 15, 10, 0, 0.01, 1),
+        (0.01, 15, 100, 0.1, 0.01, 1),
+        (0.05, 500, 10, 0.01, 0.01, 1),
+        (0.01, 1, 10, 0, 10, 1),
+        (0.05, 6, 10, 0.01, 10, 1),
+        (0.01, 15, 10, 0.01, 10, 1),
+        (0.05, 15, 10, 0.01, 10, 1),
+        (0.01, 15, 1000, 0.1, 10, 1),
+        (0.01, 500, 10, 0, 10, 1),
+        (0.01, 500, 1000, 0.1, 10, 1),
+        (0.05, 500, 1000, 0.1, 10, 1),
+        (0.01, 1, 1000, 0, 0.01, 10),
+        (0.05, 6, 10, 0, 0.01, 10),
+        (0.01, 15, 100, 0.1, 0.01, 10),
+        (0.05, 500, 10, 0, 0.01, 10),
+        (0.05, 500, 10, 0.1, 0.01, 10),
+        (0.01, 500, 1000, 0.1, 0.01, 10),
+        (0.01, 1, 100, 0, 10, 10),
+        (0.05, 6, 10, 0, 10, 10),
+        (0.01, 6, 100, 0, 10, 10),
+        (0.05, 15, 100, 0.1, 10, 10),
+        (0.05, 500, 10, 0.01, 10, 10),
+        (0.05, 500, 10, 0.1, 10, 10),
+        (0.01, 500, 1000, 0.1, 10, 10),
+        (0.05, 6, 10, 0.1, 0.01, 100),
+        (0.01, 15, 1000, 0.1, 0.01, 100),
+        (0.05, 15, 1000, 0.1, 0.01, 100),
+        (0.01, 500, 1000, 0.1, 0.01, 100),
+        (0.05, 500, 1000, 0.1, 0.01, 100),
+        (0.05, 1, 10, 0, 0.5, 100),
+        (0.05, 6, 10, 0.1, 0.5, 100),
+        (0.05, 15, 10, 0.1, 0.5, 100),
+    )
+)
 """The systems of SN Table I."""

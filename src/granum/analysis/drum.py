@@ -9,21 +9,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..array_types import FloatArray
 from ..checks import InputError
 from ..scene.shapes import Cylinder, Mesh
 from .contact_errors import Spread
 from .snapshot import Snapshot
 from .surface import MIDDLE, SurfaceLine, carried, fit_surface, main_heap, surface_profile
 
-FloatArray = NDArray[np.float64]
-
-PLUG = 0.15           # of the rim's speed: slower grains, as seen from the drum, are in the plug zone (WS 4.3)
-BAND = 0.1            # of the radius: half width of the band across the surface in which the flow profile is taken,
+PLUG = 0.15  # of the rim's speed: slower grains, as seen from the drum, are in the plug zone (WS 4.3)
+BAND = 0.1  # of the radius: half width of the band across the surface in which the flow profile is taken,
 NARROWEST_BAND = 1.5  # [mean diameters] or this
-SAME_SPEED = 0.05     # of Omega: frames of a flow profile may differ by this from the last one
-WINDOW = 6.0          # [mean diameters] of surface over which its steepest part is looked for
-STANDING = 2.0        # [mean diameters] above the fitted surface: what co-rotates there stands out of the flow
-LEVEL = 0.5           # least sine of the angle between a level axis and gravity
+SAME_SPEED = 0.05  # of Omega: frames of a flow profile may differ by this from the last one
+WINDOW = 6.0  # [mean diameters] of surface over which its steepest part is looked for
+STANDING = 2.0  # [mean diameters] above the fitted surface: what co-rotates there stands out of the flow
+LEVEL = 0.5  # least sine of the angle between a level axis and gravity
 
 
 @dataclass(frozen=True)
@@ -124,9 +123,11 @@ def towers(snapshot: Snapshot, drum: Drum | None = None) -> Towers:
     stuck = relative_speed(snapshot, drum)[heap] <= PLUG
     place, height = surface_profile(along, y, across + radius, size, MIDDLE)
     return Towers(
-        lift=float((z + radius).max()) / drum.radius, above=float(out[stuck].max(initial=0.0)),
-        standing=float((stuck & (out > STANDING)).mean()), steepest=line.angle + _steepest(place, height, WINDOW * size),
-    )  # fmt: skip
+        lift=float((z + radius).max()) / drum.radius,
+        above=float(out[stuck].max(initial=0.0)),
+        standing=float((stuck & (out > STANDING)).mean()),
+        steepest=line.angle + _steepest(place, height, WINDOW * size),
+    )
 
 
 def _steepest(x: FloatArray, z: FloatArray, length: float) -> float:
@@ -220,6 +221,11 @@ def flow_profile(snapshots: Iterable[Snapshot], angle: float | None = None) -> F
     some = count > 0
     middle: FloatArray = (np.flatnonzero(some) + 0.5) * np.float64(size) - drum.radius
     return FlowProfile(
-        z=middle, velocity=np.bincount(bins, velocity)[some] / count[some], count=count[some],
-        angle=math.degrees(tilt), radius=drum.radius, speed=drum.speed, time=np.array(times)[alike],
-    )  # fmt: skip
+        z=middle,
+        velocity=np.bincount(bins, velocity)[some] / count[some],
+        count=count[some],
+        angle=math.degrees(tilt),
+        radius=drum.radius,
+        speed=drum.speed,
+        time=np.array(times)[alike],
+    )

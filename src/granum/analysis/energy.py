@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..array_types import FloatArray
 from .snapshot import Snapshot
-
-FloatArray = NDArray[np.float64]
 
 
 def kinetic_energy(snapshot: Snapshot) -> float:

@@ -16,17 +16,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
+from ..array_types import BoolArray, FloatArray, IndexArray
 from ..checks import InputError
 from .coarse_graining import branch_vectors
 from .snapshot import Snapshot
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.integer]
-BoolArray = NDArray[np.bool_]
 
 CHAIN_ANGLE = 45.0  # [degrees] between a contact and the principal directions of its grains
 SHORTEST_CHAIN = 3  # grains
@@ -39,7 +35,7 @@ class ForceDistribution:
 
     edges: FloatArray
     """(n + 1,) f / <f>."""
-    count: IntArray
+    count: IndexArray
     """(n,) contacts in each bin."""
     density: FloatArray
     """(n,) probability density; its integral is 1."""
@@ -54,14 +50,14 @@ class ForceNetwork:
     """The contacts of a snapshot that push: M edges between N grains and the walls; rows as in the snapshot."""
 
     grain_count: int
-    a: IntArray  # (M,) row of the owning grain
-    b: IntArray  # (M,) row of the other grain, or -1 - wall
+    a: IndexArray  # (M,) row of the owning grain
+    b: IndexArray  # (M,) row of the other grain, or -1 - wall
     normal: FloatArray  # (M, 3) unit, from a towards b
     normal_force: FloatArray  # (M,) > 0 [N]
     force: FloatArray  # (M, 3) on b [N]
     branch: FloatArray  # (M, 3) [m] from the centre of a to that of b, or to the point on a wall
-    contact: IntArray  # (M,) row of the contact in the snapshot
-    id: IntArray  # (N,) of the grains
+    contact: IndexArray  # (M,) row of the contact in the snapshot
+    id: IndexArray  # (N,) of the grains
     position: FloatArray  # (N, 3) [m]
     radius: FloatArray  # (N,) [m]
     least_contacts: int  # that hold a grain
@@ -80,17 +76,26 @@ class ForceNetwork:
                 "network. Choose a later frame."
             )
         return cls(
-            grain_count=s.grain_count, a=s.a[pushing], b=s.b[pushing], normal=s.normal[pushing], normal_force=s.normal_force[pushing],
-            force=s.force[pushing], branch=branch_vectors(s)[pushing], contact=pushing, id=s.id, position=s.position, radius=s.radius,
+            grain_count=s.grain_count,
+            a=s.a[pushing],
+            b=s.b[pushing],
+            normal=s.normal[pushing],
+            normal_force=s.normal_force[pushing],
+            force=s.force[pushing],
+            branch=branch_vectors(s)[pushing],
+            contact=pushing,
+            id=s.id,
+            position=s.position,
+            radius=s.radius,
             least_contacts=1 if s.gravity_strength > 0 else 2 if (s.friction[pushing] > 0).any() else 4 if s.normal[:, 2].any() else 3,
-        )  # fmt: skip
+        )
 
     @property
     def edge_count(self) -> int:
         return len(self.a)
 
     @cached_property
-    def other(self) -> IntArray:
+    def other(self) -> IndexArray:
         """(M,) b, with 0 in the place of walls."""
         return np.maximum(self.b, 0)
 
@@ -112,7 +117,7 @@ class ForceNetwork:
         return coo_array((np.r_[f, f], (np.r_[a, b], np.r_[b, a])), shape=(self.grain_count,) * 2).tocsr()
 
     @cached_property
-    def contacts_of_grain(self) -> IntArray:
+    def contacts_of_grain(self) -> IndexArray:
         """(N,) edges at each grain, walls included."""
         return self._degree(np.ones(self.edge_count, bool))
 
@@ -181,7 +186,7 @@ class ForceNetwork:
         return (total + np.swapaxes(total, 1, 2)) / 2
 
     @cached_property
-    def chain(self) -> IntArray:
+    def chain(self) -> IndexArray:
         """(N,) number of the chain that a grain belongs to, -1: none; chains are numbered by their first grain."""
         value, direction = np.linalg.eigh(self.grain_stress)
         largest, axis = value[:, 2], direction[:, :, 2]
@@ -212,7 +217,7 @@ class ForceNetwork:
         return self.strong & (self.chain[self.a] == other) & (other >= 0)
 
     @property
-    def chain_lengths(self) -> IntArray:
+    def chain_lengths(self) -> IndexArray:
         """Grains of each chain."""
         return np.bincount(self.chain[self.chain >= 0])
 
@@ -237,7 +242,7 @@ class ForceNetwork:
             graph.add_edge(u, v, weight=weight, force=tuple(force), normal=tuple(normal))
         return graph
 
-    def _degree(self, edge: BoolArray) -> IntArray:
+    def _degree(self, edge: BoolArray) -> IndexArray:
         other = self.b[edge & (self.b >= 0)]
         return np.bincount(self.a[edge], minlength=self.grain_count) + np.bincount(other, minlength=self.grain_count)
 

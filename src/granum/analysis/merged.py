@@ -32,9 +32,13 @@ def merged_counts(s: Snapshot) -> MergedCounts:
     size = np.unique(s.aggregate[merged], return_counts=True)[1]  # type: ignore[index]
     bodies = int(free.sum()) + len(size)
     return MergedCounts(
-        level=1 - bodies / s.grain_count if s.grain_count else 0.0, free=int(free.sum()), held=int(held.sum()), merged=int(merged.sum()),
-        aggregates=len(size), largest=int(size.max(initial=0)),
-    )  # fmt: skip
+        level=1 - bodies / s.grain_count if s.grain_count else 0.0,
+        free=int(free.sum()),
+        held=int(held.sum()),
+        merged=int(merged.sum()),
+        aggregates=len(size),
+        largest=int(size.max(initial=0)),
+    )
 
 
 def who_is_merged(s: Snapshot) -> tuple[BoolArray, BoolArray, BoolArray]:

@@ -91,7 +91,7 @@ def _overlap(shots: Iterable[Snapshot]) -> Measured:
     return Measured(
         {"mean": spread.mean, "std": spread.std, "max": spread.largest, "contacts": spread.count},
         {"from": edges[:-1], "to": edges[1:], "count": count},
-    )  # fmt: skip
+    )
 
 
 def _slide(shots: Iterable[Snapshot]) -> Measured:
@@ -99,11 +99,16 @@ def _slide(shots: Iterable[Snapshot]) -> Measured:
     size, direction = Spread.of(np.concatenate([f.size for f in found])), Spread.of(np.concatenate([f.direction for f in found]))
     return Measured(
         {
-            "contacts": size.count, "size_mean": size.mean, "size_std": size.std, "size_worst": size.largest,
-            "direction_mean": direction.mean, "direction_std": direction.std, "direction_worst": direction.largest,
+            "contacts": size.count,
+            "size_mean": size.mean,
+            "size_std": size.std,
+            "size_worst": size.largest,
+            "direction_mean": direction.mean,
+            "direction_std": direction.std,
+            "direction_worst": direction.largest,
         },
         note=None if size.count else "no contact slides",
-    )  # fmt: skip
+    )
 
 
 def _contacts(shots: Iterable[Snapshot]) -> Measured:
@@ -115,8 +120,9 @@ def _energy(shots: Iterable[Snapshot]) -> Measured:
     note = "no gravity or no grains, so no scale" if np.isnan(found.scaled).all() else None
     return Measured(
         {"kinetic": float(found.kinetic[-1]), "scaled": float(found.scaled[-1])},
-        {"time": found.time, "kinetic": found.kinetic, "scaled": found.scaled}, note,
-    )  # fmt: skip
+        {"time": found.time, "kinetic": found.kinetic, "scaled": found.scaled},
+        note,
+    )
 
 
 def _height(shots: Iterable[Snapshot]) -> Measured:
@@ -151,15 +157,21 @@ def _flow(shots: Iterable[Snapshot]) -> Measured:
     found = flow_profile(shots)
     return Measured(
         {
-            "angle": found.angle, "plug_thickness": found.plug_thickness, "radius": found.radius, "speed": found.speed,
+            "angle": found.angle,
+            "plug_thickness": found.plug_thickness,
+            "radius": found.radius,
+            "speed": found.speed,
             "averaged_frames": len(found.time),
         },
         {
-            "z": found.z, "velocity": found.velocity, "scaled_z": found.scaled_z, "scaled_velocity": found.scaled_velocity,
+            "z": found.z,
+            "velocity": found.velocity,
+            "scaled_z": found.scaled_z,
+            "scaled_velocity": found.scaled_velocity,
             "grains": found.count,
         },
         note=None if found.speed > 0 else "the drum does not turn: velocities have no scale",
-    )  # fmt: skip
+    )
 
 
 def _towers(shots: Iterable[Snapshot]) -> Measured:
@@ -178,11 +190,15 @@ def _discharge(shots: Iterable[Snapshot]) -> Measured:
     found = conveyor_discharge(shots)
     return Measured(
         {
-            "grains": len(found.points), "centre_x": float(found.centre[0]), "centre_y": float(found.centre[1]),
-            "spread_x": float(found.spread[0]), "spread_y": float(found.spread[1]),
+            "grains": len(found.points),
+            "centre_x": float(found.centre[0]),
+            "centre_y": float(found.centre[1]),
+            "spread_x": float(found.spread[0]),
+            "spread_y": float(found.spread[1]),
         },
-        {"x": found.points[:, 0], "y": found.points[:, 1]}, note=None if len(found.points) else "nothing has fallen that far",
-    )  # fmt: skip
+        {"x": found.points[:, 0], "y": found.points[:, 1]},
+        note=None if len(found.points) else "nothing has fallen that far",
+    )
 
 
 def _pressure(shots: Iterable[Snapshot]) -> Measured:
@@ -191,7 +207,7 @@ def _pressure(shots: Iterable[Snapshot]) -> Measured:
         {"height": found.height, "strip": found.strip, "mean_pressure": float(found.pressure.mean())},
         {"z": found.z, "pressure": found.pressure, "shear": found.shear, "contacts": found.contacts},
         note=None if found.contacts.any() else "no contacts with side walls",
-    )  # fmt: skip
+    )
 
 
 def _vertical(shots: Iterable[Snapshot]) -> Measured:
@@ -228,7 +244,7 @@ def _axis(shots: Iterable[Snapshot]) -> Measured:
         {"slices": len(found.z)},
         {"z": found.z, "normal_force": found.normal_force, "pressure": found.pressure, "contacts": found.contacts},
         note=None if found.contacts.any() else "no contacts near the axis",
-    )  # fmt: skip
+    )
 
 
 def _network(shots: Iterable[Snapshot]) -> Measured:
@@ -247,12 +263,20 @@ def _network(shots: Iterable[Snapshot]) -> Measured:
 def _of_network(net: ForceNetwork) -> dict[str, float]:
     lengths = net.chain_lengths
     return {
-        "contacts": net.edge_count, "mean_force": net.mean_force, "largest_force": float(net.normal_force.max()),
-        "strong_part": float(net.strong.mean()), "tail_rate": net.distribution().tail_rate, "coordination": net.coordination,
-        "backbone_coordination": net.backbone_coordination, "rattlers": int(net.rattlers.sum()), "anisotropy": net.anisotropy,
-        "force_anisotropy": net.force_anisotropy, "chains": len(lengths), "longest_chain": int(lengths.max(initial=0)),
+        "contacts": net.edge_count,
+        "mean_force": net.mean_force,
+        "largest_force": float(net.normal_force.max()),
+        "strong_part": float(net.strong.mean()),
+        "tail_rate": net.distribution().tail_rate,
+        "coordination": net.coordination,
+        "backbone_coordination": net.backbone_coordination,
+        "rattlers": int(net.rattlers.sum()),
+        "anisotropy": net.anisotropy,
+        "force_anisotropy": net.force_anisotropy,
+        "chains": len(lengths),
+        "longest_chain": int(lengths.max(initial=0)),
         "chain_part": float((net.chain >= 0).mean()),
-    }  # fmt: skip
+    }
 
 
 def _reduction(shots: Iterable[Snapshot]) -> Measured:
@@ -276,13 +300,17 @@ def _fields(shots: Iterable[Snapshot]) -> Measured:
     columns |= {name: getattr(found, name)[filled] for name in ("pressure", "shear_rate", "inertial_number")}
     return Measured(
         {
-            "mass": mass, "grain_mass": grain_mass, "mass_error": abs(mass - grain_mass) / grain_mass,
-            "momentum_error": float(np.abs(momentum - grains).max()) / scale if scale > 0 else 0.0, "width": width,
-            "filled_cells": int(filled.sum()), "largest_pressure": float(found.pressure[filled].max()),
+            "mass": mass,
+            "grain_mass": grain_mass,
+            "mass_error": abs(mass - grain_mass) / grain_mass,
+            "momentum_error": float(np.abs(momentum - grains).max()) / scale if scale > 0 else 0.0,
+            "width": width,
+            "filled_cells": int(filled.sum()),
+            "largest_pressure": float(found.pressure[filled].max()),
             "largest_shear_rate": float(found.shear_rate[filled].max()),
         },
         columns,
-    )  # fmt: skip
+    )
 
 
 def _means(rows: Sequence[dict[str, float]]) -> Measured:
@@ -313,100 +341,149 @@ def _moduli(shots: Iterable[Snapshot]) -> Measured:
 
 METRICS: dict[str, Metric] = {
     "overlap": Metric(
-        _overlap, "overlaps over the diameter of the smaller grain: mean, standard deviation, largest, histogram (SN 40)", {},
+        _overlap,
+        "overlaps over the diameter of the smaller grain: mean, standard deviation, largest, histogram (SN 40)",
+        {},
         table="histogram",
     ),
     "slide": Metric(
-        _slide, "friction of sliding contacts, 0 is right: size |f_t| / (mu f_n) - 1, direction theta / pi - 1 (SN 4.1)", {},
+        _slide,
+        "friction of sliding contacts, 0 is right: size |f_t| / (mu f_n) - 1, direction theta / pi - 1 (SN 4.1)",
+        {},
     ),
     "contacts": Metric(_contacts, "contacts that are continuous, impacting (rebounding) and sliding; coordination", {}),
     "energy": Metric(
-        _energy, "kinetic energy in time, also over N m g d", {"time": "s", "kinetic": "J"}, all_frames=True,
+        _energy,
+        "kinetic energy in time, also over N m g d",
+        {"time": "s", "kinetic": "J"},
+        all_frames=True,
     ),
     "height": Metric(
-        _height, "level of the surface, highest and lowest point, centre of mass",
+        _height,
+        "level of the surface, highest and lowest point, centre of mass",
         {"time": "s", **dict.fromkeys(("level", "spread", "top", "bottom", "centre_of_mass"), "m")},
     ),
     "repose": Metric(
-        _repose, "static angle of repose of a pile, from a line through its flank", {"time": "s", "angle": "degrees", "height": "m"},
+        _repose,
+        "static angle of repose of a pile, from a line through its flank",
+        {"time": "s", "angle": "degrees", "height": "m"},
         needs="a pile on the plane z = 0",
     ),
     "slope": Metric(
-        _slope, "angle by which a surface falls along x, from a line through its middle part", {"time": "s", "angle": "degrees"},
+        _slope,
+        "angle by which a surface falls along x, from a line through its middle part",
+        {"time": "s", "angle": "degrees"},
         needs="a heap against a wall, or a tilted surface",
     ),
     "drum-angle": Metric(
-        _drum_angle, "dynamic angle of repose: of the free surface, and of the centre of mass (WS 4.3)",
+        _drum_angle,
+        "dynamic angle of repose: of the free surface, and of the centre of mass (WS 4.3)",
         {"time": "s", **dict.fromkeys(("surface", "centre_of_mass", "surface_std", "centre_of_mass_std"), "degrees")},
         needs="a drum",
     ),
     "plug": Metric(
-        _plug, "part of the grains that turn with the drum: |v - Omega x r| <= 0.15 R Omega (WS 4.3)",
-        {"time": "s"}, needs="a drum that turns",
+        _plug,
+        "part of the grains that turn with the drum: |v - Omega x r| <= 0.15 R Omega (WS 4.3)",
+        {"time": "s"},
+        needs="a drum that turns",
     ),
     "flow": Metric(
-        _flow, "flow profile: velocity along the surface over the depth below the axis, also over R Omega and R (SN Fig. 9); "
+        _flow,
+        "flow profile: velocity along the surface over the depth below the axis, also over R Omega and R (SN Fig. 9); "
         "mean of the frames with the Omega of the last one",
-        {"angle": "degrees", "radius": "m", "speed": "rad/s", "z": "m", "velocity": "m/s"}, needs="a drum", table="profile",
+        {"angle": "degrees", "radius": "m", "speed": "rad/s", "z": "m", "velocity": "m/s"},
+        needs="a drum",
+        table="profile",
     ),
     "towers": Metric(
-        _towers, "what rises out of the flow: highest lift of the bed over R, height [d] above the surface of grains that co-rotate, "
+        _towers,
+        "what rises out of the flow: highest lift of the bed over R, height [d] above the surface of grains that co-rotate, "
         "their part 2 d above it, steepest piece of the surface (MR 5)",
-        {"time": "s", "steepest": "degrees", "steepest_std": "degrees"}, needs="a drum that turns",
+        {"time": "s", "steepest": "degrees", "steepest_std": "degrees"},
+        needs="a drum that turns",
     ),
     "ridge": Metric(
-        _ridge, "angle of both flanks of the ridge on a belt, between source and discharge (MR 4)",
-        {"time": "s", "height": "m", "height_std": "m",
-         **dict.fromkeys(("angle", "left", "right", "angle_std", "left_std", "right_std"), "degrees")},
+        _ridge,
+        "angle of both flanks of the ridge on a belt, between source and discharge (MR 4)",
+        {
+            "time": "s",
+            "height": "m",
+            "height_std": "m",
+            **dict.fromkeys(("angle", "left", "right", "angle_std", "left_std", "right_std"), "degrees"),
+        },
         needs="a belt (scene conveyor)",
     ),
     "discharge": Metric(
-        _discharge, "where grains fall through the plane 15 d below the end of a belt (MR Fig. 8); frames must be 0.03 s apart or less",
-        dict.fromkeys(("centre_x", "centre_y", "spread_x", "spread_y", "x", "y"), "m"), needs="a belt (scene conveyor)", table="points",
+        _discharge,
+        "where grains fall through the plane 15 d below the end of a belt (MR Fig. 8); frames must be 0.03 s apart or less",
+        dict.fromkeys(("centre_x", "centre_y", "spread_x", "spread_y", "x", "y"), "m"),
+        needs="a belt (scene conveyor)",
+        table="points",
         all_frames=True,
     ),
     "pressure": Metric(
-        _pressure, "pressure and downward shear on the side walls, in strips of 5 diameters (SN 4.2.1), in a filling below "
+        _pressure,
+        "pressure and downward shear on the side walls, in strips of 5 diameters (SN 4.2.1), in a filling below "
         "30 diameters of a sixth of its height",
         {"height": "m", "strip": "m", "mean_pressure": "Pa", "z": "m", "pressure": "Pa", "shear": "Pa"},
-        needs="side walls that close around the grains", table="profile",
+        needs="side walls that close around the grains",
+        table="profile",
     ),
     "vertical": Metric(
-        _vertical, "pressure on level planes inside: weight above less wall friction above, over the area (Janssen's apparent mass)",
+        _vertical,
+        "pressure on level planes inside: weight above less wall friction above, over the area (Janssen's apparent mass)",
         {"height": "m", "floor_pressure": "Pa", "z": "m", "pressure": "Pa"},
-        needs="side walls that close around the grains", table="profile",
+        needs="side walls that close around the grains",
+        table="profile",
     ),
     "janssen": Metric(
-        _janssen, "fit of p = p_inf (1 - exp(-(H - z) / lambda)) to wall pressure and vertical pressure, with standard errors",
+        _janssen,
+        "fit of p = p_inf (1 - exp(-(H - z) / lambda)) to wall pressure and vertical pressure, with standard errors",
         {
             **dict.fromkeys(("saturation", "saturation_error", "vertical_saturation", "vertical_saturation_error"), "Pa"),
             **dict.fromkeys(("length", "length_error", "vertical_length", "vertical_length_error"), "m"),
             **dict.fromkeys(("gradient", "vertical_gradient"), "Pa/m"),
-            "height": "m", "z": "m", "pressure": "Pa", "fit": "Pa",
+            "height": "m",
+            "z": "m",
+            "pressure": "Pa",
+            "fit": "Pa",
         },
-        needs="side walls that close around the grains", table="profile",
+        needs="side walls that close around the grains",
+        table="profile",
     ),
     "load": Metric(
-        _load, "downward forces on floor, side walls, ceiling and held grains; at rest they carry the weight",
+        _load,
+        "downward forces on floor, side walls, ceiling and held grains; at rest they carry the weight",
         {"time": "s", **dict.fromkeys(("weight", "floor", "side", "ceiling", "held", "carried"), "N")},
     ),
     "axis": Metric(
-        _axis, "mean normal force and pressure along the axis of a container, in slices of 2 diameters (SN Fig. 4)",
-        {"z": "m", "normal_force": "N", "pressure": "Pa"}, needs="side walls that close around the grains", table="profile",
+        _axis,
+        "mean normal force and pressure along the axis of a container, in slices of 2 diameters (SN Fig. 4)",
+        {"z": "m", "normal_force": "N", "pressure": "Pa"},
+        needs="side walls that close around the grains",
+        table="profile",
     ),
     "network": Metric(
-        _network, "force network: mean and strong forces, exponential tail, coordination, fabric anisotropy, chains; f / <f>; "
+        _network,
+        "force network: mean and strong forces, exponential tail, coordination, fabric anisotropy, chains; f / <f>; "
         "rattlers: under gravity grains without a contact that pushes, else those with fewer than 4 (with friction 2), one after the other",
-        {"mean_force": "N", "largest_force": "N"}, table="histogram",
+        {"mean_force": "N", "largest_force": "N"},
+        table="histogram",
     ),
     "reduction": Metric(
-        _reduction, "level of model reduction; grains that are free, held by walls and merged into aggregates", {"time": "s"},
-        needs="a run with model reduction", all_frames=True,
+        _reduction,
+        "level of model reduction; grains that are free, held by walls and merged into aggregates",
+        {"time": "s"},
+        needs="a run with model reduction",
+        all_frames=True,
     ),
     "fields": Metric(
-        _fields, "coarse-grained density, velocity, stress, shear rate and inertial number in cells of 2 diameters",
+        _fields,
+        "coarse-grained density, velocity, stress, shear rate and inertial number in cells of 2 diameters",
         {
-            **dict.fromkeys(("mass", "grain_mass"), "kg"), **dict.fromkeys(("width", "x", "y", "z"), "m"), "density": "kg/m^3",
+            **dict.fromkeys(("mass", "grain_mass"), "kg"),
+            **dict.fromkeys(("width", "x", "y", "z"), "m"),
+            "density": "kg/m^3",
             **dict.fromkeys(("velocity_x", "velocity_y", "velocity_z"), "m/s"),
             **dict.fromkeys(("pressure", "largest_pressure", *(f"stress_{i}{j}" for i in AXES for j in AXES)), "Pa"),
             **dict.fromkeys(("shear_rate", "largest_shear_rate"), "1/s"),
@@ -414,16 +491,20 @@ METRICS: dict[str, Metric] = {
         table="cells",
     ),
     "packing": Metric(
-        _packing, "packing fraction, coordination, rattlers, stress and fabric; time is the strain, or the number of the frame",
+        _packing,
+        "packing fraction, coordination, rattlers, stress and fabric; time is the strain, or the number of the frame",
         {
-            "energy": "J", **dict.fromkeys(("pressure", "shear_stress", "deviatoric_stress"), "N/m^(d-1)"), "mean_force": "N",
+            "energy": "J",
+            **dict.fromkeys(("pressure", "shear_stress", "deviatoric_stress"), "N/m^(d-1)"),
+            "mean_force": "N",
             "largest_overlap": "m",
         },
         needs="packings",
     ),
     "moduli": Metric(
-        _moduli, "bulk and shear modulus by linear response, and affine ones", dict.fromkeys(
-            ("pressure", "bulk", "bulk_affine", "shear", "shear_affine"), "N/m^(d-1)"
-        ), needs="jammed packings",
+        _moduli,
+        "bulk and shear modulus by linear response, and affine ones",
+        dict.fromkeys(("pressure", "bulk", "bulk_affine", "shear", "shear_affine"), "N/m^(d-1)"),
+        needs="jammed packings",
     ),
-}  # fmt: skip
+}

@@ -33,11 +33,20 @@ def packing_numbers(s: Snapshot) -> dict[str, float]:
     """Packing fraction, coordination, stress and fabric, SI units."""
     found = measure(packing_of(s))
     return {
-        "phi": found.phi, "jammed": float(found.jammed), "coordination": found.coordination, "rattlers": found.rattler_count,
-        "contacts": found.contacts, "energy": found.energy, "pressure": found.pressure, "shear_stress": found.shear_stress,
-        "deviatoric_stress": found.stress_parts.deviatoric, "deviatoric_fabric": found.fabric_parts.deviatoric,
-        "isotropic_fabric": found.fabric_parts.isotropic, "mean_force": found.mean_force, "largest_overlap": found.overlap,
-    }  # fmt: skip
+        "phi": found.phi,
+        "jammed": float(found.jammed),
+        "coordination": found.coordination,
+        "rattlers": found.rattler_count,
+        "contacts": found.contacts,
+        "energy": found.energy,
+        "pressure": found.pressure,
+        "shear_stress": found.shear_stress,
+        "deviatoric_stress": found.stress_parts.deviatoric,
+        "deviatoric_fabric": found.fabric_parts.deviatoric,
+        "isotropic_fabric": found.fabric_parts.isotropic,
+        "mean_force": found.mean_force,
+        "largest_overlap": found.overlap,
+    }
 
 
 def packing_moduli(s: Snapshot) -> dict[str, float]:
@@ -45,6 +54,10 @@ def packing_moduli(s: Snapshot) -> dict[str, float]:
     packing = packing_of(s)
     found = moduli(packing)
     return {
-        "phi": packing.phi, "pressure": found.pressure, "bulk": found.bulk, "bulk_affine": found.bulk_affine, "shear": found.shear,
+        "phi": packing.phi,
+        "pressure": found.pressure,
+        "bulk": found.bulk,
+        "bulk_affine": found.bulk_affine,
+        "shear": found.shear,
         "shear_affine": found.shear_affine,
-    }  # fmt: skip
+    }

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import FloatArray, IntArray, kernel
+from .._jit import kernel
+from ..array_types import FloatArray, IntArray
 from ..checks import InputError
 
 THREADS = (2, 4, 8, 16, 32, 64, 128)
@@ -91,9 +92,7 @@ class ColourGraph:
         shared = np.where(self.blocks < self.few, self.blocks, -(-self.blocks // threads)).sum()
         single = (-(-self.singles // threads)).sum() + self.left_over
         met = self.barriers + (1 if cost.bodies > 0 else 0)
-        return float(
-            shared * cost.block + single * cost.contact + cost.bodies / threads + met * cost.meeting(threads) + cost.sums
-        )
+        return float(shared * cost.block + single * cost.contact + cost.bodies / threads + met * cost.meeting(threads) + cost.sums)
 
     def speed_up(self, cost: SweepCost, threads: int) -> float:
         """S(p)."""
@@ -141,8 +140,12 @@ class ZoneGraph:
         member = csr_array((np.ones(len(body), np.int32), (body, of_body)), shape=(len(position), len(zones)))
         earlier = csr_array(tril(member.T @ member, -1))
         return cls(
-            width, zones[:, 0], np.bincount(zone, minlength=len(zones)), earlier.indptr.astype(np.int32), earlier.indices.astype(np.int32),
-        )  # fmt: skip
+            width,
+            zones[:, 0],
+            np.bincount(zone, minlength=len(zones)),
+            earlier.indptr.astype(np.int32),
+            earlier.indices.astype(np.int32),
+        )
 
     @property
     def work(self) -> int:

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from ..array_types import FloatArray
 from ..reduction import Merge
 from .snapshot import Snapshot
 
-FloatArray = NDArray[np.float64]
 VOLUME = 1 / 3  # gamma of a three-dimensional system: sweeps grow like N^gamma
 
 
@@ -98,4 +98,3 @@ def level_of_links(count: int, a: NDArray[np.integer], b: NDArray[np.integer]) -
     number, label = connected_components(graph, directed=False)
     standing = len(np.unique(label[count:]))
     return 1 - (number - standing) / count
-

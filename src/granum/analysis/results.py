@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..array_types import FloatArray
 from ..contact import HertzContact
 from ..scene.scene import Scene
 from ..state.contacts import overlap_in_diameters
@@ -16,8 +17,6 @@ from .conveyor import ridge_angle
 from .drum import drum_angles, plug_fraction
 from .snapshot import Snapshot
 from .surface import PileShape, bulk_packing_fraction, collapse_slope, resting_grains, surface_height
-
-FloatArray = NDArray[np.float64]
 
 
 def state_hash(*arrays: FloatArray) -> str:
@@ -51,14 +50,12 @@ def exact_column_overlaps(scene: Scene) -> FloatArray:
     stiffness = np.full(count, law.pair_stiffness(material, material))
     if isinstance(law, HertzContact):
         radius_eff = np.full(count, diameter / 4)  # R* of two equal spheres
-        radius_eff[0] = diameter / 2               # of a sphere on a plane
+        radius_eff[0] = diameter / 2  # of a sphere on a plane
         stiffness *= np.sqrt(radius_eff)
     return np.asarray((above / stiffness) ** (1 / (2 * law.exponent - 1)))
 
 
-def scene_results(
-    scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, time: float
-) -> dict[str, float | None]:
+def scene_results(scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, time: float) -> dict[str, float | None]:
     """The numbers of this kind of scene: lengths in m, angles in degrees; None where the state has no such number.
 
     ``time`` [s] is that at which the last step began: walls moved as the scene says for it.
@@ -82,8 +79,10 @@ def scene_results(
         now = Snapshot.build(scene, time=time, position=position, radius=radius, velocity=velocity)
         angles = drum_angles(now)
         found |= {
-            "surface_angle": angles.surface, "centre_of_mass_angle": angles.centre_of_mass, "plug_fraction": plug_fraction(now),
-        }  # fmt: skip
+            "surface_angle": angles.surface,
+            "centre_of_mass_angle": angles.centre_of_mass,
+            "plug_fraction": plug_fraction(now),
+        }
     elif scene.name == "conveyor" and "middle" in scene.parameters:
         low, high = scene.parameters["middle"]
         ridge = ridge_angle(position, radius, (float(low), float(high)))

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..array_types import FloatArray
 from ..checks import InputError
 from ..contact import Material
 from ..scene.emitter import Emitter
@@ -16,11 +16,9 @@ from .cost_model import System
 from .silo import Container
 from .snapshot import Snapshot
 
-FloatArray = NDArray[np.float64]
-
-PACKING = 0.6   # solid fraction of settled grains
-REPOSE = 30.0   # [degrees] of a heap that no wall holds
-SAMPLE = 2000   # emitted grains that stand for all when their volume is summed
+PACKING = 0.6  # solid fraction of settled grains
+REPOSE = 30.0  # [degrees] of a heap that no wall holds
+SAMPLE = 2000  # emitted grains that stand for all when their volume is summed
 
 
 @dataclass(frozen=True)
@@ -60,17 +58,19 @@ def size_of_scene(scene: Scene, duration: float | None = None) -> SceneSize | No
     )
     g = float(np.linalg.norm(scene.gravity.acceleration))
     system = System(
-        width=max(1.0, width / d), height=max(1.0, height / d), diameter=d, young=material.youngs_modulus, density=material.density,
+        width=max(1.0, width / d),
+        height=max(1.0, height / d),
+        diameter=d,
+        young=material.youngs_modulus,
+        density=material.density,
         poisson=material.poisson_ratio,
-    )  # fmt: skip
+    )
     if g > 0:
         system = replace(system, gravity=g)
     return SceneSize(system, count, turning, notes)
 
 
-def _extent(
-    scene: Scene, position: FloatArray, size: FloatArray, volume: float, poured: bool, turning: bool
-) -> tuple[float, float, str]:  # fmt: skip
+def _extent(scene: Scene, position: FloatArray, size: FloatArray, volume: float, poured: bool, turning: bool) -> tuple[float, float, str]:
     """Width and height [m] of the settled material, and how they were found.
 
     ``position`` and ``size`` [m] of the grains at the start, and of some that will be emitted. What turns, as a drum, is no container.
@@ -109,9 +109,11 @@ def _upright(snapshot: Snapshot) -> Snapshot:
     turn = Rotation.align_vectors([[0.0, 0.0, 1.0]], [np.eye(3)[axis] * (-1.0 if g[axis] > 0 else 1.0)])[0]
     bodies = Rotation.from_quat(np.roll(snapshot.wall_orientation, -1, axis=1))  # SciPy has w last
     return replace(
-        snapshot, position=turn.apply(snapshot.position), wall_position=turn.apply(snapshot.wall_position),
+        snapshot,
+        position=turn.apply(snapshot.position),
+        wall_position=turn.apply(snapshot.wall_position),
         wall_orientation=np.roll((turn * bodies).as_quat(), 1, axis=1),
-    )  # fmt: skip
+    )
 
 
 def _quickest(scene: Scene, names: set[str]) -> Material:

@@ -8,25 +8,21 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..array_types import FloatArray
 from ..checks import InputError
 from ..scene.shapes import Box, Cylinder, Mesh, Plane
 from ..state.rotation import matrix
 from .snapshot import Snapshot
 from .surface import surface_height
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.integer]
-BoolArray = NDArray[np.bool_]
-
-UPRIGHT = 0.5      # |n_z| below which a surface is a side wall, above which floor or ceiling
-STRIP = 5.0        # [mean diameters] height of the strips of wall over which pressure is averaged (SN 4.2.1),
+UPRIGHT = 0.5  # |n_z| below which a surface is a side wall, above which floor or ceiling
+STRIP = 5.0  # [mean diameters] height of the strips of wall over which pressure is averaged (SN 4.2.1),
 FEWEST_STRIPS = 6  # in a low filling its height over this number
-AXIS_STRIP = 2.0   # [mean diameters] height of the slices of the core
-CORE = 0.5         # of the container's inner radius: contacts closer to the axis make up the profile along it
+AXIS_STRIP = 2.0  # [mean diameters] height of the slices of the core
+CORE = 0.5  # of the container's inner radius: contacts closer to the axis make up the profile along it
 FEWEST_POINTS = 3  # of a fit
-STRAIGHT = 1e-6    # height over Janssen's length: with less, a profile is a straight line to rounding
+STRAIGHT = 1e-6  # height over Janssen's length: with less, a profile is a straight line to rounding
 
 
 @dataclass(frozen=True)
@@ -148,10 +144,12 @@ def loads(snapshot: Snapshot) -> Loads:
     onto_held = ~s.at_wall & s.held[other] & ~s.held[s.a]
     from_held = ~s.at_wall & s.held[s.a] & ~s.held[other]
     return Loads(
-        weight=float(s.mass[~s.held].sum() * g), floor=float(push[wall & (lean > UPRIGHT)].sum()),
-        side=float(push[wall & (np.abs(lean) <= UPRIGHT)].sum()), ceiling=float(push[wall & (lean < -UPRIGHT)].sum()),
+        weight=float(s.mass[~s.held].sum() * g),
+        floor=float(push[wall & (lean > UPRIGHT)].sum()),
+        side=float(push[wall & (np.abs(lean) <= UPRIGHT)].sum()),
+        ceiling=float(push[wall & (lean < -UPRIGHT)].sum()),
         held=float(push[onto_held].sum() - push[from_held].sum()),
-    )  # fmt: skip
+    )
 
 
 Look = Callable[[Snapshot, Container], tuple[FloatArray, FloatArray]]
@@ -303,10 +301,14 @@ def janssen_fit(z: FloatArray, pressure: FloatArray, height: float, strip: float
         return JanssenFit(math.inf, math.inf, math.inf, math.inf, slope_at_surface, r_squared, height)
     slope = np.array([1 / k, -gradient / k**2])  # of the saturation gradient / k
     return JanssenFit(
-        saturation=float(unit * gradient / k), length=float(height / k),
+        saturation=float(unit * gradient / k),
+        length=float(height / k),
         saturation_error=float(unit * math.sqrt(slope @ covariance @ slope)),
-        length_error=float(height / k**2 * math.sqrt(covariance[1, 1])), gradient=slope_at_surface, r_squared=r_squared, height=height,
-    )  # fmt: skip
+        length_error=float(height / k**2 * math.sqrt(covariance[1, 1])),
+        gradient=slope_at_surface,
+        r_squared=r_squared,
+        height=height,
+    )
 
 
 @dataclass(frozen=True)
@@ -331,6 +333,8 @@ def axis_profile(snapshots: Iterable[Snapshot], strip: float | None = None) -> A
     container, edges, (force, work, count) = _by_height(snapshots, AXIS_STRIP, strip, look)
     volume = math.pi * (CORE * container.radius) ** 2 * (edges[1] - edges[0])
     return AxisProfile(
-        z=(edges[1:] + edges[:-1]) / 2, normal_force=np.divide(force, count, out=np.full(len(count), np.nan), where=count > 0),
-        pressure=work / (3 * volume), contacts=count,
-    )  # fmt: skip
+        z=(edges[1:] + edges[:-1]) / 2,
+        normal_force=np.divide(force, count, out=np.full(len(count), np.nan), where=count > 0),
+        pressure=work / (3 * volume),
+        contacts=count,
+    )

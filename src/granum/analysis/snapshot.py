@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..array_types import BoolArray, FloatArray, IndexArray
 from ..checks import InputError
 from ..io import Frame, Recording
 from ..io.read import RECORD_AGAIN, DamagedFileError
@@ -22,10 +23,6 @@ from ..state.status import contact_friction, contact_status
 
 if TYPE_CHECKING:
     from ..scene.scene import Scene
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.integer]
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -45,11 +42,11 @@ class Snapshot:
     radius: FloatArray  # (N,) [m]
     mass: FloatArray  # (N,) [kg], from density and radius, also of held grains
     held: BoolArray  # (N,) grains that never move
-    id: IntArray  # (N,) kept for a grain's whole life
-    material: IntArray  # (N,) place in scene.materials
+    id: IndexArray  # (N,) kept for a grain's whole life
+    material: IndexArray  # (N,) place in scene.materials
 
-    a: IntArray  # (C,) row of the owning grain
-    b: IntArray  # (C,) row of the other grain, or -1 - wall
+    a: IndexArray  # (C,) row of the owning grain
+    b: IndexArray  # (C,) row of the other grain, or -1 - wall
     point: FloatArray  # (C, 3) [m]
     normal: FloatArray  # (C, 3) unit, from a towards b
     overlap: FloatArray  # (C,) [m]
@@ -60,13 +57,13 @@ class Snapshot:
     friction: FloatArray  # (C,) mu [-]
     slip: FloatArray  # (C, 3) tangential velocity of b against a at the contact [m/s], belts included
 
-    wall_body: IntArray  # (K,) body of each wall
+    wall_body: IndexArray  # (K,) body of each wall
     wall_position: FloatArray  # (W, 3) of the wall bodies [m]
     wall_orientation: FloatArray  # (W, 4) unit quaternion, w first
     wall_velocity: FloatArray  # (W, 3) [m/s]; NaN where an old file does not tell
     wall_spin: FloatArray  # (W, 3) [rad/s]; NaN where an old file does not tell
 
-    aggregate: IntArray | None = None  # (N,) -1 free, below W held by that wall body, else an aggregate; None: no model reduction
+    aggregate: IndexArray | None = None  # (N,) -1 free, below W held by that wall body, else an aggregate; None: no model reduction
     path: Path | None = None  # of the recording
 
     @property
@@ -88,7 +85,7 @@ class Snapshot:
         return float(np.linalg.norm(self.gravity))
 
     @property
-    def smaller(self) -> IntArray:
+    def smaller(self) -> IndexArray:
         """(C,) row of the smaller grain of each contact; of the grain, at a wall."""
         other = np.where(self.at_wall, self.a, self.b)
         return np.where(self.radius[other] < self.radius[self.a], other, self.a)
@@ -113,12 +110,28 @@ class Snapshot:
         time_step = frame.time / frame.step if frame.step else 0.0
         walls = vars(frame.walls) if frame.walls is not None else _walls_as_far_as_known(scene, frame.time)
         return cls.build(
-            scene, time=frame.time, gravity=scene.gravity.at(max(0.0, frame.time - time_step)), position=frame.position,
-            velocity=frame.velocity, spin=frame.spin, radius=frame.radius, material=frame.material, id=ids, held=_held(scene, ids),
-            a=row_of(c.a), b=b, point=c.point, normal=c.normal, overlap=c.overlap, normal_force=c.normal_force,
-            tangential_force=c.force - c.normal_force[:, None] * c.normal, status=c.status, walls=walls, aggregate=frame.aggregate,
+            scene,
+            time=frame.time,
+            gravity=scene.gravity.at(max(0.0, frame.time - time_step)),
+            position=frame.position,
+            velocity=frame.velocity,
+            spin=frame.spin,
+            radius=frame.radius,
+            material=frame.material,
+            id=ids,
+            held=_held(scene, ids),
+            a=row_of(c.a),
+            b=b,
+            point=c.point,
+            normal=c.normal,
+            overlap=c.overlap,
+            normal_force=c.normal_force,
+            tangential_force=c.force - c.normal_force[:, None] * c.normal,
+            status=c.status,
+            walls=walls,
+            aggregate=frame.aggregate,
             path=recording.path,
-        )  # fmt: skip
+        )
 
     @classmethod
     def of(cls, sim: Any) -> Snapshot:
@@ -126,21 +139,54 @@ class Snapshot:
         c, bodies = sim.contacts, sim.bodies
         walls = {name: getattr(bodies, name)[: bodies.wall_body_count].copy() for name in WALL_ARRAYS}
         return cls.build(
-            sim.scene, time=sim.time, gravity=sim.scene.gravity.at(max(0.0, sim.time - sim.time_step)),
-            position=np.array(sim.wrapped_position), velocity=sim.velocity.copy(), spin=sim.spin.copy(), radius=sim.radius.copy(),
-            material=bodies.material.copy(), id=bodies.id.copy(), held=bodies.inverse_mass[bodies.grains] == 0, a=c.a.copy(), b=c.b.copy(),
-            normal=c.normal.copy(), overlap=c.overlap.copy(), normal_force=c.normal_force, tangential_force=c.tangential_force,
-            rebounding=c.rebound > 0, walls=walls,
+            sim.scene,
+            time=sim.time,
+            gravity=sim.scene.gravity.at(max(0.0, sim.time - sim.time_step)),
+            position=np.array(sim.wrapped_position),
+            velocity=sim.velocity.copy(),
+            spin=sim.spin.copy(),
+            radius=sim.radius.copy(),
+            material=bodies.material.copy(),
+            id=bodies.id.copy(),
+            held=bodies.inverse_mass[bodies.grains] == 0,
+            a=c.a.copy(),
+            b=c.b.copy(),
+            normal=c.normal.copy(),
+            overlap=c.overlap.copy(),
+            normal_force=c.normal_force,
+            tangential_force=c.tangential_force,
+            rebounding=c.rebound > 0,
+            walls=walls,
             aggregate=sim.stepper.reduced.merged_into if sim.settings.reduction is not None else None,
-        )  # fmt: skip
+        )
 
     @classmethod
     def build(
-        cls, scene: Scene, *, position: Any, radius: Any, velocity: Any = None, spin: Any = None, material: Any = None, id: Any = None,
-        held: Any = None, time: float = 0.0, gravity: Any = None, a: Any = (), b: Any = (), normal: Any = None, overlap: Any = 0.0,
-        normal_force: Any = 0.0, tangential_force: Any = 0.0, point: Any = None, status: Any = None, rebounding: Any = False,
-        walls: dict[str, Any] | None = None, aggregate: Any = None, path: Path | None = None,
-    ) -> Snapshot:  # fmt: skip
+        cls,
+        scene: Scene,
+        *,
+        position: Any,
+        radius: Any,
+        velocity: Any = None,
+        spin: Any = None,
+        material: Any = None,
+        id: Any = None,
+        held: Any = None,
+        time: float = 0.0,
+        gravity: Any = None,
+        a: Any = (),
+        b: Any = (),
+        normal: Any = None,
+        overlap: Any = 0.0,
+        normal_force: Any = 0.0,
+        tangential_force: Any = 0.0,
+        point: Any = None,
+        status: Any = None,
+        rebounding: Any = False,
+        walls: dict[str, Any] | None = None,
+        aggregate: Any = None,
+        path: Path | None = None,
+    ) -> Snapshot:
         """From plain arrays; numbers stand for all rows.
 
         What is left out: grains at rest, of the first material; walls as the scene says for ``time`` (those that are driven or pushed
@@ -164,16 +210,33 @@ class Snapshot:
             status = contact_status(normal_force, tangential_force, friction, np.broadcast_to(rebounding, c))
         walls = walls if walls is not None else _walls_of(scene, time)
         return cls(
-            scene=scene, time=time, gravity=scene.gravity.at(time) if gravity is None else np.asarray(gravity, float),
-            position=position, velocity=velocity, spin=spin, radius=radius, mass=density[material] * np.pi / 6 * (2 * radius) ** 3,
-            held=np.zeros(n, bool) if held is None else np.asarray(held), id=np.arange(n) if id is None else np.asarray(id),
-            material=material, a=a, b=b, point=_rows(point, c, 3), normal=normal, overlap=overlap,
-            force=normal_force[:, None] * normal + tangential_force, normal_force=normal_force, tangential_force=tangential_force,
-            status=np.asarray(status, np.int8), friction=friction,
+            scene=scene,
+            time=time,
+            gravity=scene.gravity.at(time) if gravity is None else np.asarray(gravity, float),
+            position=position,
+            velocity=velocity,
+            spin=spin,
+            radius=radius,
+            mass=density[material] * np.pi / 6 * (2 * radius) ** 3,
+            held=np.zeros(n, bool) if held is None else np.asarray(held),
+            id=np.arange(n) if id is None else np.asarray(id),
+            material=material,
+            a=a,
+            b=b,
+            point=_rows(point, c, 3),
+            normal=normal,
+            overlap=overlap,
+            force=normal_force[:, None] * normal + tangential_force,
+            normal_force=normal_force,
+            tangential_force=tangential_force,
+            status=np.asarray(status, np.int8),
+            friction=friction,
             slip=_slip(scene, position, velocity, spin, radius, a, b, normal, overlap, wall_body, walls),
-            wall_body=wall_body, aggregate=None if aggregate is None else np.asarray(aggregate), path=path,
+            wall_body=wall_body,
+            aggregate=None if aggregate is None else np.asarray(aggregate),
+            path=path,
             **{f"wall_{name}": np.asarray(walls[name], float) for name in WALL_ARRAYS},
-        )  # fmt: skip
+        )
 
 
 WALL_ARRAYS = ("position", "orientation", "velocity", "spin")
@@ -191,9 +254,18 @@ def _rows(value: Any, count: int, *width: int) -> FloatArray:
 
 
 def _slip(
-    scene: Scene, position: FloatArray, velocity: FloatArray, spin: FloatArray, radius: FloatArray, a: IntArray, b: IntArray,
-    normal: FloatArray, overlap: FloatArray, wall_body: IntArray, walls: dict[str, Any],
-) -> FloatArray:  # fmt: skip
+    scene: Scene,
+    position: FloatArray,
+    velocity: FloatArray,
+    spin: FloatArray,
+    radius: FloatArray,
+    a: IndexArray,
+    b: IndexArray,
+    normal: FloatArray,
+    overlap: FloatArray,
+    wall_body: IndexArray,
+    walls: dict[str, Any],
+) -> FloatArray:
     """(C, 3) tangential velocity [m/s] of b against a, in one point of both."""
     pair = b >= 0
     grain, other = a[pair], b[pair]
@@ -218,8 +290,9 @@ def _walls_of(scene: Scene, time: float) -> dict[str, FloatArray]:
     return {
         "position": np.array([owner.position for owner in bodies], float),
         "orientation": np.array([np.asarray(owner.orientation) / np.linalg.norm(owner.orientation) for owner in bodies]),
-        "velocity": np.array([v for v, _ in motion], float), "spin": np.array([w for _, w in motion], float),
-    }  # fmt: skip
+        "velocity": np.array([v for v, _ in motion], float),
+        "spin": np.array([w for _, w in motion], float),
+    }
 
 
 def _check_references(recording: Recording, frame: Frame, scene: Scene) -> None:
@@ -244,7 +317,7 @@ def _walls_as_far_as_known(scene: Scene, time: float) -> dict[str, FloatArray]:
     return walls
 
 
-def _held(scene: Scene, ids: IntArray) -> BoolArray:
+def _held(scene: Scene, ids: IndexArray) -> BoolArray:
     """(N,) grains of static blocks: those of the scene have the first ids, block by block."""
     if not any(block.static for block in scene.grains):
         return np.zeros(len(ids), bool)

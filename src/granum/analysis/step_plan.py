@@ -31,11 +31,14 @@ class PlannedStep:
             steps[scene_step] = "of the scene"
         return [
             {
-                "time_step": h, "way": step_error(h, diameter, 0.0, self.speed), "fall": step_error(h, diameter, self.gravity, 0.0),
-                "error": step_error(h, diameter, self.gravity, self.speed), "which": which,
+                "time_step": h,
+                "way": step_error(h, diameter, 0.0, self.speed),
+                "fall": step_error(h, diameter, self.gravity, 0.0),
+                "error": step_error(h, diameter, self.gravity, self.speed),
+                "which": which,
             }
             for h, which in sorted(steps.items())
-        ]  # fmt: skip
+        ]
 
 
 def plan_step(system: System, scene: Scene | None, *, speed: float | None, own_gravity: bool, exact: bool) -> PlannedStep:

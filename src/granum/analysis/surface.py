@@ -11,20 +11,18 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from ..array_types import BoolArray, FloatArray
 from .snapshot import Snapshot
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-
-SECTORS = 8            # around the axis: the surface is the mean of their highest grains
-FLANK = (0.15, 0.85)   # of the height: between the foot and the rounded top
+SECTORS = 8  # around the axis: the surface is the mean of their highest grains
+FLANK = (0.15, 0.85)  # of the height: between the foot and the rounded top
 FEWEST_BINS = 3
-CELL = 2.0             # [mean diameters] width of the cells whose highest grains are the surface
+CELL = 2.0  # [mean diameters] width of the cells whose highest grains are the surface
 MIDDLE = (0.25, 0.75)  # of the length of a sloping surface: away from its ends
-SAME_ANGLE = 1e-4      # [rad]: the plane is turned until less is left of the slope,
-ON_FLOOR = 0.25        # [diameters]: grains whose lowest point is less above the floor lie directly on it
-NEAR = 0.02            # [diameters] of the smaller grain: a gap across which grains still belong together
-MOST_TURNS = 10        # or so many times: cells change with the turn, so a little may always be left
+SAME_ANGLE = 1e-4  # [rad]: the plane is turned until less is left of the slope,
+ON_FLOOR = 0.25  # [diameters]: grains whose lowest point is less above the floor lie directly on it
+NEAR = 0.02  # [diameters] of the smaller grain: a gap across which grains still belong together
+MOST_TURNS = 10  # or so many times: cells change with the turn, so a little may always be left
 
 
 class PileShape:
@@ -120,9 +118,12 @@ def surface_height(snapshot: Snapshot, above: float = -math.inf) -> SurfaceHeigh
     highest = _highest(cell[:, 0], cell[:, 1], top)
     found = highest[np.isfinite(highest)]
     return SurfaceHeight(
-        level=float(found.mean()), spread=float(found.std()), top=float(top.max()), bottom=float((position[:, 2] - radius).min()),
+        level=float(found.mean()),
+        spread=float(found.std()),
+        top=float(top.max()),
+        bottom=float((position[:, 2] - radius).min()),
         centre_of_mass=float(mass @ position[:, 2] / mass.sum()),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,23 @@ from .sums import mean, total, totals
 from .vectors import determinant, dot, inverse, length, product, solve, times
 
 __all__ = [
-    "arctan2", "cos", "determinant", "dot", "exp", "inverse", "length", "log", "mean", "normal", "octave", "power", "product", "sin",
-    "solve", "times", "total", "totals", "uniform",
-]  # fmt: skip
+    "arctan2",
+    "cos",
+    "determinant",
+    "dot",
+    "exp",
+    "inverse",
+    "length",
+    "log",
+    "mean",
+    "normal",
+    "octave",
+    "power",
+    "product",
+    "sin",
+    "solve",
+    "times",
+    "total",
+    "totals",
+    "uniform",
+]

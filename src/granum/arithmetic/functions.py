@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .._jit import FloatArray, kernel
+from .._jit import kernel
+from ..array_types import FloatArray
 from .elementary import arctangent, exponential, logarithm, sincos
 from .elementary import power as power_of
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FloatArray, kernel
+from .._jit import kernel
+from ..array_types import FloatArray
 
 
 @kernel

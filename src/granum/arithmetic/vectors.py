@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FloatArray
+from ..array_types import FloatArray
 
 
 def dot(u: Any, v: Any) -> Any:

@@ -14,12 +14,26 @@ from .smooth import measure_smooth
 from .timing import measure_detect, measure_pgs, measure_step
 
 BENCHMARKS: dict[str, Callable[..., dict[str, Any]]] = {
-    "pgs": measure_pgs, "step": measure_step, "detect": measure_detect, "convergence": measure_convergence,
-    "smooth": measure_smooth, "parallel": measure_parallel, "minimise": measure_minimise,
+    "pgs": measure_pgs,
+    "step": measure_step,
+    "detect": measure_detect,
+    "convergence": measure_convergence,
+    "smooth": measure_smooth,
+    "parallel": measure_parallel,
+    "minimise": measure_minimise,
     "reduction": measure_reduction,
-}  # fmt: skip
+}
 
 __all__ = [
-    "BENCHMARKS", "measure_convergence", "measure_detect", "measure_minimise", "measure_parallel", "measure_pgs", "measure_reduction",
-    "measure_smooth", "measure_step", "settled_box", "turning_drum",
-]  # fmt: skip
+    "BENCHMARKS",
+    "measure_convergence",
+    "measure_detect",
+    "measure_minimise",
+    "measure_parallel",
+    "measure_pgs",
+    "measure_reduction",
+    "measure_smooth",
+    "measure_step",
+    "settled_box",
+    "turning_drum",
+]

@@ -32,9 +32,13 @@ def measure_convergence(particles: int = 10_000, rows: int = 6, iterations: int 
             talk(f"  {name}: {needed[name] or f'more than {LADDER[-1]}'} sweeps")
     cold, best = needed["pgs cold"], needed["momentum history"]
     return {
-        "benchmark": "convergence", "error": ERROR, "tilt": TILT, "sweeps": needed,
-        "fewer_sweeps": (cold or LADDER[-1]) / best if best else None, **about(sim, rows),
-    }  # fmt: skip
+        "benchmark": "convergence",
+        "error": ERROR,
+        "tilt": TILT,
+        "sweeps": needed,
+        "fewer_sweeps": (cold or LADDER[-1]) / best if best else None,
+        **about(sim, rows),
+    }
 
 
 def _forces(sim: Simulation, start: ColdStart | HistoryStart, solver: PGS) -> np.ndarray:

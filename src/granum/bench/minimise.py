@@ -22,12 +22,12 @@ from ..scene.cell import Cell, simple_shear
 from .settled import LINE_EVERY, bench_folder
 from .timing import Talk
 
-DISTANCE = 1e-4     # phi - phi_cr that is aimed at
-STRAIN = 0.01       # of it, in a step
-PART = 1e-6         # of the mean contact force: residual at which all methods stop
-START = 1e-8        # the same before the strain
-LADDER = 4          # times more grains from one size to the next
-STEPS = 3           # one after the other
+DISTANCE = 1e-4  # phi - phi_cr that is aimed at
+STRAIN = 0.01  # of it, in a step
+PART = 1e-6  # of the mean contact force: residual at which all methods stop
+START = 1e-8  # the same before the strain
+LADDER = 4  # times more grains from one size to the next
+STEPS = 3  # one after the other
 METHODS = ("auto", "lbfgs+contacts", "fire", "lbfgs")
 
 
@@ -52,9 +52,15 @@ def measure_minimise(particles: int = 4096, dim: int = 2, sizes: int = 2, talk: 
             values = [found[str(count)][method][what] for count in counts]
             by_method[method] = float(np.polyfit(np.log(counts), np.log(values), 1)[0])
     return {
-        "benchmark": "minimise", "dim": dim, "strain_over_distance": STRAIN, "tolerance_over_mean_force": PART, "packings": found,
-        "growth": growth, "threads": 1, "dtype": "float64",
-    }  # fmt: skip
+        "benchmark": "minimise",
+        "dim": dim,
+        "strain_over_distance": STRAIN,
+        "tolerance_over_mean_force": PART,
+        "packings": found,
+        "growth": growth,
+        "threads": 1,
+        "dtype": "float64",
+    }
 
 
 def measure_size(count: int, dim: int, talk: Talk) -> dict[str, Any]:
@@ -68,10 +74,15 @@ def measure_size(count: int, dim: int, talk: Talk) -> dict[str, Any]:
         for method in METHODS:
             name, _, preconditioner = method.partition("+")
             report = minimise(strained, name, preconditioner or None, tolerance=tolerance).report
-            seen[method].append({
-                "seconds": report.seconds, "iterations": report.iterations, "evaluations": report.evaluations,
-                "factorisations": report.factorisations, "converged": report.converged,
-            })  # fmt: skip
+            seen[method].append(
+                {
+                    "seconds": report.seconds,
+                    "iterations": report.iterations,
+                    "evaluations": report.evaluations,
+                    "factorisations": report.factorisations,
+                    "converged": report.converged,
+                }
+            )
         packing = minimise(strained, tolerance=exactly).packing
     found: dict[str, Any] = {"above_jamming": above, "pressure": known.pressure}
     for method, steps in seen.items():

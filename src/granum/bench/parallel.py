@@ -10,36 +10,43 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._jit import FloatArray, LongArray, kernel
+from .._jit import kernel
 from ..analysis.parallel_model import FORMULA, LEFT_OUT, THREADS, ColourGraph, SweepCost, ZoneGraph
 from ..analysis.results import state_hash
+from ..array_types import FloatArray, LongArray
 from ..checks import InputError, known_name
 from ..nonsmooth import PGS
 from ..nonsmooth.blocks import COLOURS, LANES
 from ..nonsmooth.problem import Problem
 from ..nonsmooth.solvers.pgs import FEW_BLOCKS, add_step_sums, extrapolate
+from ..papers.stored_rows import StoredRows
 from ..parallel import Team, cores
 from ..parallel.barrier import wait
 from ..parallel.team import LEAST
 from ..simulation import Simulation, make_settings
 from .settled import settled_box, turning_drum
-from .stored_rows import StoredRows
 from .timing import REPEATS, Talk, about
 
 PAPER = "about 6 at 8 threads without cached rows, then no more (PP Fig. 2.9, drum of 100 000)"
-STEPS = 10              # of one measurement of whole steps
+STEPS = 10  # of one measurement of whole steps
 MEETINGS = (100, 1100)  # of two measurements, which differ in nothing else
-TRIES = 100             # each lasts less than the time after which another process gets a core
-ENOUGH = 2.0            # [s] of tries on a machine that is busy with something else
-DRUM_SWEEPS = 3         # of one measurement: short, so that it is sometimes undisturbed
+TRIES = 100  # each lasts less than the time after which another process gets a core
+ENOUGH = 2.0  # [s] of tries on a machine that is busy with something else
+DRUM_SWEEPS = 3  # of one measurement: short, so that it is sometimes undisturbed
 CELLS = (4, 8, 16, 24)  # widths of PP's cells [d]
 JACOBIANS = ("recomputed", "cached", "both")
 
 
 def measure_parallel(
-    particles: int = 20_000, rows: int = 6, iterations: int = 50, threads: int = 2, drum: int = 100_000,
-    jacobian: Literal["recomputed", "cached", "both"] = "both", output: Path | None = None, talk: Talk = print,
-) -> dict[str, Any]:  # fmt: skip
+    particles: int = 20_000,
+    rows: int = 6,
+    iterations: int = 50,
+    threads: int = 2,
+    drum: int = 100_000,
+    jacobian: Literal["recomputed", "cached", "both"] = "both",
+    output: Path | None = None,
+    talk: Talk = print,
+) -> dict[str, Any]:
     """Speed-up of the solve and of the whole step with ``threads`` threads, and what the graph of a sweep allows for more.
 
     Measured is a settled box of ``particles``; predicted are that box and a turning drum of ``drum`` grains (0: no drum). ``jacobian``:
@@ -60,15 +67,18 @@ def measure_parallel(
     result: dict[str, Any] = {"benchmark": "parallel", **about(box, rows), "threads": threads, "iterations": iterations}
     solves = solve_seconds(box.stepper.problem, iterations, team, jacobian)
     result["measured"] = {
-        "solve_speed_up": solves["momentum"][0] / solves["momentum"][1], "step_speed_up": whole["seconds"][0] / whole["seconds"][1],
-        "same_bits": whole["same_bits"], "barrier_nanoseconds": 1e9 * barrier,
+        "solve_speed_up": solves["momentum"][0] / solves["momentum"][1],
+        "step_speed_up": whole["seconds"][0] / whole["seconds"][1],
+        "same_bits": whole["same_bits"],
+        "barrier_nanoseconds": 1e9 * barrier,
         "milliseconds_per_step": {"1 thread": 1e3 * whole["seconds"][0], f"{threads} threads": 1e3 * whole["seconds"][1]},
-    }  # fmt: skip
+    }
     per_contact = 1e9 / max(1, box.stepper.problem.contact_count)
     result["rows_of_plain_sweeps"] = {
         name: {"speed_up": one / many, "ns_per_contact_iteration": one * per_contact}
-        for name, (one, many) in solves.items() if name != "momentum"
-    }  # fmt: skip
+        for name, (one, many) in solves.items()
+        if name != "momentum"
+    }
     result["predicted"] = {"box": predict(box, solves, barrier)}
     if turning is not None:
         turning.stepper.detector.detect(turning.bodies, turning.time_step)
@@ -105,21 +115,31 @@ def predict(sim: Simulation, solves: dict[str, tuple[float, float]], barrier: fl
     for width in CELLS:
         zone = ZoneGraph.of(np.asarray(sim.position), c.a, c.b, width * diameter)
         zones[f"{width} d"] = {
-            "zones": len(zone.contacts), "work": zone.work, "span": zone.span,
+            "zones": len(zone.contacts),
+            "work": zone.work,
+            "span": zone.span,
             "speed_up": {str(p): zone.speed_up(costs["momentum"], p) for p in THREADS},
-        }  # fmt: skip
+        }
     cost, met = costs["momentum"], graph.barriers + 1
     moved = moved_bytes(problem)
     alone = (graph.left_over * cost.contact + cost.sums) * 1e6
     return {
-        "contacts": problem.contact_count, "colours": len(graph.blocks), "work_blocks": graph.work, "span_blocks": graph.span,
-        "barriers_per_sweep": met, "block_nanoseconds": 1e9 * cost.block, "bodies_microseconds": 1e6 * bodies,
-        "alone_microseconds": alone, "work_over_span": graph.limit(cost), "megabytes_per_sweep": 1e-6 * moved,
+        "contacts": problem.contact_count,
+        "colours": len(graph.blocks),
+        "work_blocks": graph.work,
+        "span_blocks": graph.span,
+        "barriers_per_sweep": met,
+        "block_nanoseconds": 1e9 * cost.block,
+        "bodies_microseconds": 1e6 * bodies,
+        "alone_microseconds": alone,
+        "work_over_span": graph.limit(cost),
+        "megabytes_per_sweep": 1e-6 * moved,
         "gigabytes_per_second_at_8": 1e-9 * moved / graph.seconds(cost, 8),
         "formula": f"T_p = sum over {len(graph.blocks)} colours of ceil(B_c / p) {1e9 * cost.block:.0f} ns + {1e6 * bodies:.1f} us / p "
         f"+ {met} barriers of {1e9 * barrier:.0f} ns p / 2 + {alone:.1f} us; B_c = {', '.join(map(str, graph.blocks))}",
-        "speed_up": speed_up, "zones": zones,
-    }  # fmt: skip
+        "speed_up": speed_up,
+        "zones": zones,
+    }
 
 
 def moved_bytes(problem: Problem) -> int:
@@ -160,9 +180,7 @@ def step_seconds(sim: Simulation, iterations: int, threads: int) -> dict[str, An
     saved, how = sim.checkpoint(), make_settings(sim.settings.model_dump(), {"stepper": {"solver": {"iterations": iterations}}})
     seconds, digests = np.full((2, STEPS), np.inf), set()
     for _ in range(4):
-        sims = [
-            Simulation.restore(sim.scene, how.model_copy(update={"threads": n}), copy.deepcopy(saved)) for n in (1, threads)
-        ]
+        sims = [Simulation.restore(sim.scene, how.model_copy(update={"threads": n}), copy.deepcopy(saved)) for n in (1, threads)]
         for step in range(STEPS):
             for k, one in enumerate(sims):
                 began = perf_counter()

@@ -10,9 +10,9 @@ from .settled import settled_box
 from .timing import Talk, about
 
 STEPS = 20
-LEAST = 0.99   # reduction level at which the bed counts as merged
-MOST = 600     # steps that it may take
-REST = 30      # steps after that
+LEAST = 0.99  # reduction level at which the bed counts as merged
+MOST = 600  # steps that it may take
+REST = 30  # steps after that
 
 
 def measure_reduction(particles: int = 10_000, rows: int = 6, iterations: int = 50, talk: Talk = print) -> dict[str, Any]:
@@ -33,10 +33,14 @@ def measure_reduction(particles: int = 10_000, rows: int = 6, iterations: int = 
         merged.step()
     rest = _time(merged)
     return {
-        "benchmark": "reduction", "milliseconds_per_step": {"full": whole, "merged": rest}, "speed_up": whole / rest,
-        "reduction_level": merged.report.reduction_level, "free_grains": merged.report.free_grains, "iterations": iterations,
+        "benchmark": "reduction",
+        "milliseconds_per_step": {"full": whole, "merged": rest},
+        "speed_up": whole / rest,
+        "reduction_level": merged.report.reduction_level,
+        "free_grains": merged.report.free_grains,
+        "iterations": iterations,
         **about(full, rows),
-    }  # fmt: skip
+    }
 
 
 def _time(sim: Simulation) -> float:

@@ -27,9 +27,9 @@ DRUM_STEPS, DRUM_BRAKED = 150, 120
 BRAKE = 0.7
 DRUM_ITERATIONS = 20
 DRUM_WIDTH, DRUM_LENGTH, DRUM_COUNT = 80.0, 35.0, 100_000  # [d] of a drum that is half full; others are as this one
-DRUM_RIM = 4.0    # [d] of the width are teeth and half grains
+DRUM_RIM = 4.0  # [d] of the width are teeth and half grains
 LINE_EVERY = 5.0  # [s] between two lines of progress
-FIRST_STEPS = 5   # may compile: they tell nothing of the time that is left
+FIRST_STEPS = 5  # may compile: they tell nothing of the time that is left
 
 
 def settled_box(particles: int, rows: int, talk: Callable[[str], None], tilt: float = 0.0, **grains: float) -> Simulation:
@@ -56,9 +56,7 @@ def turning_drum(particles: int, talk: Callable[[str], None]) -> Simulation:
         raise InputError(f"particles of the drum must be 1 or more (got {particles}).")
     part = (particles / DRUM_COUNT) ** (1 / 3)
     width, length = (rim + part * (whole - rim) for whole, rim in ((DRUM_WIDTH, DRUM_RIM), (DRUM_LENGTH, 1.1)))
-    scene = make_scene(
-        "drum", {"kind": "sawtooth", "count": particles, "width": width, "length": length, "ramp": 0.0, "time_step": 0.005}
-    )
+    scene = make_scene("drum", {"kind": "sawtooth", "count": particles, "width": width, "length": length, "ramp": 0.0, "time_step": 0.005})
     # Whatever is soft and slow is good enough: contacts are to be as dense as in a drum.
     stepper = {"solver": {"iterations": DRUM_ITERATIONS}, "impact_velocity": 10.0}
     settings = make_settings(scene.run, {"stepper": stepper, "guards": GUARDS_OFF})

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FloatArray
+from ..array_types import FloatArray
 from ..checks import InputError, known_name
 from ..io.fclib import FclibProblem, is_fclib, read_fclib
 from ..io.problem import SavedProblem, read_problem
@@ -113,10 +113,13 @@ class WithBodies:
         system = System.read(problem)
         moved = system.relative_velocity(system.velocity) - system.target + system.softness * system.impulse
         return State(
-            residual_by_kind=_root_mean_square(problem.residual()), velocity=system.velocity,
-            change=system.velocity - system.free_velocity, impulse=system.impulse, rows=system.rows,
+            residual_by_kind=_root_mean_square(problem.residual()),
+            velocity=system.velocity,
+            change=system.velocity - system.free_velocity,
+            impulse=system.impulse,
+            rows=system.rows,
             natural_map=natural_map_error(moved, system.impulse, system.friction, system.offset()) if system.rows == 3 else None,
-        )  # fmt: skip
+        )
 
     def local(self) -> LocalProblem:
         """W, q and mu, with the impulses of the start."""
@@ -126,9 +129,12 @@ class WithBodies:
         """What it is, and where it comes from."""
         saved = self.saved
         return {
-            "kind": "granum", **saved.about, "contacts": saved.contact_count, "bodies": saved.body_count,
+            "kind": "granum",
+            **saved.about,
+            "contacts": saved.contact_count,
+            "bodies": saved.body_count,
             "rows": 6 if saved.parts.rolling else 3,
-        }  # fmt: skip
+        }
 
 
 class WithoutBodies:
@@ -152,10 +158,13 @@ class WithoutBodies:
     def look(self, problem: LocalProblem) -> State:
         """Where ``problem`` stands."""
         return State(
-            residual_by_kind=_root_mean_square(LocalBlocks(problem).residual()), velocity=problem.velocity,
-            change=problem.matrix @ problem.impulse, impulse=problem.impulse.copy(), rows=problem.dimension,
+            residual_by_kind=_root_mean_square(LocalBlocks(problem).residual()),
+            velocity=problem.velocity,
+            change=problem.matrix @ problem.impulse,
+            impulse=problem.impulse.copy(),
+            rows=problem.dimension,
             natural_map=problem.natural_map_error(),
-        )  # fmt: skip
+        )
 
     def local(self) -> LocalProblem:
         """The problem itself."""
@@ -205,11 +214,16 @@ def try_solver(subject: Subject, name: str, solver: Any) -> Trial:
     work = watched.work if len(watched.work) else sweeps
     passed = watched.seconds if len(watched.seconds) else np.asarray(sweeps * seconds / max(1, report.iterations))
     return Trial(
-        name=name, settings=solver.model_dump(mode="json"), sweeps=report.iterations,
+        name=name,
+        settings=solver.model_dump(mode="json"),
+        sweeps=report.iterations,
         work=float(work[-1]) * report.iterations / max(1, watched.iterations) if len(work) else 0.0,  # watched it may stop earlier
-        seconds=seconds, converged=report.converged, message=report.message, end=subject.look(problem),
+        seconds=seconds,
+        converged=report.converged,
+        message=report.message,
+        end=subject.look(problem),
         curve=Curve(sweeps, work, passed, history),
-    )  # fmt: skip
+    )
 
 
 def compare_solvers(subject: Subject, solvers: Mapping[str, Any], tell: Callable[[str], Any] = lambda line: None) -> list[Trial]:

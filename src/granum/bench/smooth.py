@@ -11,7 +11,7 @@ from .timing import REPEATS, Talk
 
 GRAINS = {"diameter": 0.01, "youngs_modulus": 5e6, "friction": 0.7, "restitution": 0.5}  # SN 4.2 but for the restitution
 TIME_STEP = 5e-5  # [s]
-STEPS = 100       # of one measurement
+STEPS = 100  # of one measurement
 
 
 def measure_smooth(particles: int = 10_000, rows: int = 3, talk: Talk = print) -> dict[str, Any]:
@@ -34,8 +34,15 @@ def measure_smooth(particles: int = 10_000, rows: int = 3, talk: Talk = print) -
         seconds.append(perf_counter() - start)
     total = sum(seconds[1:])
     return {
-        "benchmark": "smooth", "ns_per_grain_step": min(seconds[1:]) / STEPS / sim.grain_count * 1e9,
+        "benchmark": "smooth",
+        "ns_per_grain_step": min(seconds[1:]) / STEPS / sim.grain_count * 1e9,
         "stage_share": {stage: spent / total for stage, spent in sim.stage_seconds.items()},
-        "steps_per_list": STEPS * REPEATS / max(1, sim.stepper.neighbours.rebuilds - lists), "time_step": TIME_STEP,
-        "grains": sim.grain_count, "contacts": sim.contacts.contact_count, "rows": rows, "threads": 1, "dtype": "float64", "residual": 0.0,
-    }  # fmt: skip
+        "steps_per_list": STEPS * REPEATS / max(1, sim.stepper.neighbours.rebuilds - lists),
+        "time_step": TIME_STEP,
+        "grains": sim.grain_count,
+        "contacts": sim.contacts.contact_count,
+        "rows": rows,
+        "threads": 1,
+        "dtype": "float64",
+        "residual": 0.0,
+    }

@@ -19,9 +19,13 @@ Talk = Callable[[str], None]
 def about(sim: Simulation, rows: int) -> dict[str, Any]:
     """What was measured on."""
     return {
-        "grains": sim.grain_count, "contacts": sim.contacts.contact_count, "rows": rows, "threads": 1,
-        "dtype": str(sim.stepper.problem.data.dtype), "residual": sim.report.residual,
-    }  # fmt: skip
+        "grains": sim.grain_count,
+        "contacts": sim.contacts.contact_count,
+        "rows": rows,
+        "threads": 1,
+        "dtype": str(sim.stepper.problem.data.dtype),
+        "residual": sim.report.residual,
+    }
 
 
 def measure_pgs(particles: int = 10_000, rows: int = 6, iterations: int = 50, talk: Talk = print) -> dict[str, Any]:
@@ -41,9 +45,13 @@ def measure_pgs(particles: int = 10_000, rows: int = 6, iterations: int = 50, ta
             seconds.append(perf_counter() - start)
         best[name] = min(seconds[1:]) / iterations / max(1, problem.contact_count) * 1e9
     return {
-        "benchmark": "pgs", "ns_per_contact_iteration": best["plain"], "ns_per_contact_iteration_momentum": best["momentum"],
-        "iterations": iterations, "colours": problem.colours, **about(sim, rows),
-    }  # fmt: skip
+        "benchmark": "pgs",
+        "ns_per_contact_iteration": best["plain"],
+        "ns_per_contact_iteration_momentum": best["momentum"],
+        "iterations": iterations,
+        "colours": problem.colours,
+        **about(sim, rows),
+    }
 
 
 def measure_step(particles: int = 10_000, rows: int = 6, iterations: int = 50, talk: Talk = print) -> dict[str, Any]:
@@ -60,10 +68,14 @@ def measure_step(particles: int = 10_000, rows: int = 6, iterations: int = 50, t
     whole = perf_counter() - start
     share = {stage: seconds / whole for stage, seconds in sim.stage_seconds.items()}
     return {
-        "benchmark": "step", "stage_share": share, "search_and_assembly_share": share["detection"] + share["assembly"],
-        "milliseconds_per_step": whole / steps * 1e3, "iterations": iterations,
-        "bytes_per_contact": memory(sim) / max(1, sim.report.contacts), **about(sim, rows),
-    }  # fmt: skip
+        "benchmark": "step",
+        "stage_share": share,
+        "search_and_assembly_share": share["detection"] + share["assembly"],
+        "milliseconds_per_step": whole / steps * 1e3,
+        "iterations": iterations,
+        "bytes_per_contact": memory(sim) / max(1, sim.report.contacts),
+        **about(sim, rows),
+    }
 
 
 def measure_detect(particles: int = 10_000, rows: int = 6, iterations: int = 50, talk: Talk = print) -> dict[str, Any]:
@@ -82,9 +94,11 @@ def measure_detect(particles: int = 10_000, rows: int = 6, iterations: int = 50,
         anew.append(perf_counter() - start)
     grains = max(1, sim.grain_count)
     return {
-        "benchmark": "detect", "ns_per_grain": min(kept[1:]) / grains * 1e9, "ns_per_grain_rebuild": min(anew[1:]) / grains * 1e9,
+        "benchmark": "detect",
+        "ns_per_grain": min(kept[1:]) / grains * 1e9,
+        "ns_per_grain_rebuild": min(anew[1:]) / grains * 1e9,
         **about(sim, rows),
-    }  # fmt: skip
+    }
 
 
 def memory(sim: Simulation) -> int:
@@ -99,7 +113,7 @@ def memory(sim: Simulation) -> int:
             for part in thing:
                 visit(part, depth)
         elif depth > 0:
-            for part in (thing.values() if isinstance(thing, dict) else getattr(thing, "__dict__", {}).values()):
+            for part in thing.values() if isinstance(thing, dict) else getattr(thing, "__dict__", {}).values():
                 visit(part, depth - 1)
 
     visit([sim.bodies, sim.stepper.detector, sim.stepper.problem], 3)

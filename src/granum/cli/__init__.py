@@ -14,7 +14,20 @@ if TYPE_CHECKING:
     import typer
 
 COMMANDS = (
-    "run", "restart", "jam", "minimise", "shear", "info", "analyse", "plot", "compare", "solve", "scenes", "plan", "bench", "doctor",
+    "run",
+    "restart",
+    "jam",
+    "minimise",
+    "shear",
+    "info",
+    "analyse",
+    "plot",
+    "compare",
+    "solve",
+    "scenes",
+    "plan",
+    "bench",
+    "doctor",
     "reproduce",
 )  # in the order of the help page
 
@@ -26,9 +39,14 @@ def make_app() -> typer.Typer:
     from .._version import __version__
 
     app = typer.Typer(
-        name="granum", help="Granular matter: simulate, record, look.", no_args_is_help=True, add_completion=False,
-        pretty_exceptions_enable=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]},
-    )  # fmt: skip
+        name="granum",
+        help="Granular matter: simulate, record, look.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
 
     def show_version(wanted: bool) -> None:
         if wanted:

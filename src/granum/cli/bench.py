@@ -18,9 +18,7 @@ def register(app: typer.Typer) -> None:
 def bench(
     what: Annotated[str, typer.Argument(help="pgs, step, detect, convergence, smooth, parallel, minimise or reduction.")] = "pgs",
     particles: Annotated[int | None, typer.Option(help="Grains in the box; default: 10000, parallel 20000, minimise 4096.")] = None,
-    rows: Annotated[
-        int | None, typer.Option(help="Rows per contact: 6, or 3 without rolling resistance; default: 6, smooth 3.")
-    ] = None,
+    rows: Annotated[int | None, typer.Option(help="Rows per contact: 6, or 3 without rolling resistance; default: 6, smooth 3.")] = None,
     iterations: Annotated[int | None, typer.Option(min=1, help="Sweeps per solve; default: 50.")] = None,
     threads: Annotated[int | None, typer.Option(help="parallel: threads that are measured; default: 2.")] = None,
     drum: Annotated[int | None, typer.Option(help="parallel: grains of the drum that is predicted; default: 100000, 0: none.")] = None,
@@ -45,9 +43,16 @@ def bench(
 
     measure = BENCHMARKS[known_name("benchmark", what, BENCHMARKS)]
     given = {
-        "particles": particles, "rows": rows, "iterations": iterations, "threads": threads, "drum": drum, "jacobian": jacobian,
-        "dim": dim, "sizes": sizes, "output": output,
-    }  # fmt: skip
+        "particles": particles,
+        "rows": rows,
+        "iterations": iterations,
+        "threads": threads,
+        "drum": drum,
+        "jacobian": jacobian,
+        "dim": dim,
+        "sizes": sizes,
+        "output": output,
+    }
     if output is not None:
         check_picture(output)
     chosen = {name: value for name, value in given.items() if value is not None}

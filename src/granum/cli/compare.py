@@ -43,11 +43,24 @@ def compare(
         _show(found)
         return
     sums = found.overlap_sums
-    print_json({
-        "a": found.names[0], "b": found.names[1], "since": found.since, "until": found.until, "rows": found.table(),
-        "overlap_sum": {"mean": sums.mean, "median": sums.median, "std": sums.std, "mean_difference": sums.mean_difference,
-                        "edges": sums.edges.tolist(), "density_a": sums.density_a.tolist(), "density_b": sums.density_b.tolist()},
-    })  # fmt: skip
+    print_json(
+        {
+            "a": found.names[0],
+            "b": found.names[1],
+            "since": found.since,
+            "until": found.until,
+            "rows": found.table(),
+            "overlap_sum": {
+                "mean": sums.mean,
+                "median": sums.median,
+                "std": sums.std,
+                "mean_difference": sums.mean_difference,
+                "edges": sums.edges.tolist(),
+                "density_a": sums.density_a.tolist(),
+                "density_b": sums.density_b.tolist(),
+            },
+        }
+    )
 
 
 def _show(found: Comparison) -> None:
@@ -58,9 +71,12 @@ def _show(found: Comparison) -> None:
     from ..analysis.compare import relative
 
     table = Table(
-        title=f"t = {found.since:g} to {found.until:g} s", title_justify="left", box=SIMPLE_HEAD, caption_justify="left",
+        title=f"t = {found.since:g} to {found.until:g} s",
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        caption_justify="left",
         caption="means of A and B; error: PP (5.1), their difference over the range; differ: over the mean of A",
-    )  # fmt: skip
+    )
     for name in ("measure", "unit", "A", "B", "error", "differ", "drift"):
         table.add_column(name, justify="left" if name in ("measure", "unit") else "right", overflow="fold")
     for k in found.series:

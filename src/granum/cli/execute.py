@@ -38,14 +38,20 @@ def execute(job: Job) -> dict[str, Any]:
 
     sim = job.sim
     recorder = Recorder(
-        job.recording, seconds(sim.settings.every), description=describe(job), resume=job.resume,
+        job.recording,
+        seconds(sim.settings.every),
+        description=describe(job),
+        resume=job.resume,
         summary=lambda sim: summarise(sim, job.recording, job.about),
-    )  # fmt: skip
+    )
     # The order matters: frames before checkpoints, the interrupt last.
     sim.observers += [
-        *job.observers, recorder, Checkpointer(checkpoint_path(job.recording), sim.settings.checkpoint_every, job.about),
-        Progress(stderr()), Interrupt(talk),
-    ]  # fmt: skip
+        *job.observers,
+        recorder,
+        Checkpointer(checkpoint_path(job.recording), sim.settings.checkpoint_every, job.about),
+        Progress(stderr()),
+        Interrupt(talk),
+    ]
     try:
         sim.run_until(job.last_step)
     except Interrupted:
@@ -97,9 +103,12 @@ def describe(job: Job) -> dict[str, Any]:
     from ..observe.machine import machine
 
     return {
-        "scene": job.sim.scene.model_dump(mode="json"), "settings": job.sim.settings.model_dump(mode="json"),
-        "last_step": job.last_step, **job.about, "versions": machine(),
-    }  # fmt: skip
+        "scene": job.sim.scene.model_dump(mode="json"),
+        "settings": job.sim.settings.model_dump(mode="json"),
+        "last_step": job.last_step,
+        **job.about,
+        "versions": machine(),
+    }
 
 
 def draw(sim: Any, path: Path) -> str | None:

@@ -45,9 +45,11 @@ def _show_found(recording: Any, made_by: dict[str, Any], as_json: bool) -> None:
     found = recording.summary or last_packing(recording)
     kind = found["kind"]
     tables = {
-        "jam": jam.rows, "shear": shear.rows, "relaxed": relax.rows,
+        "jam": jam.rows,
+        "shear": shear.rows,
+        "relaxed": relax.rows,
         "minimise": lambda s: [*packing_rows(s), *minimise.report_rows(s)],
-    }  # fmt: skip
+    }
     if not as_json:
         _show_origin(made_by)
     content = found | {"recording": str(recording.path), "frames": len(recording)}
@@ -60,12 +62,16 @@ def origin(recording: Any) -> dict[str, Any]:
 
     description, times = recording.description, recording.times
     return {
-        "command": description.get("command"), "seed": description.get("seed"), "versions": description.get("versions", {}),
-        "frames": len(recording), "first_time": float(times[0]) if len(times) else None,
+        "command": description.get("command"),
+        "seed": description.get("seed"),
+        "versions": description.get("versions", {}),
+        "frames": len(recording),
+        "first_time": float(times[0]) if len(times) else None,
         "last_time": float(times[-1]) if len(times) else None,
-        "first": moment(recording, times[0]) if len(times) else None, "last": moment(recording, times[-1]) if len(times) else None,
+        "first": moment(recording, times[0]) if len(times) else None,
+        "last": moment(recording, times[-1]) if len(times) else None,
         "cell": (description.get("scene", {}).get("cell") or {}).get("vectors"),
-    }  # fmt: skip
+    }
 
 
 def _show_origin(made_by: dict[str, Any]) -> None:

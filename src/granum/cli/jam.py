@@ -70,18 +70,41 @@ def jam(
     warm_up([(method, None)], dim, chosen_law)
     with Watch(f"jam {particles}") as progress:
         found = find_jam(
-            particles, dim=dim, sizes=chosen_sizes, law=chosen_law, seed=seed, accuracy=accuracy, route=route, method=method,  # type: ignore[arg-type]
+            particles,
+            dim=dim,
+            sizes=chosen_sizes,
+            law=chosen_law,
+            seed=seed,
+            accuracy=accuracy,
+            route=route,  # type: ignore[arg-type]
+            method=method,
             watch=lambda course, steps: progress.show(f"{nearness(steps)}{facts(course)}", part_done(steps, accuracy)),
-        )  # fmt: skip
+        )
     settings = {
-        "particles": particles, "dim": dim, "law": chosen_law.model_dump(), "sizes": chosen_sizes.model_dump(), "accuracy": accuracy,
-        "route": route, "method": method,
-    }  # fmt: skip
+        "particles": particles,
+        "dim": dim,
+        "law": chosen_law.model_dump(),
+        "sizes": chosen_sizes.model_dump(),
+        "accuracy": accuracy,
+        "route": route,
+        "method": method,
+    }
     results: dict[str, Any] = {
-        "kind": "jam", **observables(found.packing, found.measured), "phi_cr": found.phi_cr, "accuracy": found.accuracy, "z": found.z,
-        "rattlers": found.rattlers, "pressure": found.pressure, "energy": found.energy, "iterations": found.iterations,
-        "wall_seconds": found.seconds, "seed": seed, "route": route, "sizes": sizes, "steps": [asdict(step) for step in found.steps],
-    }  # fmt: skip
+        "kind": "jam",
+        **observables(found.packing, found.measured),
+        "phi_cr": found.phi_cr,
+        "accuracy": found.accuracy,
+        "z": found.z,
+        "rattlers": found.rattlers,
+        "pressure": found.pressure,
+        "energy": found.energy,
+        "iterations": found.iterations,
+        "wall_seconds": found.seconds,
+        "seed": seed,
+        "route": route,
+        "sizes": sizes,
+        "steps": [asdict(step) for step in found.steps],
+    }
     try:
         with PackingWriter(output, found.packing, about(seed, settings)) as writer:
             writer.append(found.packing, iterations=found.iterations, measured=found.measured)
@@ -113,7 +136,7 @@ def rows(s: dict[str, Any]) -> list[tuple[str, str]]:
     """Of the table."""
     digits = max(4, min(14, 1 + round(-math.log10(s["accuracy"]))))
     return [
-        ("phi_cr", f"{s['phi_cr']:.{digits}f} to {s['accuracy']:.1g}"), *packing_rows(s),
+        ("phi_cr", f"{s['phi_cr']:.{digits}f} to {s['accuracy']:.1g}"),
+        *packing_rows(s),
         ("work", f"{len(s['steps'])} minimisations, {s['iterations']} iterations, {s['wall_seconds']:.3g} s"),
-    ]  # fmt: skip
-
+    ]

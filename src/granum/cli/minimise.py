@@ -80,9 +80,10 @@ def minimise(
 
     refuse_reduction(reduce)
     if (file is None) == (packing is None):
-        raise InputError("give the recording FILE of a packing or of a run, or --packing N,PHI for a random one" + (
-            " (got both)." if file is not None else "."
-        ))  # fmt: skip
+        raise InputError(
+            "give the recording FILE of a packing or of a run, or --packing N,PHI for a random one"
+            + (" (got both)." if file is not None else ".")
+        )
     if tolerance is not None:
         finite_positive("--tolerance", tolerance, "N")
     _check_output(output, file, not no_picture)
@@ -112,9 +113,15 @@ def minimise(
 
 
 def _minimise_packing(
-    start: Packing, seed: int | None, source: str, methods: list[tuple[str, str | None]], options: dict[str, Any], output: Path | None,
-    picture: bool, as_json: bool,
-) -> None:  # fmt: skip
+    start: Packing,
+    seed: int | None,
+    source: str,
+    methods: list[tuple[str, str | None]],
+    options: dict[str, Any],
+    output: Path | None,
+    picture: bool,
+    as_json: bool,
+) -> None:
     from ..io.packing import PackingWriter
     from ..quasistatic.measure import measure
     from ..quasistatic.minimise import minimise as minimise_packing
@@ -126,13 +133,18 @@ def _minimise_packing(
             trials.append(minimise_packing(start, name, helper, watch=watch, **options))
     first, after = trials[0], measure(trials[0].packing)
     found: dict[str, Any] = {
-        "kind": "minimise", **observables(first.packing, after), **plain(first.report), "source": source, "seed": seed,
+        "kind": "minimise",
+        **observables(first.packing, after),
+        **plain(first.report),
+        "source": source,
+        "seed": seed,
         "start": {"energy": before.energy, "pressure": before.pressure, "residual": before.residual},
         "methods": [
             plain(t.report) | {"phi": t.packing.phi, "pressure": m.pressure, "z": m.coordination, "rattlers": m.rattler_count}
-            for t in trials for m in (measure(t.packing),)
+            for t in trials
+            for m in (measure(t.packing),)
         ],
-    }  # fmt: skip
+    }
     try:
         if output is not None and output.suffix.lower() in FIGURES:
             found["picture"] = draw_residuals([t.report for t in trials], output, f"{source}: {start.count} grains, phi {start.phi:.6g}")
@@ -153,10 +165,19 @@ def _minimise_packing(
 def plain(report: MinimiseReport) -> dict[str, Any]:
     """A report as JSON can hold it."""
     return {
-        "method": report.method, "converged": report.converged, "reason": report.reason, "iterations": report.iterations,
-        "evaluations": report.evaluations, "factorisations": report.factorisations, "lists": report.lists, "residual": report.residual,
-        "tolerance": report.tolerance, "energy": report.energy, "wall_seconds": report.seconds, "residuals": report.history.tolist(),
-    }  # fmt: skip
+        "method": report.method,
+        "converged": report.converged,
+        "reason": report.reason,
+        "iterations": report.iterations,
+        "evaluations": report.evaluations,
+        "factorisations": report.factorisations,
+        "lists": report.lists,
+        "residual": report.residual,
+        "tolerance": report.tolerance,
+        "energy": report.energy,
+        "wall_seconds": report.seconds,
+        "residuals": report.history.tolist(),
+    }
 
 
 def report_rows(s: dict[str, Any]) -> list[tuple[str, str]]:
@@ -164,9 +185,12 @@ def report_rows(s: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ("method", f"{s['method']}: {s['reason']}" if s["converged"] else f"[yellow]{s['method']}: {s['reason']}, not converged[/yellow]"),
         ("residual", f"{s['residual']:.3g} N, tolerance {s['tolerance']:.3g} N"),
-        ("work", f"{s['iterations']} iterations, {s['evaluations']} evaluations, {s['factorisations']} factorisations, "
-                 f"{s['wall_seconds']:.3g} s"),
-    ]  # fmt: skip
+        (
+            "work",
+            f"{s['iterations']} iterations, {s['evaluations']} evaluations, {s['factorisations']} factorisations, "
+            f"{s['wall_seconds']:.3g} s",
+        ),
+    ]
 
 
 def show_methods(trials: list[dict[str, Any]]) -> None:
@@ -181,10 +205,13 @@ def show_methods(trials: list[dict[str, Any]]) -> None:
     for t in trials:
         seconds = t["wall_seconds"]
         table.add_row(
-            t["method"], *(str(t[name]) for name in ("iterations", "evaluations", "factorisations")),
-            f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms", f"{t['residual']:.1e}", f"{t['energy']:.5e}",
+            t["method"],
+            *(str(t[name]) for name in ("iterations", "evaluations", "factorisations")),
+            f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms",
+            f"{t['residual']:.1e}",
+            f"{t['energy']:.5e}",
             "yes" if t["converged"] else "no",
-        )  # fmt: skip
+        )
     Console(highlight=False).print(table)
     for t in trials:
         if not t["converged"]:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from ..quasistatic.packing import Packing
     from ..scene.sizes import Sizes
 
-QUIET = 1.0       # [s] before anything is shown
-LINE_EVERY = 10   # [s] between two lines where there is no terminal
+QUIET = 1.0  # [s] before anything is shown
+LINE_EVERY = 10  # [s] between two lines where there is no terminal
 SIZES_HELP = "Diameters in any unit, equal numbers of each: 1,1.4; with numbers: 1:0.7,2:0.3; uniform:0.8,1.2; lognormal:SIGMA."
-WIDE = 110        # [columns] of a terminal with room for a bar
-FEW, SHORT = 24, 300              # grains and iterations that make all kernels run once,
-DENSE = {2: 0.90, 3: 0.72}        # in packings that are jammed
-WIDEST = 3.0      # standard deviations that a log-normal distribution keeps
+WIDE = 110  # [columns] of a terminal with room for a bar
+FEW, SHORT = 24, 300  # grains and iterations that make all kernels run once,
+DENSE = {2: 0.90, 3: 0.72}  # in packings that are jammed
+WIDEST = 3.0  # standard deviations that a log-normal distribution keeps
 
 
 def read_law(law: str | None, alpha: float | None) -> PowerLaw:
@@ -111,10 +111,16 @@ class Watch:
             from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
             self._bar = Progress(
-                TextColumn("{task.description}"), *([BarColumn(bar_width=16)] if self._console.width >= WIDE else []),
-                TextColumn("{task.fields[facts]}"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
-                console=self._console, auto_refresh=False, transient=True,
-            )  # fmt: skip
+                TextColumn("{task.description}"),
+                *([BarColumn(bar_width=16)] if self._console.width >= WIDE else []),
+                TextColumn("{task.fields[facts]}"),
+                TimeElapsedColumn(),
+                TextColumn("left"),
+                TimeRemainingColumn(),
+                console=self._console,
+                auto_refresh=False,
+                transient=True,
+            )
             self._task = self._bar.add_task(self.label, total=1.0, facts="")
             self._bar.start()
         self._bar.update(self._task, completed=part or 0.0, facts=words)
@@ -172,12 +178,23 @@ def observables(packing: Packing, found: Measured) -> dict[str, Any]:
     from ..analysis import state_hash
 
     return {
-        "particles": packing.count, "dim": packing.dim, "law": packing.law.model_dump(), "phi": packing.phi, "jammed": found.jammed,
-        "z": found.coordination, "rattlers": found.rattler_count, "contacts": found.touching, "pressure": found.pressure,
-        "energy": found.energy, "largest_overlap": found.overlap / packing.diameter, "mean_force": found.mean_force,
-        "stress": found.stress.tolist(), "fabric": found.fabric.tolist(), "cell": packing.cell.vectors.tolist(),
+        "particles": packing.count,
+        "dim": packing.dim,
+        "law": packing.law.model_dump(),
+        "phi": packing.phi,
+        "jammed": found.jammed,
+        "z": found.coordination,
+        "rattlers": found.rattler_count,
+        "contacts": found.touching,
+        "pressure": found.pressure,
+        "energy": found.energy,
+        "largest_overlap": found.overlap / packing.diameter,
+        "mean_force": found.mean_force,
+        "stress": found.stress.tolist(),
+        "fabric": found.fabric.tolist(),
+        "cell": packing.cell.vectors.tolist(),
         "state_hash": state_hash(packing.cell.vectors, packing.position, packing.radius),
-    }  # fmt: skip
+    }
 
 
 def last_packing(recording: Recording) -> dict[str, Any]:
@@ -228,9 +245,10 @@ def packing_rows(s: dict[str, Any]) -> list[tuple[str, str]]:
         ("grains", f"{s['particles']} in {s['dim']} dimensions, {law_in_words(s['law'])}"),
         ("packing fraction", f"{s['phi']:.9g}" + ("" if s["jammed"] else " [yellow](not jammed)[/yellow]")),
         ("coordination", f"{s['z']:.5g}, {s['rattlers']} rattlers left out"),
-        ("pressure", f"{s['pressure']:.6g} {unit}"), ("energy", f"{s['energy']:.6g} J"),
+        ("pressure", f"{s['pressure']:.6g} {unit}"),
+        ("energy", f"{s['energy']:.6g} J"),
         ("overlap", f"largest {s['largest_overlap']:.3g} d"),
-    ]  # fmt: skip
+    ]
 
 
 def law_in_words(law: dict[str, Any]) -> str:

@@ -71,9 +71,17 @@ def plan(
     Examples: granum plan --diameter 10mm --young 10GPa --width 15 --height 100 --inertial 0.1 --tolerance 5%; granum plan --table
     """
     given = {
-        "diameter": diameter, "young": young, "width": width, "height": height, "inertial": inertial, "tolerance": tolerance,
-        "density": density, "poisson": poisson, "gravity": gravity, "speed": speed,
-    }  # fmt: skip
+        "diameter": diameter,
+        "young": young,
+        "width": width,
+        "height": height,
+        "inertial": inertial,
+        "tolerance": tolerance,
+        "density": density,
+        "poisson": poisson,
+        "gravity": gravity,
+        "speed": speed,
+    }
     if table:
         beside = {**given, "scene": scene, "set": values or None, "machine": machine or None, "contacts": contacts, "threads": threads}
         other = [f"--{name}" for name, value in beside.items() if value is not None]
@@ -124,8 +132,9 @@ def _system(given: dict[str, str | None], size: SceneSize | None) -> tuple[Syste
             continue
         read[name] = read_quantity(name, text, kinds[name]) if name in kinds else read_fraction(name, text)
     for name, low, high, rule in (
-        *((name, 0.0, math.inf, "must be above 0") for name in kinds), ("tolerance", 0.0, 1.0, "must lie above 0 and below 1 (5%)"),
-    ):  # fmt: skip
+        *((name, 0.0, math.inf, "must be above 0") for name in kinds),
+        ("tolerance", 0.0, 1.0, "must lie above 0 and below 1 (5%)"),
+    ):
         if name in read and not low < read[name] < high:
             raise InputError(f"{name} {rule} (got {given[name]!r}).")
     if not 0 <= read.get("poisson", 0.0) < 0.5:
@@ -196,9 +205,13 @@ def _paper_costs() -> dict[str, Any]:
     from ..analysis.cost_model import PAPER_COST
 
     return {
-        "nonsmooth": PAPER_COST, "nonsmooth_momentum": PAPER_COST * MOMENTUM_COST, "smooth": PAPER_COST, "rest_of_step": 0.0,
-        "contacts_per_grain": 1.0, "measured": False,
-    }  # fmt: skip
+        "nonsmooth": PAPER_COST,
+        "nonsmooth_momentum": PAPER_COST * MOMENTUM_COST,
+        "smooth": PAPER_COST,
+        "rest_of_step": 0.0,
+        "contacts_per_grain": 1.0,
+        "measured": False,
+    }
 
 
 def _measure_machine(system: System) -> dict[str, Any]:
@@ -220,7 +233,7 @@ def _measure_machine(system: System) -> dict[str, Any]:
 
 def make_plan(
     system: System, planned: PlannedStep, smooth_step: float, grains: int | None, costs: dict[str, Any], threads: int
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Everything that is said about a system: the law's numbers, the ways to run it, and the best one.
 
     ``planned`` and ``smooth_step`` [s] are the steps that granum takes; the law's own, h_N and h_S, stay with the law's numbers.
@@ -242,10 +255,18 @@ def make_plan(
         faster = amdahl(threads, PARALLEL_PART)
         ways += [{**way, "threads": threads, **_seconds(way["effort"] / faster)} for way in as_run if way["stepper"] == "nonsmooth"]
     return {
-        "inputs": asdict(system), **_row(found), "contacts": found.contacts, "recommended": best, "ways": ways, "costs": costs,
-        "time_step": h, "time_step_reason": planned.step.reason, "fastest": planned.speed, "fewer_sweeps": FEWER_SWEEPS,
+        "inputs": asdict(system),
+        **_row(found),
+        "contacts": found.contacts,
+        "recommended": best,
+        "ways": ways,
+        "costs": costs,
+        "time_step": h,
+        "time_step_reason": planned.step.reason,
+        "fastest": planned.speed,
+        "fewer_sweeps": FEWER_SWEEPS,
         "parallel_part": PARALLEL_PART,
-    }  # fmt: skip
+    }
 
 
 def _way(stepper: str, solver: str, step: float, sweeps: int | None, threads: int, seconds: float) -> dict[str, Any]:
@@ -258,10 +279,15 @@ def _seconds(effort: float) -> dict[str, Any]:
 
 def _row(found: Estimate) -> dict[str, float]:
     return {
-        "iterations": found.iterations, "time_step_nonsmooth": found.time_step_nonsmooth, "time_step_smooth": found.time_step_smooth,
-        "grains": found.grains, "normal_velocity": found.normal_velocity, "effort_nonsmooth": found.effort_nonsmooth,
-        "effort_smooth": found.effort_smooth, "ratio": found.ratio,
-    }  # fmt: skip
+        "iterations": found.iterations,
+        "time_step_nonsmooth": found.time_step_nonsmooth,
+        "time_step_smooth": found.time_step_smooth,
+        "grains": found.grains,
+        "normal_velocity": found.normal_velocity,
+        "effort_nonsmooth": found.effort_nonsmooth,
+        "effort_smooth": found.effort_smooth,
+        "ratio": found.ratio,
+    }
 
 
 def table_rows() -> list[dict[str, float]]:
@@ -292,18 +318,44 @@ def _show_table(as_json: bool) -> None:
 
     shown = Table(title="SN Table I, computed (K_N = K_S = 1e-6 s; nonsmooth: cold, plain sweeps; N_c = N_p)", title_justify="left")
     for name in (
-        "", "tN/tS", "tN/t", "tS/t", "h_N/ms", "h_S/ms", "N_it", "eps", "w/d", "l/d", "N_p", "I", "v_n/(mm/s)", "E/GPa", "d/mm",
-    ):  # fmt: skip
+        "",
+        "tN/tS",
+        "tN/t",
+        "tS/t",
+        "h_N/ms",
+        "h_S/ms",
+        "N_it",
+        "eps",
+        "w/d",
+        "l/d",
+        "N_p",
+        "I",
+        "v_n/(mm/s)",
+        "E/GPa",
+        "d/mm",
+    ):
         shown.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         numbers = (
-            row["ratio"], row["effort_nonsmooth"], row["effort_smooth"], 1e3 * row["time_step_nonsmooth"], 1e3 * row["time_step_smooth"],
-        )  # fmt: skip
+            row["ratio"],
+            row["effort_nonsmooth"],
+            row["effort_smooth"],
+            1e3 * row["time_step_nonsmooth"],
+            1e3 * row["time_step_smooth"],
+        )
         shown.add_row(
-            str(row["row"]), *map(_short, numbers), f"{row['iterations']:.0f}", f"{row['tolerance']:g}", f"{row['width']:g}",
-            f"{row['height']:g}", _short(row["grains"]), f"{row['inertial']:g}", _short(1e3 * row["normal_velocity"]),
-            f"{row['young'] / 1e9:g}", f"{1e3 * row['diameter']:g}",
-        )  # fmt: skip
+            str(row["row"]),
+            *map(_short, numbers),
+            f"{row['iterations']:.0f}",
+            f"{row['tolerance']:g}",
+            f"{row['width']:g}",
+            f"{row['height']:g}",
+            _short(row["grains"]),
+            f"{row['inertial']:g}",
+            _short(1e3 * row["normal_velocity"]),
+            f"{row['young'] / 1e9:g}",
+            f"{1e3 * row['diameter']:g}",
+        )
     _console().print(shown)
 
 

@@ -21,9 +21,10 @@ KINDS = ("contact", "trial", "sensor")
 
 Reduce = Annotated[
     str | None,
-    typer.Option(metavar="SPLITS", help="Merge grains; split by contact, trial, sensor (comma list), or off. Default: off.",
-                 rich_help_panel=PANEL),
-]  # fmt: skip
+    typer.Option(
+        metavar="SPLITS", help="Merge grains; split by contact, trial, sensor (comma list), or off. Default: off.", rich_help_panel=PANEL
+    ),
+]
 MergeVelocity = Annotated[
     float | None, typer.Option(help="Merge below this contact velocity [m/s]; default: 2.5e-3.", rich_help_panel=PANEL)
 ]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def relax(
     recording: Recording, frame: int, methods: list[str], options: dict[str, Any], output: Path | None, picture: bool, as_json: bool
-) -> None:  # fmt: skip
+) -> None:
     """Relax a frame of a run and tell of it."""
     from .._jit import cache_is_warm
     from ..analysis import state_hash
@@ -35,12 +35,20 @@ def relax(
     talk("friction is left out: what it held up has come down")
     first, before = trials[0], recording.frame(frame)
     found: dict[str, Any] = {
-        "kind": "relaxed", "scene": first.start.name, "source": str(recording.path), "time": before.time, "grains": len(first.position),
-        "contacts": first.contacts.contact_count, "height": _top(first.position, first.bodies.radius),
-        "height_before": _top(before.position, before.radius), "largest_move": first.moved, **plain(first.report),
-        "max_overlap": float(first.contacts.overlap.max(initial=0.0)), "methods": [plain(t.report) for t in trials],
+        "kind": "relaxed",
+        "scene": first.start.name,
+        "source": str(recording.path),
+        "time": before.time,
+        "grains": len(first.position),
+        "contacts": first.contacts.contact_count,
+        "height": _top(first.position, first.bodies.radius),
+        "height_before": _top(before.position, before.radius),
+        "largest_move": first.moved,
+        **plain(first.report),
+        "max_overlap": float(first.contacts.overlap.max(initial=0.0)),
+        "methods": [plain(t.report) for t in trials],
         "state_hash": state_hash(first.position, first.bodies.radius),
-    }  # fmt: skip
+    }
     try:
         if output is not None and output.suffix.lower() in FIGURES:
             subtitle = f"{recording.path}: {first.start.name}, {found['grains']} grains at t = {before.time:.4g} s"
@@ -61,9 +69,12 @@ def rows(s: dict[str, Any]) -> list[tuple[str, str]]:
     """Of the table."""
     return [
         ("grains", f"{s['grains']}, {s['contacts']} contacts"),
-        ("top", f"{s['height']:.6g} m, before {s['height_before']:.6g} m"), ("largest move", f"{s['largest_move']:.4g} m"),
-        ("energy", f"{s['energy']:.8g} J, with height"), ("overlap", f"largest {s['max_overlap']:.4g} m"), *report_rows(s),
-    ]  # fmt: skip
+        ("top", f"{s['height']:.6g} m, before {s['height_before']:.6g} m"),
+        ("largest move", f"{s['largest_move']:.4g} m"),
+        ("energy", f"{s['energy']:.8g} J, with height"),
+        ("overlap", f"largest {s['max_overlap']:.4g} m"),
+        *report_rows(s),
+    ]
 
 
 def _top(position: np.ndarray, radius: np.ndarray) -> float:

@@ -18,11 +18,11 @@ from ..checks import InputError, known_name
 from .console import in_words, print_json, stderr, talk
 
 if TYPE_CHECKING:
-    from ..experiments import Job, Row
+    from ..papers import Job, Row
 
 LINE_EVERY = 10.0  # [s] between two lines where there is no terminal
 
-WIDTH = 140        # of the table where there is no terminal
+WIDTH = 140  # of the table where there is no terminal
 
 
 def register(app: typer.Typer) -> None:
@@ -42,7 +42,7 @@ def reproduce(
 
     Finished runs are kept in the user's cache, so that an experiment that was stopped goes on; an edit of granum runs all again.
     """
-    from ..experiments import EXPERIMENTS, RunStore, run_jobs
+    from ..papers import EXPERIMENTS, RunStore, run_jobs
 
     if show_list:
         _show_list(as_json)
@@ -78,10 +78,19 @@ def reproduce(
     seconds = monotonic() - began
     if as_json:
         rows = [dataclasses.asdict(row) for row in outcome.rows]
-        print_json(plain({
-            "name": name, "size": size, "settings": dataclasses.asdict(numbers), "rows": rows, "curves": outcome.curves,
-            "figures": figures, "seconds": seconds,
-        }))  # fmt: skip
+        print_json(
+            plain(
+                {
+                    "name": name,
+                    "size": size,
+                    "settings": dataclasses.asdict(numbers),
+                    "rows": rows,
+                    "curves": outcome.curves,
+                    "figures": figures,
+                    "seconds": seconds,
+                }
+            )
+        )
         return
     _show_table(f"{name}, {size}: {experiment.title}", outcome.rows)
     typer.echo(f"figures: {', '.join(figures)}; {seconds:.0f} s")
@@ -108,8 +117,8 @@ def _make_folder(folder: Path) -> None:
 def _compile() -> None:
     """Kernels once, before the workers start, with a word if it takes long."""
     from .._jit import cache_is_warm
-    from ..experiments.methods import warm_kernels
     from ..observe import Compiling
+    from ..papers.methods import warm_kernels
 
     note = Compiling(stderr())
     if not cache_is_warm():
@@ -139,15 +148,21 @@ def _progress(name: str) -> Iterator[Callable[[float], None]]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     with Progress(
-        TextColumn("{task.description}"), BarColumn(bar_width=32), TextColumn("{task.percentage:3.0f} %"), TimeElapsedColumn(),
-        TextColumn("left"), TimeRemainingColumn(), console=console, transient=True,
-    ) as bar:  # fmt: skip
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=32),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    ) as bar:
         task = bar.add_task(name, total=1.0)
         yield lambda part: bar.update(task, completed=part)
 
 
 def _show_list(as_json: bool) -> None:
-    from ..experiments import EXPERIMENTS
+    from ..papers import EXPERIMENTS
 
     if as_json:
         print_json({"experiments": {name: experiment.title for name, experiment in EXPERIMENTS.items()}})

@@ -102,30 +102,58 @@ def run(
     granum run pile --reduce contact,trial --merge-velocity 2.5e-3 --split-velocity 0.15
     """
     method = {
-        "name": solver, "iterations": iterations, "tolerance": tolerance, "momentum": momentum, "friction": friction, "order": order,
+        "name": solver,
+        "iterations": iterations,
+        "tolerance": tolerance,
+        "momentum": momentum,
+        "friction": friction,
+        "order": order,
         "seed": seed if stepper != "smooth" else None,
-    }  # fmt: skip
+    }
     start = {
-        "name": warm_start, "beta": beta, "normals_only": normals_only or None, "update_velocity": False if no_velocity_update else None
-    }  # fmt: skip
-    flags = _given({
-        "stepper": {"name": stepper, "solver": method, "warm_start": start, "integrator": integrator, "damping": damping},
-        "time_step": time_step, "duration": duration, "every": every, "checkpoint_every": checkpoint_every,
-        "relax": relax or None, "threads": threads,
-    })  # fmt: skip
+        "name": warm_start,
+        "beta": beta,
+        "normals_only": normals_only or None,
+        "update_velocity": False if no_velocity_update else None,
+    }
+    flags = _given(
+        {
+            "stepper": {"name": stepper, "solver": method, "warm_start": start, "integrator": integrator, "damping": damping},
+            "time_step": time_step,
+            "duration": duration,
+            "every": every,
+            "checkpoint_every": checkpoint_every,
+            "relax": relax or None,
+            "threads": threads,
+        }
+    )
     numbers = {
-        "merge_velocity": merge_velocity, "merge_spin": merge_spin, "merge_acceleration": merge_acceleration,
-        "split_velocity": split_velocity, "split_depth": split_depth, "trial_iterations": trial_iterations, "trial_force": trial_force,
-        "trial_depth": trial_depth, "shadow": shadow,
-    }  # fmt: skip
+        "merge_velocity": merge_velocity,
+        "merge_spin": merge_spin,
+        "merge_acceleration": merge_acceleration,
+        "split_velocity": split_velocity,
+        "split_depth": split_depth,
+        "trial_iterations": trial_iterations,
+        "trial_force": trial_force,
+        "trial_depth": trial_depth,
+        "shadow": shadow,
+    }
     reduction = ReductionOptions(reduce, numbers, tuple(sensor or ()))
     _start(scene, _pairs(values or []), seed, flags, reduction, output, dump_problem or [], picture=not no_picture, as_json=as_json)
 
 
 def _start(
-    spec: str, values: dict[str, str], seed: int | None, flags: dict[str, Any], reduction: ReductionOptions, output: Path | None,
-    dumps: list[float], *, picture: bool, as_json: bool,
-) -> None:  # fmt: skip
+    spec: str,
+    values: dict[str, str],
+    seed: int | None,
+    flags: dict[str, Any],
+    reduction: ReductionOptions,
+    output: Path | None,
+    dumps: list[float],
+    *,
+    picture: bool,
+    as_json: bool,
+) -> None:
     from .._jit import cache_is_warm
     from ..observe import Compiling, ProblemDump
     from ..scene.file import load_scene
@@ -149,9 +177,14 @@ def _start(
     try:
         sim = Simulation(scene, settings)
         about = {
-            "run_id": uuid.uuid4().hex, "recording": output.name, "command": command_line(), "seed": seed, "picture": picture,
-            "chosen": chosen, "time_step_reason": step.reason if step.reason != "given" else chosen["time_step"],
-        }  # fmt: skip
+            "run_id": uuid.uuid4().hex,
+            "recording": output.name,
+            "command": command_line(),
+            "seed": seed,
+            "picture": picture,
+            "chosen": chosen,
+            "time_step_reason": step.reason if step.reason != "given" else chosen["time_step"],
+        }
         last_step = steps_in(settings.duration, sim.time_step)
         summary = execute(Job(sim, last_step, output, about, observers=[compiling, dump] if dumps else [compiling]))
     finally:
@@ -229,9 +262,13 @@ def _dump_paths(times: list[float], output: Path, settings: Settings) -> dict[Pa
 def _chosen(scene: Scene, flags: dict[str, Any]) -> dict[str, str]:
     """Where the main settings come from: given, scene or default."""
     places = {
-        "time_step": ("time_step",), "duration": ("duration",), "every": ("every",), "iterations": ("stepper", "solver", "iterations"),
-        "momentum": ("stepper", "solver", "momentum"), "warm_start": ("stepper", "warm_start", "name"),
-    }  # fmt: skip
+        "time_step": ("time_step",),
+        "duration": ("duration",),
+        "every": ("every",),
+        "iterations": ("stepper", "solver", "iterations"),
+        "momentum": ("stepper", "solver", "momentum"),
+        "warm_start": ("stepper", "warm_start", "name"),
+    }
     chosen = {
         name: "given" if _has(flags, place) else "of the scene" if _has(scene.run, place) else "default" for name, place in places.items()
     }

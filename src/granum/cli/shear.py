@@ -80,9 +80,15 @@ def shear(
     course = Curve()
     course.add(0.0, packing, start, 0)
     settings = {
-        "source": str(file), "frame": frame, "strain": strain, "step": step, "mode": mode, "method": method,
-        "preconditioner": preconditioner, "tolerance": tolerance,
-    }  # fmt: skip
+        "source": str(file),
+        "frame": frame,
+        "strain": strain,
+        "step": step,
+        "mode": mode,
+        "method": method,
+        "preconditioner": preconditioner,
+        "tolerance": tolerance,
+    }
     results: dict[str, Any] = {"kind": "shear", "source": str(file), "mode": mode, "step": step, "seed": seed, "complete": False}
     began = time.perf_counter()
     try:
@@ -105,10 +111,14 @@ def shear(
             finally:  # an interrupted shear keeps what it has
                 end, found = (last.packing, last.measured) if last is not None else (packing, start)
                 results |= {
-                    **observables(end, found), "strain": float(course.columns["strain"][-1]), "steps": len(course.columns["strain"]) - 1,
-                    "unconverged": course.unconverged, "iterations": int(sum(course.columns["iterations"])),
-                    "wall_seconds": time.perf_counter() - began, "curve": course.columns,
-                }  # fmt: skip
+                    **observables(end, found),
+                    "strain": float(course.columns["strain"][-1]),
+                    "steps": len(course.columns["strain"]) - 1,
+                    "unconverged": course.unconverged,
+                    "iterations": int(sum(course.columns["iterations"])),
+                    "wall_seconds": time.perf_counter() - began,
+                    "curve": course.columns,
+                }
                 with suppress(OutputError) if not results["complete"] else nullcontext():  # what went wrong first is told
                     if last is not None and last.strain != written:  # shear can go on from where it was stopped
                         writer.append(last.packing, iterations=last.report.iterations, strain=last.strain, measured=last.measured)
@@ -132,10 +142,16 @@ class Curve:
         """One more row."""
         self.unconverged += not converged
         row = {
-            "strain": strain, "pressure": found.pressure, "shear_stress": found.shear_stress,
-            "deviatoric_stress": found.stress_parts.deviatoric, "deviatoric_fabric": found.fabric_parts.deviatoric,
-            "isotropic_fabric": found.fabric_parts.isotropic, "z": found.coordination, "energy": found.energy, "iterations": iterations,
-        }  # fmt: skip
+            "strain": strain,
+            "pressure": found.pressure,
+            "shear_stress": found.shear_stress,
+            "deviatoric_stress": found.stress_parts.deviatoric,
+            "deviatoric_fabric": found.fabric_parts.deviatoric,
+            "isotropic_fabric": found.fabric_parts.isotropic,
+            "z": found.coordination,
+            "energy": found.energy,
+            "iterations": iterations,
+        }
         axes = "xyz"[: packing.dim]
         for name, tensor in (("stress", found.stress), ("fabric", found.fabric)):
             row |= {f"{name}_{p}{q}": float(tensor[i, j]) for i, p in enumerate(axes) for j, q in enumerate(axes) if j >= i}
@@ -152,9 +168,12 @@ def rows(s: dict[str, Any]) -> list[tuple[str, str]]:
 
     return [
         ("strain", f"{s['strain']:.6g} ({s['mode']}) in {s['steps']} steps of {s['step']:g}" + ("" if s["complete"] else ", not complete")),
-        *packing_rows(s), ("shear stress", span("deviatoric_stress", f"{unit}, largest {max(curve['deviatoric_stress']):.5g}")),
+        *packing_rows(s),
+        ("shear stress", span("deviatoric_stress", f"{unit}, largest {max(curve['deviatoric_stress']):.5g}")),
         ("fabric", f"deviatoric {span('deviatoric_fabric')}"),
-        ("work", f"{s['iterations']} iterations, {s['wall_seconds']:.3g} s" + (
-            f"; [yellow]{s['unconverged']} steps not converged[/yellow]" if s["unconverged"] else ""
-        )),
-    ]  # fmt: skip
+        (
+            "work",
+            f"{s['iterations']} iterations, {s['wall_seconds']:.3g} s"
+            + (f"; [yellow]{s['unconverged']} steps not converged[/yellow]" if s["unconverged"] else ""),
+        ),
+    ]

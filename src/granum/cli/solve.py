@@ -99,17 +99,26 @@ def _found(subject: Subject, path: Path, trials: list[Trial]) -> dict[str, Any]:
     best = best_of(trials)
     solvers = [
         {
-            "name": trial.name, "settings": trial.settings, "sweeps": trial.sweeps, "work": trial.work, "seconds": trial.seconds,
-            **_numbers(trial.end, best.end), "converged": trial.converged, "message": trial.message,
+            "name": trial.name,
+            "settings": trial.settings,
+            "sweeps": trial.sweeps,
+            "work": trial.work,
+            "seconds": trial.seconds,
+            **_numbers(trial.end, best.end),
+            "converged": trial.converged,
+            "message": trial.message,
             "curve": {name: getattr(trial.curve, name).tolist() for name in ("sweeps", "work", "seconds", "residual")},
         }
         for trial in trials
-    ]  # fmt: skip
+    ]
     problem: Any = subject.fresh()
     found: dict[str, Any] = {
-        "file": str(path), "problem": subject.about(), "start": _numbers(subject.look(problem), best.end), "best": best.name,
+        "file": str(path),
+        "problem": subject.about(),
+        "start": _numbers(subject.look(problem), best.end),
+        "best": best.name,
         "solvers": solvers,
-    }  # fmt: skip
+    }
     if subject.given is not None:
         found["given"] = _numbers(subject.look(problem.start_at(subject.given)), best.end)
     return found
@@ -121,9 +130,12 @@ def _numbers(state: State, best: State) -> dict[str, Any]:
     velocity, impulse = distances(state, best)
     kinds = dict(zip(("normal", "friction", "rolling"), state.residual_by_kind.tolist(), strict=True))
     return {
-        "residual": state.residual, "residual_by_kind": kinds, "natural_map_error": state.natural_map,
-        "velocity_distance": velocity, "impulse_distance": impulse,
-    }  # fmt: skip
+        "residual": state.residual,
+        "residual_by_kind": kinds,
+        "natural_map_error": state.natural_map,
+        "velocity_distance": velocity,
+        "impulse_distance": impulse,
+    }
 
 
 def _export(subject: Subject, local: LocalProblem, trials: list[Trial], path: Path) -> None:
@@ -131,10 +143,16 @@ def _export(subject: Subject, local: LocalProblem, trials: list[Trial], path: Pa
     from ..io.fclib import FclibProblem, write_fclib
 
     best = best_of(trials)
-    write_fclib(path, FclibProblem(
-        local, title=subject.title, description=subject.description, solution=best.end.impulse if best.converged else None,
-        guesses=(local.impulse,) if local.impulse.any() else (),
-    ))  # fmt: skip
+    write_fclib(
+        path,
+        FclibProblem(
+            local,
+            title=subject.title,
+            description=subject.description,
+            solution=best.end.impulse if best.converged else None,
+            guesses=(local.impulse,) if local.impulse.any() else (),
+        ),
+    )
     talk(f"wrote {path}" + (f", with the solution of {best.name}" if best.converged else ", without a solution: none has converged"))
 
 
@@ -155,10 +173,15 @@ def _show(subject: Subject, found: dict[str, Any]) -> None:
     from rich.table import Table
 
     table = Table(
-        title=subject.description, title_justify="left", box=SIMPLE_HEAD, caption_justify="left", pad_edge=False, padding=(0, 1, 0, 0),
+        title=subject.description,
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        caption_justify="left",
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
         caption=f"residuals in m/s; work in sweeps of plain PGS; dv, dp: difference of velocities and normal impulses from {found['best']}"
-                + ("" if found["problem"]["rows"] == 6 else "; natural: the natural-map error of FCLIB"),
-    )  # fmt: skip
+        + ("" if found["problem"]["rows"] == 6 else "; natural: the natural-map error of FCLIB"),
+    )
     rolls = found["problem"]["rows"] == 6  # FCLIB's error is known without rolling rows alone
     for name in ("solver", "sweeps", "work", "time", "residual", *(() if rolls else ("natural",)), "dv", "dp", "ok"):
         table.add_column(name, justify="left" if name in ("solver", "ok") else "right", no_wrap=True)
@@ -169,10 +192,12 @@ def _show(subject: Subject, found: dict[str, Any]) -> None:
     for row in rows + found["solvers"]:
         errors = (row["residual"],) if rolls else (row["residual"], row["natural_map_error"])
         table.add_row(
-            row["name"], *("" if x is None else f"{x:.0f}" for x in (row["sweeps"], row["work"])), _time(row["seconds"]),
+            row["name"],
+            *("" if x is None else f"{x:.0f}" for x in (row["sweeps"], row["work"])),
+            _time(row["seconds"]),
             *(f"{x:.1e}" for x in (*errors, row["velocity_distance"], row["impulse_distance"])),
             "" if row["converged"] is None else "yes" if row["converged"] else "no",
-        )  # fmt: skip
+        )
     Console(highlight=False).print(table)
     for row in found["solvers"]:
         if row["message"]:

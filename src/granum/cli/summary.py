@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from ..simulation import Simulation
 
 
-
 def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[str, Any]:
     """Of a simulation at its end; ``about`` tells where its settings come from."""
     from ..analysis import mean_and_largest_overlap, scene_results, state_hash
@@ -22,20 +21,35 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
     c = sim.contacts
     mean_overlap, max_overlap = mean_and_largest_overlap(c.overlap, c.a, c.b, sim.radius)
     return {
-        "scene": sim.scene.name, "complete": sim.ended_by is None, "grains": sim.grain_count, "contacts": c.contact_count,
-        "time": sim.time, "steps": sim.step_count, **method(sim.settings.model_dump(mode="json")), "time_step": sim.time_step,
-        "residual": sim.report.residual, "residual_creep": max(0.0, sim.report.residual) / sim.scene.size_range[0],
-        "mean_overlap": mean_overlap, "max_overlap": max_overlap,
-        "kinetic_energy": sim.report.kinetic_energy, "energy_lost": sim.guard.lost(sim) if sim.guard.began is not None else None,
+        "scene": sim.scene.name,
+        "complete": sim.ended_by is None,
+        "grains": sim.grain_count,
+        "contacts": c.contact_count,
+        "time": sim.time,
+        "steps": sim.step_count,
+        **method(sim.settings.model_dump(mode="json")),
+        "time_step": sim.time_step,
+        "residual": sim.report.residual,
+        "residual_creep": max(0.0, sim.report.residual) / sim.scene.size_range[0],
+        "mean_overlap": mean_overlap,
+        "max_overlap": max_overlap,
+        "kinetic_energy": sim.report.kinetic_energy,
+        "energy_lost": sim.guard.lost(sim) if sim.guard.began is not None else None,
         "wall_seconds": sim.wall_seconds,
         "stage_seconds": {stage: sim.stage_seconds.get(stage, 0.0) for stage in STAGES},
         "state_hash": state_hash(sim.wrapped_position, sim.orientation, sim.velocity, sim.spin),
-        "recording": str(recording), "checkpoint": str(checkpoint_path(recording)),
+        "recording": str(recording),
+        "checkpoint": str(checkpoint_path(recording)),
         "results": scene_results(sim.scene, sim.wrapped_position, sim.radius, sim.velocity, max(0.0, sim.time - sim.time_step)),
-        "emitters": emitted(sim), "taken_out": sim.taken_out, "sinks": tally(sim), "chosen": about["chosen"],
+        "emitters": emitted(sim),
+        "taken_out": sim.taken_out,
+        "sinks": tally(sim),
+        "chosen": about["chosen"],
         "time_step_reason": about.get("time_step_reason"),
-        "warnings": sim.warnings, "stopped": sim.stop_reason, **_merged(sim),
-    }  # fmt: skip
+        "warnings": sim.warnings,
+        "stopped": sim.stop_reason,
+        **_merged(sim),
+    }
 
 
 def _merged(sim: Simulation) -> dict[str, Any]:
@@ -49,9 +63,11 @@ def _merged(sim: Simulation) -> dict[str, Any]:
     if sim.shadow is not None:
         last, mean = sim.shadow.found, sim.shadow.mean
         found["approximation_error"] = {
-            "steps": sim.shadow.steps, "windows": sim.shadow.windows, "last": asdict(last) if last is not None else None,
+            "steps": sim.shadow.steps,
+            "windows": sim.shadow.windows,
+            "last": asdict(last) if last is not None else None,
             "mean": asdict(mean) if mean is not None else None,
-        }  # fmt: skip
+        }
     return found
 
 
@@ -64,9 +80,7 @@ def emitted(sim: Simulation) -> list[dict[str, Any]]:
 def tally(sim: Simulation) -> list[dict[str, Any]]:
     """Grains and mass [kg] that each sink has taken out."""
     r = sim.removal
-    return [
-        {"name": sink.name, "grains": int(n), "mass": float(m)} for sink, n, m in zip(r.sinks, r.count, r.mass, strict=True)
-    ]
+    return [{"name": sink.name, "grains": int(n), "mass": float(m)} for sink, n, m in zip(r.sinks, r.count, r.mass, strict=True)]
 
 
 def method(settings: dict[str, Any]) -> dict[str, Any]:
@@ -74,16 +88,25 @@ def method(settings: dict[str, Any]) -> dict[str, Any]:
     stepper = settings["stepper"]
     if stepper["name"] == "smooth":
         return {name: stepper[name] for name in ("integrator", "damping")} | {
-            "time_step": settings["time_step"], "stepper": "smooth", "threads": settings["threads"],
-        }  # fmt: skip
+            "time_step": settings["time_step"],
+            "stepper": "smooth",
+            "threads": settings["threads"],
+        }
     solver, start = stepper["solver"], stepper["warm_start"]
     return {
-        "time_step": settings["time_step"], "stepper": stepper["name"], "solver": solver["name"], "iterations": solver.get("iterations"),
-        "tolerance": solver.get("tolerance"), "warm_start": start["name"], "beta": start.get("beta"),
+        "time_step": settings["time_step"],
+        "stepper": stepper["name"],
+        "solver": solver["name"],
+        "iterations": solver.get("iterations"),
+        "tolerance": solver.get("tolerance"),
+        "warm_start": start["name"],
+        "beta": start.get("beta"),
         "momentum": solver["momentum"] and solver.get("order") != "symmetric" if "momentum" in solver else None,
-        "friction": solver.get("friction"), "order": solver.get("order"), "threads": settings["threads"],
+        "friction": solver.get("friction"),
+        "order": solver.get("order"),
+        "threads": settings["threads"],
         **({"reduction": stepper["reduction"]} if stepper.get("reduction") is not None else {}),
-    }  # fmt: skip
+    }
 
 
 def from_recording(path: Path) -> dict[str, Any]:
@@ -110,10 +133,19 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
     description = recording.description
     scene = Scene.model_validate(description["scene"])
     known: dict[str, Any] = {
-        "scene": scene.name, "complete": False, **method(description["settings"]), "state_hash": None, "results": {},
-        "emitters": [], "taken_out": 0, "sinks": [], "chosen": description.get("chosen", {}),
-        "time_step_reason": description.get("time_step_reason"), "warnings": [], "stopped": None,
-    }  # fmt: skip
+        "scene": scene.name,
+        "complete": False,
+        **method(description["settings"]),
+        "state_hash": None,
+        "results": {},
+        "emitters": [],
+        "taken_out": 0,
+        "sinks": [],
+        "chosen": description.get("chosen", {}),
+        "time_step_reason": description.get("time_step_reason"),
+        "warnings": [],
+        "stopped": None,
+    }
     if not len(recording):
         return known
     frame = recording.frame(-1)
@@ -122,15 +154,25 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
     time_step = frame.time / frame.step if frame.step else 0.0
     stages = {stage: last[f"{stage}_seconds"] for stage in STAGES}
     return known | {
-        "grains": len(frame.radius), "taken_out": int(last.get("taken_out", 0)), "contacts": len(frame.contacts),
-        "time": frame.time, "steps": frame.step,
-        "residual": last["residual"], "mean_overlap": last["mean_overlap"] / smallest, "max_overlap": last["max_overlap"] / smallest,
-        "kinetic_energy": last["kinetic_energy"], "wall_seconds": sum(stages.values()), "stage_seconds": stages,
+        "grains": len(frame.radius),
+        "taken_out": int(last.get("taken_out", 0)),
+        "contacts": len(frame.contacts),
+        "time": frame.time,
+        "steps": frame.step,
+        "residual": last["residual"],
+        "mean_overlap": last["mean_overlap"] / smallest,
+        "max_overlap": last["max_overlap"] / smallest,
+        "kinetic_energy": last["kinetic_energy"],
+        "wall_seconds": sum(stages.values()),
+        "stage_seconds": stages,
         "state_hash": state_hash(frame.position, frame.orientation, frame.velocity, frame.spin),
-        **({"reduction_level": last["reduction_level"], "free_grains": int(last["free_grains"]), "aggregates": int(last["aggregates"])}
-           if "reduction_level" in last else {}),
+        **(
+            {"reduction_level": last["reduction_level"], "free_grains": int(last["free_grains"]), "aggregates": int(last["aggregates"])}
+            if "reduction_level" in last
+            else {}
+        ),
         "results": scene_results(scene, frame.position, frame.radius, frame.velocity, frame.time - time_step),
-    }  # fmt: skip
+    }
 
 
 def show(summary: dict[str, Any], as_json: bool) -> None:
@@ -162,12 +204,16 @@ def _rows(s: dict[str, Any]) -> list[tuple[str, str]]:
 
     units = {"height": "m", "exact_height": "m", "angle": "degrees"}
     rows = [
-        ("grains", number("grains")), ("contacts", number("contacts") + (" (none inside of aggregates)" if s.get("reduction") else "")),
+        ("grains", number("grains")),
+        ("contacts", number("contacts") + (" (none inside of aggregates)" if s.get("reduction") else "")),
         ("time", f"{number('time', 's')} in {number('steps')} steps of {number('time_step', 's')}{_step_origin(s)}"),
-        *_how(s, given), *_reduction_rows(s), ("threads", number("threads")),
+        *_how(s, given),
+        *_reduction_rows(s),
+        ("threads", number("threads")),
         ("overlap", f"mean {number('mean_overlap')} d, largest {number('max_overlap')} d"),
-        ("kinetic energy", number("kinetic_energy", "J")), ("energy lost", number("energy_lost", "J")),
-    ]  # fmt: skip
+        ("kinetic energy", number("kinetic_energy", "J")),
+        ("energy lost", number("energy_lost", "J")),
+    ]
     if s.get("taken_out") or s.get("sinks"):
         each = [f"{k['name']} {k['grains']} ({k['mass']:.6g} kg)" for k in s["sinks"]]
         rows.insert(1, ("taken out", ": ".join([f"{s['taken_out']} grains", *([", ".join(each)] if each else [])])))
@@ -208,7 +254,7 @@ def _how(s: dict[str, Any], given: Callable[[str], str]) -> list[tuple[str, str]
         ("solver", ", ".join(solver)),
         ("warm start", start + given("warm_start")),
         ("residual", _residual(s)),
-    ]  # fmt: skip
+    ]
 
 
 def _residual(s: dict[str, Any]) -> str:
@@ -233,10 +279,11 @@ def _reduction_rows(s: dict[str, Any]) -> list[tuple[str, str]]:
     if error is not None:
         windows = f"{error['windows']} windows of {error['steps']} steps"
         mean = error["mean"]
-        rows.append(("approximation error", windows if mean is None else (
-            f"{mean['rms']:.3g} d (across {mean['perpendicular']:.3g}, along {mean['parallel']:.3g}), largest {mean['largest']:.3g} d, "
-            f"mean of {windows}"
-        )))  # fmt: skip
+        found = windows
+        if mean is not None:
+            parts = f"across {mean['perpendicular']:.3g}, along {mean['parallel']:.3g}"
+            found = f"{mean['rms']:.3g} d ({parts}), largest {mean['largest']:.3g} d, mean of {windows}"
+        rows.append(("approximation error", found))
     return rows
 
 

@@ -10,8 +10,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from ..records import NonNegative, Positive, Record
 from .material import Material
-from .model import NonNegative, Positive, Record
 
 
 class HertzContact(Record):

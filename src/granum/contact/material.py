@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from .model import Fraction, NonNegative, Positive, Record
+from ..records import Fraction, NonNegative, Positive, Record
 
 
 class Material(Record):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import FloatArray
+from ..array_types import FloatArray
 from ..checks import InputError, known_name
 from .laws import HertzContact, LinearContact
 from .material import Material, MaterialPair
@@ -20,17 +20,15 @@ from .material import Material, MaterialPair
 class PairTable(NamedTuple):
     """(M, M) arrays, symmetric."""
 
-    stiffness: FloatArray         # (4/3) E* [Pa] (Hertz) or k_n [N/m] (linear)
-    restitution: FloatArray       # e [-]
-    friction: FloatArray          # mu [-]
+    stiffness: FloatArray  # (4/3) E* [Pa] (Hertz) or k_n [N/m] (linear)
+    restitution: FloatArray  # e [-]
+    friction: FloatArray  # mu [-]
     rolling_friction: FloatArray  # mu_r [-]
-    exponent: float               # e_H
-    dissipation: float            # c [s]
+    exponent: float  # e_H
+    dissipation: float  # c [s]
 
     @classmethod
-    def build(
-        cls, materials: Sequence[Material], pairs: Sequence[MaterialPair], law: HertzContact | LinearContact
-    ) -> PairTable:
+    def build(cls, materials: Sequence[Material], pairs: Sequence[MaterialPair], law: HertzContact | LinearContact) -> PairTable:
         index = {m.name: i for i, m in enumerate(materials)}
         if len(index) < len(materials):
             raise InputError(f"material names must differ (got {[m.name for m in materials]}).")

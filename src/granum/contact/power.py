@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from .._jit import FloatArray
 from ..arithmetic import power
-from .model import Positive, Record
+from ..array_types import FloatArray
+from ..records import Positive, Record
 
 
 class PowerLaw(Record):

@@ -12,25 +12,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from .._jit import device, kernel
 from ..arithmetic import octave
+from ..array_types import FloatArray, IntArray, LongArray
 
-FIRST_LEVEL = 1.25      # largest reach of the finest level over the smallest; each further level spans a factor of 2
+FIRST_LEVEL = 1.25  # largest reach of the finest level over the smallest; each further level spans a factor of 2
 LARGEST_CELL = 1 << 20  # coordinates of a cell run from 0 to 2^21 - 1 around the first grain
 
 
 class Cells(NamedTuple):
     """Grains by cell and level. Ranks are places along the Morton curve."""
 
-    order: IntArray        # (N,) grain of each rank
-    level: IntArray        # (N,) level of each rank
-    width: FloatArray      # (L,) of the cells of each level [m]
-    reach: FloatArray      # (L,) largest reach of each level [m]
-    members: LongArray     # (L,) grains of each level
-    table: LongArray       # (L, 2) first entry of each level's table, and its mask
-    start: IntArray        # table entry -> first filed grain; one more at the end of each level
-    filed: IntArray        # ranks, by table entry
-    code: LongArray        # cell code of each filed rank
+    order: IntArray  # (N,) grain of each rank
+    level: IntArray  # (N,) level of each rank
+    width: FloatArray  # (L,) of the cells of each level [m]
+    reach: FloatArray  # (L,) largest reach of each level [m]
+    members: LongArray  # (L,) grains of each level
+    table: LongArray  # (L, 2) first entry of each level's table, and its mask
+    start: IntArray  # table entry -> first filed grain; one more at the end of each level
+    filed: IntArray  # ranks, by table entry
+    code: LongArray  # cell code of each filed rank
 
 
 @device
@@ -75,9 +76,16 @@ def morton_codes(position: FloatArray, first: int, count: int, width: float) -> 
 
 @kernel
 def file_grains(
-    position: FloatArray, first: int, order: IntArray, level: IntArray, width: FloatArray, table: LongArray,
-    start: IntArray, filed: IntArray, code: LongArray,
-) -> None:  # fmt: skip
+    position: FloatArray,
+    first: int,
+    order: IntArray,
+    level: IntArray,
+    width: FloatArray,
+    table: LongArray,
+    start: IntArray,
+    filed: IntArray,
+    code: LongArray,
+) -> None:
     """Counting sort of the ranks by (level, table entry); ranks of one entry stay in order."""
     count = len(order)
     entry = np.empty(count, np.int64)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray
+from ..array_types import FloatArray, IntArray
 from ..parallel import ONE, Team
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts, closed_up, still_there
@@ -33,7 +33,7 @@ class Detector:
         self.walls, self.team, self.period = walls, team, period
         self.place = np.zeros((0, 3))
         self.contacts, self._last = Contacts(), Contacts()
-        self._where = np.zeros((2, 2, 0), np.int32)       # first and count, pairs and walls, of each grain
+        self._where = np.zeros((2, 2, 0), np.int32)  # first and count, pairs and walls, of each grain
         self._last_where = np.zeros((2, 2, 0), np.int32)
         self.neighbours = NeighbourList(team=team, period=period)
         self.visits: Visits | None = None
@@ -89,10 +89,25 @@ class Detector:
             )
         c, old = self.contacts, self._last
         same, self.through = self.team.run(
-            carry_over, c.contact_count,
-            c.a, c.b, c.feature, c.normal, c.overlap, self.ahead.fall if self.ahead is not None else 0.0, old.b, old.feature, old.normal,
-            old.overlap, old.impulse, old.rebound, self._last_where[0], self._last_where[1], c.impulse, c.rebound,
-        )  # fmt: skip
+            carry_over,
+            c.contact_count,
+            c.a,
+            c.b,
+            c.feature,
+            c.normal,
+            c.overlap,
+            self.ahead.fall if self.ahead is not None else 0.0,
+            old.b,
+            old.feature,
+            old.normal,
+            old.overlap,
+            old.impulse,
+            old.rebound,
+            self._last_where[0],
+            self._last_where[1],
+            c.impulse,
+            c.rebound,
+        )
         self.same = same and not relisted
         return c
 
@@ -103,9 +118,16 @@ class Detector:
             visits.update(near)
         step, time, fall, _ = self._reach
         fill_spheres(
-            visits.rank, near.order, bodies.position, bodies.velocity, bodies.wall_body_count, bodies.radius, max(step, time), fall,
+            visits.rank,
+            near.order,
+            bodies.position,
+            bodies.velocity,
+            bodies.wall_body_count,
+            bodies.radius,
+            max(step, time),
+            fall,
             near.sphere,
-        )  # fmt: skip
+        )
         visits.number(near.order)
 
     def _find(self, bodies: Bodies) -> None:
@@ -125,15 +147,41 @@ class Detector:
         while True:
             out = [contacts.whole(name) for name in ("a", "b", "feature", "normal", "overlap")]
             pairs = self.team.run(
-                find_pair_contacts, len(near.order if visit is None else visit), near.sphere, near.order, near.candidate_first,
-                near.candidate, bodies.movable, bodies.wall_body_count, visit, aggregate, self.period, *self._reach, self._hit, *out,
-                first[0], count[0],
-            )  # fmt: skip
+                find_pair_contacts,
+                len(near.order if visit is None else visit),
+                near.sphere,
+                near.order,
+                near.candidate_first,
+                near.candidate,
+                bodies.movable,
+                bodies.wall_body_count,
+                visit,
+                aggregate,
+                self.period,
+                *self._reach,
+                self._hit,
+                *out,
+                first[0],
+                count[0],
+            )
             total = self.team.run(
-                find_wall_contacts, len(at_walls),
-                at_walls, self.place, bodies.orientation, bodies.radius, bodies.movable, bodies.wall_body_count, aggregate,
-                wall_aggregate, self.walls, pairs, *out, first[1], count[1], self.ahead,
-            )  # fmt: skip
+                find_wall_contacts,
+                len(at_walls),
+                at_walls,
+                self.place,
+                bodies.orientation,
+                bodies.radius,
+                bodies.movable,
+                bodies.wall_body_count,
+                aggregate,
+                wall_aggregate,
+                self.walls,
+                pairs,
+                *out,
+                first[1],
+                count[1],
+                self.ahead,
+            )
             if total <= contacts.room:
                 contacts.resize(pairs, total)
                 if self.visits is not None:
@@ -145,9 +193,11 @@ class Detector:
         """All that the next step depends on."""
         c = self.contacts
         return {
-            "neighbours": self.neighbours.checkpoint(), "where": self._where, "pairs": c.pair_count,
+            "neighbours": self.neighbours.checkpoint(),
+            "where": self._where,
+            "pairs": c.pair_count,
             **{name: getattr(c, name) for name in CARRIED},
-        }  # fmt: skip
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""

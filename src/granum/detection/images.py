@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, device, kernel
+from .._jit import device, kernel
+from ..array_types import FloatArray
 from ..scene.cell import Cell
 
 IMAGES = 27  # the cell itself, 13 of its neighbours (the first that is not in line lies ahead), and the 13 opposite ones

@@ -40,13 +40,26 @@ def cell_of(grid, w, x, y, z):
 @device
 def touch_mesh(
     # in: columns of MeshTable, one by one: taken from the tuple here, each would be reference-counted at every call
-    triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, cell_triangle,
-    begin, end,           # triangles of the grain's cell: cell_triangle[begin:end]
-    x, y, z, radius,      # of the sphere, in the frame of the mesh [m]
-    solid,                # grains are in front only
+    triangle,
+    region,
+    own,
+    edge,
+    edge_first,
+    edge_side,
+    vertex,
+    vertex_first,
+    spoke,
+    cell_triangle,
+    begin,
+    end,  # triangles of the grain's cell: cell_triangle[begin:end]
+    x,
+    y,
+    z,
+    radius,  # of the sphere, in the frame of the mesh [m]
+    solid,  # grains are in front only
     # out
-    found,                # (candidate_room, CANDIDATE_COLUMNS)
-):  # fmt: skip
+    found,  # (candidate_room, CANDIDATE_COLUMNS)
+):
     """Contacts of a sphere with the triangles near its cell, ordered by triangle; returns how many were found."""
     slack = SLACK * radius
     count = 0

@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from .._jit import device, kernel
 from ..arithmetic import dot, length
+from ..array_types import FloatArray, IntArray, LongArray
 from ..checks import InputError
 
 SMOOTH_EDGE = math.sqrt(0.75)  # cos(30 degrees): two triangles that turn by less than this angle lie in one smooth region
 # Vertices merge within this part of
-WELD_REACH = 1e-6   # the mesh's diagonal: STL keeps 7 digits,
-WELD_PART = 1e-3    # but not further than this part of the longest edge of the smallest triangle there,
+WELD_REACH = 1e-6  # the mesh's diagonal: STL keeps 7 digits,
+WELD_PART = 1e-3  # but not further than this part of the longest edge of the smallest triangle there,
 WELD_LEAST = 1e-12  # though at least within this part of the diagonal: what is closer has no direction to rounding
 REACH_SLACK = 1e-6  # [-] of the reach: a centre on the border of a cell finds what it touches in either cell
 CELLS_AT_LEAST, ENTRIES_AT_LEAST, PER_TRIANGLE = 1 << 17, 1 << 20, 64  # memory of a grid: tens of bytes per triangle
@@ -34,18 +35,18 @@ class MeshTable(NamedTuple):
     An edge or vertex belongs to the first triangle that has it, so that each is looked at once.
     """
 
-    triangle: FloatArray         # (T, 16) unit normal and its offset [m], then the same of each side, facing inwards
-    region: IntArray             # (T,) smooth region
-    own: IntArray                # (T, 6) edges 0..2 and vertices 3..5 that belong to the triangle, else -1
-    edge: FloatArray             # (E, 7) start [m], unit direction, length [m]
-    edge_first: IntArray         # (E + 1,) into edge_side
-    edge_side: IntArray          # (3 T,) 3 triangle + side, of the triangles that share the edge
-    vertex: FloatArray           # (V, 3) [m]
-    vertex_first: IntArray       # (V + 1,) into spoke
-    spoke: FloatArray            # (2 E, 3) unit directions from a vertex along its edges
-    cell_first: IntArray         # (cells + 1,) into cell_triangle
-    cell_triangle: IntArray      # triangles within reach of each cell, ascending
-    candidate_room: int          # the most closest points that one cell can give
+    triangle: FloatArray  # (T, 16) unit normal and its offset [m], then the same of each side, facing inwards
+    region: IntArray  # (T,) smooth region
+    own: IntArray  # (T, 6) edges 0..2 and vertices 3..5 that belong to the triangle, else -1
+    edge: FloatArray  # (E, 7) start [m], unit direction, length [m]
+    edge_first: IntArray  # (E + 1,) into edge_side
+    edge_side: IntArray  # (3 T,) 3 triangle + side, of the triangles that share the edge
+    vertex: FloatArray  # (V, 3) [m]
+    vertex_first: IntArray  # (V + 1,) into spoke
+    spoke: FloatArray  # (2 E, 3) unit directions from a vertex along its edges
+    cell_first: IntArray  # (cells + 1,) into cell_triangle
+    cell_triangle: IntArray  # triangles within reach of each cell, ascending
+    candidate_room: int  # the most closest points that one cell can give
 
     @classmethod
     def join(cls, meshes: Sequence[MeshTable]) -> MeshTable:
@@ -74,8 +75,8 @@ class Grid(NamedTuple):
     """Equal cells over the box in which a grain's centre can touch the mesh."""
 
     lower: FloatArray  # (3,) [m]
-    size: float        # edge of a cell [m]
-    shape: LongArray   # (3,) cells along each axis
+    size: float  # edge of a cell [m]
+    shape: LongArray  # (3,) cells along each axis
 
 
 def build_mesh(vertices: FloatArray, triangles: IntArray, largest_radius: float) -> tuple[MeshTable, Grid]:
@@ -240,16 +241,16 @@ def _build_grid(corner: FloatArray, planes: FloatArray, reach: float) -> tuple[G
 
 @kernel
 def list_triangles(
-    begin: LongArray,    # (T, 3) first cell of the box of each triangle, grown by the reach
-    end: LongArray,      # (T, 3) behind its last cell
+    begin: LongArray,  # (T, 3) first cell of the box of each triangle, grown by the reach
+    end: LongArray,  # (T, 3) behind its last cell
     planes: FloatArray,  # (T, 4, 4)
-    lower: FloatArray,   # (3,) corner of the grid [m]
-    size: float,         # of a cell [m]
-    shape: LongArray,    # (3,)
-    reach: float,        # [m]
-    counting: bool,      # count entries per cell only, or write them
-    first: IntArray,     # (cells + 1,) counts, at the cell; or where the next entry of each cell is written
-    listed: IntArray,    # triangles, cell by cell
+    lower: FloatArray,  # (3,) corner of the grid [m]
+    size: float,  # of a cell [m]
+    shape: LongArray,  # (3,)
+    reach: float,  # [m]
+    counting: bool,  # count entries per cell only, or write them
+    first: IntArray,  # (cells + 1,) counts, at the cell; or where the next entry of each cell is written
+    listed: IntArray,  # triangles, cell by cell
 ) -> int:
     """Sort triangles into the cells they are near to; returns the number of entries."""
     entries = 0

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from .._jit import device, kernel
+from ..array_types import FloatArray, IntArray, LongArray
 from ..parallel.barrier import add_up, share, wait
 from .images import nearest
 from .prediction import closes, margin
@@ -25,10 +26,21 @@ def fill_sphere(sphere, k, position, velocity, body, r, time, fall):
 
 @kernel
 def gather_sorted(
-    thread: int, threads: int, barrier: LongArray,
-    position: FloatArray, velocity: FloatArray, first: int, radius: FloatArray, order: IntArray, reference: FloatArray,
-    skin: FloatArray, time: float, fall: float, sphere: FloatArray, left: IntArray,
-) -> int:  # fmt: skip
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    position: FloatArray,
+    velocity: FloatArray,
+    first: int,
+    radius: FloatArray,
+    order: IntArray,
+    reference: FloatArray,
+    skin: FloatArray,
+    time: float,
+    fall: float,
+    sphere: FloatArray,
+    left: IntArray,
+) -> int:
     """Fill ``sphere`` (R, 8) by rank; returns how many grains leave their skin within ``time`` [s], named in ``left``.
 
     It names no more than there is room for in ``left``. An empty rank is put out of everybody's reach.
@@ -58,12 +70,31 @@ def gather_sorted(
 
 @kernel
 def find_pair_contacts(
-    thread: int, threads: int, barrier: LongArray,
-    sphere: FloatArray, order: IntArray, candidate_first: IntArray, candidate: IntArray, movable: FloatArray, first: int,
-    visit: IntArray | None, aggregate: IntArray | None, period: FloatArray | None, step: float, time: float, fall: float,
-    impact: float, hit: IntArray, a: IntArray, b: IntArray, feature: IntArray, normal: FloatArray, overlap: FloatArray, first_of: IntArray,
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    sphere: FloatArray,
+    order: IntArray,
+    candidate_first: IntArray,
+    candidate: IntArray,
+    movable: FloatArray,
+    first: int,
+    visit: IntArray | None,
+    aggregate: IntArray | None,
+    period: FloatArray | None,
+    step: float,
+    time: float,
+    fall: float,
+    impact: float,
+    hit: IntArray,
+    a: IntArray,
+    b: IntArray,
+    feature: IntArray,
+    normal: FloatArray,
+    overlap: FloatArray,
+    first_of: IntArray,
     count_of: IntArray,
-) -> int:  # fmt: skip
+) -> int:
     """Contacts of grain pairs, in Morton order of their owner a; returns how many, written only as far as there is room.
 
     With a ``step`` [s] > 0 pairs that close their gap in it are contacts too (see ``closes``), with minus their gap as overlap.

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray
 from ..arithmetic import length, product
+from ..array_types import FloatArray, IntArray
 from ..parallel import LIGHT, ONE, Team
 from ..state.bodies import Bodies
 from .cells import Cells, file_in_cells
@@ -22,11 +22,11 @@ from .narrow import gather_sorted
 from .pairs import append_candidates, append_near, find_candidates, who_searches
 from .visits import Visits, fill_spheres, left_skin
 
-FEW = 16            # grains that are appended in one step; more are cheaper to list all together
-FEW_NEAR = 256      # the same where many grains rest in an aggregate
-APPENDED = 0.05     # of all grains: when more than this part has been appended, the list is made anew
+FEW = 16  # grains that are appended in one step; more are cheaper to list all together
+FEW_NEAR = 256  # the same where many grains rest in an aggregate
+APPENDED = 0.05  # of all grains: when more than this part has been appended, the list is made anew
 APPENDED_NEAR = 0.25
-SPHERE = 8          # numbers of a grain that the search for contacts reads
+SPHERE = 8  # numbers of a grain that the search for contacts reads
 
 
 @dataclass(frozen=True)
@@ -95,14 +95,34 @@ class NeighbourList:
         left = np.empty((FEW if self.visits is None else FEW_NEAR) + 1, np.int32)
         if self.visits is not None:
             count = left_skin(
-                bodies.position, bodies.velocity, bodies.wall_body_count, self.order, self.reference, self.skin, time, fall,
-                self.visits.aggregate, self.visits.resting, *self.visits.since_listed(), left,
-            )  # fmt: skip
+                bodies.position,
+                bodies.velocity,
+                bodies.wall_body_count,
+                self.order,
+                self.reference,
+                self.skin,
+                time,
+                fall,
+                self.visits.aggregate,
+                self.visits.resting,
+                *self.visits.since_listed(),
+                left,
+            )
             return left[: min(count, len(left))]
         count = self.team.run(
-            gather_sorted, len(self.order) // LIGHT,
-            bodies.position, bodies.velocity, bodies.wall_body_count, bodies.radius, self.order, self.reference, self.skin, time, fall,
-            self.sphere, left,
+            gather_sorted,
+            len(self.order) // LIGHT,
+            bodies.position,
+            bodies.velocity,
+            bodies.wall_body_count,
+            bodies.radius,
+            self.order,
+            self.reference,
+            self.skin,
+            time,
+            fall,
+            self.sphere,
+            left,
         )
         return left[: min(count, len(left))]
 
@@ -132,10 +152,26 @@ class NeighbourList:
         looks, sorted_reach = who_searches(cells), np.empty((count, 4))
         while True:
             found = self.team.run(
-                find_candidates, count,
-                place, 0, reach, cells.order, cells.level, cells.width, cells.reach, looks, cells.table, cells.start,
-                cells.filed, cells.code, self.period, sorted_reach, np.empty_like(self.candidate), self.candidate_first, self.candidate,
-            )  # fmt: skip
+                find_candidates,
+                count,
+                place,
+                0,
+                reach,
+                cells.order,
+                cells.level,
+                cells.width,
+                cells.reach,
+                looks,
+                cells.table,
+                cells.start,
+                cells.filed,
+                cells.code,
+                self.period,
+                sorted_reach,
+                np.empty_like(self.candidate),
+                self.candidate_first,
+                self.candidate,
+            )
             if found <= len(self.candidate):
                 return
             self.candidate = np.zeros(found * 5 // 4, np.int32)
@@ -168,9 +204,20 @@ class NeighbourList:
             if self._cells is not None and self.period is None:
                 c = self._cells
                 found = append_near(
-                    self.reference, reach, self.order, first, c.width, c.reach, c.table, c.start, c.filed, c.code, self._origin,
-                    self.candidate_first, self.candidate,
-                )  # fmt: skip
+                    self.reference,
+                    reach,
+                    self.order,
+                    first,
+                    c.width,
+                    c.reach,
+                    c.table,
+                    c.start,
+                    c.filed,
+                    c.code,
+                    self._origin,
+                    self.candidate_first,
+                    self.candidate,
+                )
             else:
                 found = append_candidates(self.reference, reach, self.order, first, self.period, self.candidate_first, self.candidate)
             if found <= len(self.candidate):
@@ -180,9 +227,14 @@ class NeighbourList:
     def checkpoint(self) -> dict[str, Any]:
         """The whole list: a restarted run must visit the same pairs in the same order."""
         return {
-            "order": self.order, "rank": self.rank, "reference": self.reference, "skin": self.skin, "listed": self.listed,
-            "candidate_first": self.candidate_first, "candidate": self.candidate[: self.candidate_first[-1]],
-        }  # fmt: skip
+            "order": self.order,
+            "rank": self.rank,
+            "reference": self.reference,
+            "skin": self.skin,
+            "listed": self.listed,
+            "candidate_first": self.candidate_first,
+            "candidate": self.candidate[: self.candidate_first[-1]],
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""

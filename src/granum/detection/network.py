@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._jit import BoolArray, FloatArray, IntArray, device, kernel
+from .._jit import device, kernel
+from ..array_types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from .neighbours import NeighbourList
@@ -79,9 +80,22 @@ def next_partner(step, k, first, partner, head, link):
 
 @kernel
 def grow(
-    seed: IntArray, depth: int, aggregate: IntArray, order: IntArray, rank: IntArray, first: IntArray, partner: IntArray, head: IntArray,
-    link: IntArray, position: FloatArray, radius: FloatArray, walls: int, mark: IntArray, stamp: int, out: IntArray,
-) -> int:  # fmt: skip
+    seed: IntArray,
+    depth: int,
+    aggregate: IntArray,
+    order: IntArray,
+    rank: IntArray,
+    first: IntArray,
+    partner: IntArray,
+    head: IntArray,
+    link: IntArray,
+    position: FloatArray,
+    radius: FloatArray,
+    walls: int,
+    mark: IntArray,
+    stamp: int,
+    out: IntArray,
+) -> int:
     """Grains within ``depth`` - 1 contacts of the seeds, in their aggregates; returns how many are in ``out``. Depth 0: without end.
 
     ``mark`` (N,) is set to ``stamp`` for them.
@@ -116,9 +130,22 @@ def grow(
 
 @kernel
 def find_around(
-    split: IntArray, carriers: int, aggregate: IntArray, order: IntArray, rank: IntArray, first: IntArray, partner: IntArray,
-    head: IntArray, link: IntArray, position: FloatArray, radius: FloatArray, walls: int, mark: IntArray, stamp: int, out: IntArray,
-) -> int:  # fmt: skip
+    split: IntArray,
+    carriers: int,
+    aggregate: IntArray,
+    order: IntArray,
+    rank: IntArray,
+    first: IntArray,
+    partner: IntArray,
+    head: IntArray,
+    link: IntArray,
+    position: FloatArray,
+    radius: FloatArray,
+    walls: int,
+    mark: IntArray,
+    stamp: int,
+    out: IntArray,
+) -> int:
     """Grains that carriers hold and that touch one that has come off; returns how many are in ``out``."""
     count = 0
     for i in split:
@@ -139,10 +166,24 @@ def find_around(
 
 @kernel
 def find_parts(
-    start: IntArray, limit: int, fixed: BoolArray, aggregate: IntArray, order: IntArray, rank: IntArray, first: IntArray,
-    partner: IntArray, head: IntArray, link: IntArray, position: FloatArray, radius: FloatArray, walls: int, mark: IntArray,
-    stamp: int, queue: IntArray, label: IntArray,
-) -> tuple[int, int]:  # fmt: skip
+    start: IntArray,
+    limit: int,
+    fixed: BoolArray,
+    aggregate: IntArray,
+    order: IntArray,
+    rank: IntArray,
+    first: IntArray,
+    partner: IntArray,
+    head: IntArray,
+    link: IntArray,
+    position: FloatArray,
+    radius: FloatArray,
+    walls: int,
+    mark: IntArray,
+    stamp: int,
+    queue: IntArray,
+    label: IntArray,
+) -> tuple[int, int]:
     """Parts of aggregates that hang together, from the ``start`` grains on; returns how many grains are in parts, and how many parts.
 
     A part with a ``fixed`` grain, or with more than ``limit`` grains, is whole where it is and is left out; the grains of the others are in
@@ -207,9 +248,16 @@ def is_foreign(k, aggregate, order, first, partner, head, link):
 
 @kernel
 def mark_foreign(
-    changed: IntArray, aggregate: IntArray, order: IntArray, rank: IntArray, first: IntArray, partner: IntArray, head: IntArray,
-    link: IntArray, marked: BoolArray,
-) -> None:  # fmt: skip
+    changed: IntArray,
+    aggregate: IntArray,
+    order: IntArray,
+    rank: IntArray,
+    first: IntArray,
+    partner: IntArray,
+    head: IntArray,
+    link: IntArray,
+    marked: BoolArray,
+) -> None:
     """Look anew which of the ``changed`` grains and of those around them may touch a grain of another body, by rank."""
     for i in changed:
         k = np.int64(rank[i])
@@ -224,9 +272,7 @@ def mark_foreign(
 
 
 @kernel
-def mark_all_foreign(
-    order: IntArray, candidate_first: IntArray, candidate: IntArray, aggregate: IntArray, marked: BoolArray
-) -> None:
+def mark_all_foreign(order: IntArray, candidate_first: IntArray, candidate: IntArray, aggregate: IntArray, marked: BoolArray) -> None:
     """Mark the ranks of free grains and of those that may touch a grain of another body."""
     marked[:] = False
     for k in range(len(order)):
@@ -292,9 +338,7 @@ class Network:
         count = grow(seed, depth, aggregate, *self.arrays, position, radius, walls, self.mark, self._new_stamp(), self.out)
         return self.out[:count].copy()
 
-    def around(
-        self, split: IntArray, carriers: int, aggregate: IntArray, position: FloatArray, radius: FloatArray, walls: int
-    ) -> IntArray:
+    def around(self, split: IntArray, carriers: int, aggregate: IntArray, position: FloatArray, radius: FloatArray, walls: int) -> IntArray:
         """Grains held by carriers that touch one of ``split``."""
         count = find_around(split, carriers, aggregate, *self.arrays, position, radius, walls, self.mark, self._new_stamp(), self.out)
         return self.out[:count].copy()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import BoolArray, FloatArray, IntArray, LongArray, kernel
+from .._jit import kernel
+from ..array_types import BoolArray, FloatArray, IntArray, LongArray
 from ..parallel.barrier import add_up, largest_of, share, wait
 from .cells import Cells, cell_index, spread
 from .images import IMAGES, image_step, nearest, reaches_in
@@ -25,11 +26,27 @@ def who_searches(cells: Cells) -> BoolArray:
 
 @kernel
 def find_candidates(
-    thread: int, threads: int, barrier: LongArray,
-    position: FloatArray, first: int, reach: FloatArray, order: IntArray, level: IntArray, width: FloatArray,
-    level_reach: FloatArray, looks: BoolArray, table: LongArray, start: IntArray, filed: IntArray, code: LongArray,
-    period: FloatArray | None, x: FloatArray, found_here: IntArray, candidate_first: IntArray, candidate: IntArray,
-) -> int:  # fmt: skip
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    position: FloatArray,
+    first: int,
+    reach: FloatArray,
+    order: IntArray,
+    level: IntArray,
+    width: FloatArray,
+    level_reach: FloatArray,
+    looks: BoolArray,
+    table: LongArray,
+    start: IntArray,
+    filed: IntArray,
+    code: LongArray,
+    period: FloatArray | None,
+    x: FloatArray,
+    found_here: IntArray,
+    candidate_first: IntArray,
+    candidate: IntArray,
+) -> int:
     """Candidates of rank k are ``candidate[candidate_first[k] : candidate_first[k + 1]]``, as ranks; every pair once.
 
     Returns how many there must be room for in ``candidate``: if that is more than there is, the list is not whole. ``x`` (N, 4) and
@@ -57,8 +74,9 @@ def find_candidates(
         if period is not None:
             sx, sy, sz = image_step(image, 0), image_step(image, 1), image_step(image, 2)
             far = rk + furthest
-            if not (reaches_in(xk, far, sx, period[0, 0]) and reaches_in(yk, far, sy, period[0, 1])
-                    and reaches_in(zk, far, sz, period[0, 2])):
+            if not (
+                reaches_in(xk, far, sx, period[0, 0]) and reaches_in(yk, far, sy, period[0, 1]) and reaches_in(zk, far, sz, period[0, 2])
+            ):
                 continue
             xk, yk, zk = xk + sx * period[0, 0], yk + sy * period[0, 1], zk + sz * period[0, 2]
         for m in range(levels):
@@ -110,9 +128,20 @@ def find_candidates(
 
 @kernel
 def append_near(
-    position: FloatArray, reach: FloatArray, order: IntArray, known: int, width: FloatArray, level_reach: FloatArray, table: LongArray,
-    start: IntArray, filed: IntArray, code: LongArray, origin: FloatArray, candidate_first: IntArray, candidate: IntArray,
-) -> int:  # fmt: skip
+    position: FloatArray,
+    reach: FloatArray,
+    order: IntArray,
+    known: int,
+    width: FloatArray,
+    level_reach: FloatArray,
+    table: LongArray,
+    start: IntArray,
+    filed: IntArray,
+    code: LongArray,
+    origin: FloatArray,
+    candidate_first: IntArray,
+    candidate: IntArray,
+) -> int:
     """As `append_candidates`, in the same order, looking for the ranks of the last whole list in its cells only."""
     found, room, listed = candidate_first[known], len(candidate), len(filed)
     near = np.empty(listed, np.int32)
@@ -156,9 +185,14 @@ def append_near(
 
 @kernel
 def append_candidates(
-    position: FloatArray, reach: FloatArray, order: IntArray, known: int, period: FloatArray | None, candidate_first: IntArray,
+    position: FloatArray,
+    reach: FloatArray,
+    order: IntArray,
+    known: int,
+    period: FloatArray | None,
+    candidate_first: IntArray,
     candidate: IntArray,
-) -> int:  # fmt: skip
+) -> int:
     """Candidates of the ranks from ``known`` on, each among all ranks before it; returns how many there are in all."""
     found, room = candidate_first[known], len(candidate)
     for k in range(known, len(order)):

@@ -6,7 +6,8 @@ impulses then change sign with its normal.
 
 from __future__ import annotations
 
-from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from .._jit import device, kernel
+from ..array_types import FloatArray, IntArray, LongArray
 from ..parallel.barrier import add_up, largest_of, share
 
 OPENED = 0.05  # of the fall of a step: contacts whose gap is wider have opened
@@ -28,15 +29,29 @@ def find_among(low, high, partner, part, nx, ny, nz, b, feature, normal):
 
 @kernel
 def carry_over(
-    thread: int, threads: int, barrier: LongArray,
+    thread: int,
+    threads: int,
+    barrier: LongArray,
     # this step's contacts
-    a: IntArray, b: IntArray, feature: IntArray, normal: FloatArray, overlap: FloatArray, fall: float,
+    a: IntArray,
+    b: IntArray,
+    feature: IntArray,
+    normal: FloatArray,
+    overlap: FloatArray,
+    fall: float,
     # the last step's, with where those of each grain stand: pairs (column 0) and walls (column 1)
-    old_b: IntArray, old_feature: IntArray, old_normal: FloatArray, old_overlap: FloatArray, old_impulse: FloatArray,
-    old_rebound: FloatArray, old_first: IntArray, old_count: IntArray,
+    old_b: IntArray,
+    old_feature: IntArray,
+    old_normal: FloatArray,
+    old_overlap: FloatArray,
+    old_impulse: FloatArray,
+    old_rebound: FloatArray,
+    old_first: IntArray,
+    old_count: IntArray,
     # out
-    impulse: FloatArray, rebound: FloatArray,
-) -> tuple[bool, int]:  # fmt: skip
+    impulse: FloatArray,
+    rebound: FloatArray,
+) -> tuple[bool, int]:
     """Carry impulses [N s] and rebound speeds [m/s] over; new contacts start from zero, and so do those that have opened: by more than
     ``OPENED`` of what gravity can close in a step (``fall`` [m]), or that now look to another side.
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, device, kernel
+from .._jit import device, kernel
+from ..array_types import FloatArray, IntArray
 
 FAST = 0.25  # of the sum of two radii: pairs whose way in a step is longer are followed along it
 TOWARDS = 0.01  # of its speed: a grain that comes nearer at less than this slides along
@@ -100,9 +101,16 @@ def meeting_time(c, a, b, normal, overlap, radius, first, wall_body, position, a
 
 @kernel
 def keep_first_meetings(
-    a: IntArray, b: IntArray, normal: FloatArray, radius: FloatArray, first: int, wall_body: IntArray, position: FloatArray, ahead: Ahead,
+    a: IntArray,
+    b: IntArray,
+    normal: FloatArray,
+    radius: FloatArray,
+    first: int,
+    wall_body: IntArray,
+    position: FloatArray,
+    ahead: Ahead,
     overlap: FloatArray,
-) -> None:  # fmt: skip
+) -> None:
     """Of all that a fast grain would meet on its way in this step only the first counts: after it the way is another."""
     some = np.empty(len(a), np.int64)
     count = 0

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, kernel
+from .._jit import kernel
+from ..array_types import FloatArray, IntArray
 from ..scene.regions import BallRegion, BoxRegion, CylinderRegion
 
 BOX, CYLINDER, BALL = 0, 1, 2

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, kernel
+from .._jit import kernel
 from ..arithmetic import product, times
+from ..array_types import FloatArray, IntArray
 from .narrow import fill_sphere
 from .network import Network, mark_all_foreign, mark_foreign
 
@@ -22,9 +23,20 @@ if TYPE_CHECKING:
 
 @kernel
 def left_skin(
-    position: FloatArray, velocity: FloatArray, first: int, order: IntArray, reference: FloatArray, skin: FloatArray, time: float,
-    fall: float, aggregate: IntArray, resting: int, turned: FloatArray, shift: FloatArray, left: IntArray,
-) -> int:  # fmt: skip
+    position: FloatArray,
+    velocity: FloatArray,
+    first: int,
+    order: IntArray,
+    reference: FloatArray,
+    skin: FloatArray,
+    time: float,
+    fall: float,
+    aggregate: IntArray,
+    resting: int,
+    turned: FloatArray,
+    shift: FloatArray,
+    left: IntArray,
+) -> int:
     """How many grains leave their skin within ``time`` [s], named in ``left``; the frame has ``turned`` (3, 3) and ``shift``-ed [m] since.
 
     Those of the aggregate ``resting`` move with the frame.
@@ -48,9 +60,16 @@ def left_skin(
 
 @kernel
 def fill_spheres(
-    visit: IntArray, order: IntArray, position: FloatArray, velocity: FloatArray, first: int, radius: FloatArray, time: float, fall: float,
+    visit: IntArray,
+    order: IntArray,
+    position: FloatArray,
+    velocity: FloatArray,
+    first: int,
+    radius: FloatArray,
+    time: float,
+    fall: float,
     sphere: FloatArray,
-) -> None:  # fmt: skip
+) -> None:
     """Rows of the ranks that are visited."""
     for n in range(len(visit)):
         k = visit[n]

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from .._jit import device, kernel
 from ..arithmetic import times
+from ..array_types import FloatArray, IntArray, LongArray
 from ..checks import known_name
 from ..parallel.barrier import add_up, share, wait
 from ..scene.bodies import Body
@@ -24,34 +25,34 @@ from .mesh_table import MeshTable, build_mesh
 from .prediction import LEAST, TOWARDS, Ahead, approach
 
 # kinds of walls, and their parameters in the body's frame [m]
-PLANE = 0     # 0:3 point, 3:6 unit normal towards the grains
-INSIDE = 1    # of a box: 0:3 lower corner, 3:6 upper corner, 6:12 1 for each closed face -x, +x, -y, +y, -z, +z
-OUTSIDE = 2   # of a box: 0:3 lower corner, 3:6 upper corner
+PLANE = 0  # 0:3 point, 3:6 unit normal towards the grains
+INSIDE = 1  # of a box: 0:3 lower corner, 3:6 upper corner, 6:12 1 for each closed face -x, +x, -y, +y, -z, +z
+OUTSIDE = 2  # of a box: 0:3 lower corner, 3:6 upper corner
 CYLINDER = 3  # 0:3 centre, 3:6 unit axis, 6 radius, 7 half length (inf: endless), 8 1 if both ends are closed
-MESH = 4      # the grid: 0:3 lower corner, 3 size of a cell, 4:7 cells along each axis, 7 first cell, 8 1 if grains are in front only
+MESH = 4  # the grid: 0:3 lower corner, 3 size of a cell, 4:7 cells along each axis, 7 first cell, 8 1 if grains are in front only
 PARAMETERS = 16
 FACES = ("-x", "+x", "-y", "+y", "-z", "+z")
 
 # kinds of surfaces, and their rows in world axes [m]
-FLAT = 0      # 0:3 unit normal towards the grains, 3 its offset
-LATERAL = 1   # 0:3 centre, 3:6 unit axis, 6 radius, 7 half length (inf: endless or capped)
+FLAT = 0  # 0:3 unit normal towards the grains, 3 its offset
+LATERAL = 1  # 0:3 centre, 3:6 unit axis, 6 radius, 7 half length (inf: endless or capped)
 OBSTACLE = 2  # 0:3 position of the body, 3:12 its rotation matrix; the rest is read from the wall
-FACETS = 3    # as OBSTACLE
+FACETS = 3  # as OBSTACLE
 ROW = 12
 MOST_SURFACES = 6  # of one wall
-ON_THE_WAY = 0.5   # of the radius: distance of the places at which a fast grain looks for walls
-MOST_LOOKS = 1e5   # along a way: what goes further in a step than half as many radii (a wall a world away that turns) is told, not followed
-HALVINGS = 40      # of the last such distance: to rounding
-MOST_LOOK = 0.5    # of the radius: how far ahead of a grain curved walls and meshes are looked at; faster grains are followed
+ON_THE_WAY = 0.5  # of the radius: distance of the places at which a fast grain looks for walls
+MOST_LOOKS = 1e5  # along a way: what goes further in a step than half as many radii (a wall a world away that turns) is told, not followed
+HALVINGS = 40  # of the last such distance: to rounding
+MOST_LOOK = 0.5  # of the radius: how far ahead of a grain curved walls and meshes are looked at; faster grains are followed
 
 
 class WallTable(NamedTuple):
     """K walls, numbered through all bodies in order."""
 
-    kind: IntArray                # (K,)
-    body: IntArray                # (K,)
-    material: IntArray            # (K,)
-    parameter: FloatArray         # (K, 16) in the body's frame
+    kind: IntArray  # (K,)
+    body: IntArray  # (K,)
+    material: IntArray  # (K,)
+    parameter: FloatArray  # (K, 16) in the body's frame
     surface_velocity: FloatArray  # (K, 3) in the body's frame [m/s]
     mesh: MeshTable
 
@@ -108,26 +109,28 @@ def _parameters(wall: Plane | Box | Cylinder) -> tuple[int, tuple[float, ...]]:
 
 @kernel
 def find_wall_contacts(
-    thread: int, threads: int, barrier: LongArray,
+    thread: int,
+    threads: int,
+    barrier: LongArray,
     # in
-    order: IntArray,           # (N,) grains in the order of visiting
-    position: FloatArray,      # (B, 3) of the bodies [m]
-    orientation: FloatArray,   # (B, 4) unit quaternions
-    radius: FloatArray,        # (N,) [m]
+    order: IntArray,  # (N,) grains in the order of visiting
+    position: FloatArray,  # (B, 3) of the bodies [m]
+    orientation: FloatArray,  # (B, 4) unit quaternions
+    radius: FloatArray,  # (N,) [m]
     inverse_mass: FloatArray,  # (B,) [1/kg], 0: does not yield
-    first_grain_body: int,     # grain i is body first_grain_body + i
+    first_grain_body: int,  # grain i is body first_grain_body + i
     aggregate: IntArray | None,  # (N,) that a grain is part of, -1: of none
     wall_aggregate: IntArray | None,  # (K,) that a wall is part of, -1: of none
     walls: WallTable,
-    pair_count: int,           # contacts of grain pairs, which come first
+    pair_count: int,  # contacts of grain pairs, which come first
     # out
-    a: IntArray,               # (room,) grain
-    b: IntArray,               # (room,) -1 - wall
-    feature: IntArray,         # (room,) face of a container, surface of a cylinder, region of a mesh
-    normal: FloatArray,        # (room, 3) unit, from the grain towards the wall
-    overlap: FloatArray,       # (room,) > 0, or minus the gap of a predicted contact [m]
-    first_of: IntArray,        # (N,) first wall contact of each grain
-    count_of: IntArray,        # (N,) its number of wall contacts
+    a: IntArray,  # (room,) grain
+    b: IntArray,  # (room,) -1 - wall
+    feature: IntArray,  # (room,) face of a container, surface of a cylinder, region of a mesh
+    normal: FloatArray,  # (room, 3) unit, from the grain towards the wall
+    overlap: FloatArray,  # (room,) > 0, or minus the gap of a predicted contact [m]
+    first_of: IntArray,  # (N,) first wall contact of each grain
+    count_of: IntArray,  # (N,) its number of wall contacts
     ahead: Ahead | None = None,  # contacts that the next step can close count too
 ) -> int:
     """Append the contacts of grains with walls, grain by grain and wall by wall; returns the count of all contacts.
@@ -139,14 +142,34 @@ def find_wall_contacts(
     yields, row = np.empty(most, np.bool_), np.empty((most, ROW))
     frame = np.empty((1, ROW))
     count = place_surfaces(
-        walls.kind, walls.body, walls.parameter, position, orientation, inverse_mass,
-        frame, kind, wall_of, part, yields, row,
-    )  # fmt: skip
+        walls.kind,
+        walls.body,
+        walls.parameter,
+        position,
+        orientation,
+        inverse_mass,
+        frame,
+        kind,
+        wall_of,
+        part,
+        yields,
+        row,
+    )
     parameter, wall_body = walls.parameter, walls.body
     (
-        triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, cell_first, near,
+        triangle,
+        region,
+        own,
+        edge,
+        edge_first,
+        edge_side,
+        vertex,
+        vertex_first,
+        spoke,
+        cell_first,
+        near,
         candidate_room,
-    ) = walls.mesh  # fmt: skip
+    ) = walls.mesh
     found = np.empty((max(1, candidate_room), CANDIDATE_COLUMNS))
     room = a.shape[0]
     counted, everywhere = 0, 0
@@ -180,9 +203,29 @@ def find_wall_contacts(
                 if fast:
                     look = MOST_LOOK * r
                 touching = touch_surface(
-                    kind[s], s, row, parameter, wall_of[s], part[s], triangle, region, own, edge, edge_first, edge_side, vertex,
-                    vertex_first, spoke, cell_first, near, x, y, z, r + look, found,
-                )  # fmt: skip
+                    kind[s],
+                    s,
+                    row,
+                    parameter,
+                    wall_of[s],
+                    part[s],
+                    triangle,
+                    region,
+                    own,
+                    edge,
+                    edge_first,
+                    edge_side,
+                    vertex,
+                    vertex_first,
+                    spoke,
+                    cell_first,
+                    near,
+                    x,
+                    y,
+                    z,
+                    r + look,
+                    found,
+                )
                 for n in range(touching):
                     depth = found[n, 3] - look
                     if ahead is not None and not depth > 0.0:
@@ -197,9 +240,34 @@ def find_wall_contacts(
                     total += 1
                 if ahead is not None and fast:
                     met, time = first_touch(
-                        kind[s], s, row, parameter, wall_of[s], part[s], triangle, region, own, edge, edge_first, edge_side, vertex,
-                        vertex_first, spoke, cell_first, near, x, y, z, r, ux, uy, uz, 0.0, ahead.step, found,
-                    )  # fmt: skip
+                        kind[s],
+                        s,
+                        row,
+                        parameter,
+                        wall_of[s],
+                        part[s],
+                        triangle,
+                        region,
+                        own,
+                        edge,
+                        edge_first,
+                        edge_side,
+                        vertex,
+                        vertex_first,
+                        spoke,
+                        cell_first,
+                        near,
+                        x,
+                        y,
+                        z,
+                        r,
+                        ux,
+                        uy,
+                        uz,
+                        0.0,
+                        ahead.step,
+                        found,
+                    )
                     if met and time > 0.0:
                         if writing and total < room:
                             a[total], b[total], feature[total] = i, -1 - wall_of[s], np.int32(found[0, 4])
@@ -214,9 +282,29 @@ def find_wall_contacts(
 
 @device
 def touch_surface(
-    kind, s, row, parameter, wall, part, triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, cell_first, near,
-    x, y, z, r, found,
-):  # fmt: skip
+    kind,
+    s,
+    row,
+    parameter,
+    wall,
+    part,
+    triangle,
+    region,
+    own,
+    edge,
+    edge_first,
+    edge_side,
+    vertex,
+    vertex_first,
+    spoke,
+    cell_first,
+    near,
+    x,
+    y,
+    z,
+    r,
+    found,
+):
     """Contacts of a sphere with surface s: unit normal, overlap [m] and feature of each in the first columns of ``found``; how many."""
     if kind == FACETS:
         px, py, pz = to_body(row, s, x, y, z)
@@ -224,9 +312,25 @@ def touch_surface(
         if cell < 0 or cell_first[cell] == cell_first[cell + 1]:
             return 0
         touching = touch_mesh(
-            triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, near,
-            cell_first[cell], cell_first[cell + 1], px, py, pz, r, parameter[wall, 8] != 0.0, found,
-        )  # fmt: skip
+            triangle,
+            region,
+            own,
+            edge,
+            edge_first,
+            edge_side,
+            vertex,
+            vertex_first,
+            spoke,
+            near,
+            cell_first[cell],
+            cell_first[cell + 1],
+            px,
+            py,
+            pz,
+            r,
+            parameter[wall, 8] != 0.0,
+            found,
+        )
         for n in range(touching):
             found[n, 0], found[n, 1], found[n, 2] = turned(row, s, found[n, 0], found[n, 1], found[n, 2])
         return touching
@@ -246,9 +350,34 @@ def touch_surface(
 
 @device
 def first_touch(
-    kind, s, row, parameter, wall, part, triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, cell_first, near,
-    x, y, z, r, ux, uy, uz, begin, end, found,
-):  # fmt: skip
+    kind,
+    s,
+    row,
+    parameter,
+    wall,
+    part,
+    triangle,
+    region,
+    own,
+    edge,
+    edge_first,
+    edge_side,
+    vertex,
+    vertex_first,
+    spoke,
+    cell_first,
+    near,
+    x,
+    y,
+    z,
+    r,
+    ux,
+    uy,
+    uz,
+    begin,
+    end,
+    found,
+):
     """Follow a sphere to the surface s, which moves with u [m/s] against it, from time ``begin`` to ``end`` [s]: whether it runs into it,
     and when; the contact is in the first row of ``found``. Places along the way are half a radius apart, and the last bit is halved."""
     speed = math.sqrt(ux * ux + uy * uy + uz * uz)
@@ -259,22 +388,94 @@ def first_touch(
     for k in range(1, steps + 1):
         high = begin + (end - begin) * k / steps
         if runs_into(
-            kind, s, row, parameter, wall, part, triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke,
-            cell_first, near, x - high * ux, y - high * uy, z - high * uz, r, ux, uy, uz, speed, found,
-        ):  # fmt: skip
+            kind,
+            s,
+            row,
+            parameter,
+            wall,
+            part,
+            triangle,
+            region,
+            own,
+            edge,
+            edge_first,
+            edge_side,
+            vertex,
+            vertex_first,
+            spoke,
+            cell_first,
+            near,
+            x - high * ux,
+            y - high * uy,
+            z - high * uz,
+            r,
+            ux,
+            uy,
+            uz,
+            speed,
+            found,
+        ):
             for _ in range(HALVINGS):
                 middle = 0.5 * (low + high)
                 if runs_into(
-                    kind, s, row, parameter, wall, part, triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke,
-                    cell_first, near, x - middle * ux, y - middle * uy, z - middle * uz, r, ux, uy, uz, speed, found,
-                ):  # fmt: skip
+                    kind,
+                    s,
+                    row,
+                    parameter,
+                    wall,
+                    part,
+                    triangle,
+                    region,
+                    own,
+                    edge,
+                    edge_first,
+                    edge_side,
+                    vertex,
+                    vertex_first,
+                    spoke,
+                    cell_first,
+                    near,
+                    x - middle * ux,
+                    y - middle * uy,
+                    z - middle * uz,
+                    r,
+                    ux,
+                    uy,
+                    uz,
+                    speed,
+                    found,
+                ):
                     high = middle
                 else:
                     low = middle
             runs_into(
-                kind, s, row, parameter, wall, part, triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke,
-                cell_first, near, x - high * ux, y - high * uy, z - high * uz, r, ux, uy, uz, speed, found,
-            )  # fmt: skip
+                kind,
+                s,
+                row,
+                parameter,
+                wall,
+                part,
+                triangle,
+                region,
+                own,
+                edge,
+                edge_first,
+                edge_side,
+                vertex,
+                vertex_first,
+                spoke,
+                cell_first,
+                near,
+                x - high * ux,
+                y - high * uy,
+                z - high * uz,
+                r,
+                ux,
+                uy,
+                uz,
+                speed,
+                found,
+            )
             return True, high
         low = high
     return False, 0.0
@@ -282,14 +483,58 @@ def first_touch(
 
 @device
 def runs_into(
-    kind, s, row, parameter, wall, part, triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, cell_first, near,
-    x, y, z, r, ux, uy, uz, speed, found,
-):  # fmt: skip
+    kind,
+    s,
+    row,
+    parameter,
+    wall,
+    part,
+    triangle,
+    region,
+    own,
+    edge,
+    edge_first,
+    edge_side,
+    vertex,
+    vertex_first,
+    spoke,
+    cell_first,
+    near,
+    x,
+    y,
+    z,
+    r,
+    ux,
+    uy,
+    uz,
+    speed,
+    found,
+):
     """Whether a sphere touches a surface that comes towards it, not only along it; the deepest such contact goes to the first row."""
     touching = touch_surface(
-        kind, s, row, parameter, wall, part, triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, cell_first,
-        near, x, y, z, r, found,
-    )  # fmt: skip
+        kind,
+        s,
+        row,
+        parameter,
+        wall,
+        part,
+        triangle,
+        region,
+        own,
+        edge,
+        edge_first,
+        edge_side,
+        vertex,
+        vertex_first,
+        spoke,
+        cell_first,
+        near,
+        x,
+        y,
+        z,
+        r,
+        found,
+    )
     deepest = -1
     for n in range(touching):
         if ux * found[n, 0] + uy * found[n, 1] + uz * found[n, 2] < -TOWARDS * speed and (deepest < 0 or found[n, 3] > found[deepest, 3]):
@@ -302,9 +547,7 @@ def runs_into(
 
 
 @device
-def place_surfaces(
-    wall_kind, wall_body, parameter, position, orientation, inverse_mass, frame, kind, wall_of, part, yields, row
-):
+def place_surfaces(wall_kind, wall_body, parameter, position, orientation, inverse_mass, frame, kind, wall_of, part, yields, row):
     """Put all surfaces into world axes: kind, wall, feature, whether the body yields, and row; returns their count."""
     s = 0
     for k in range(wall_kind.shape[0]):

@@ -11,16 +11,17 @@ import math
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, kernel
+from .._jit import kernel
+from ..array_types import FloatArray, IntArray
 from .images import nearest
 from .mesh import CANDIDATE_COLUMNS
 from .prediction import TOWARDS, approach
 from .walls import FLAT, MOST_SURFACES, ROW, WallTable, first_touch, place_surfaces
 
-FAST = 0.5         # of the radius: grains that go further against a wall in a step are followed
-FAST_PAIR = 0.8    # of the sum of two radii: pairs whose way in a step is longer are;
-LATE = 0.03        # of the sum of two radii: slower ones are met late, in the next step, but no deeper than this,
-GRAZING = 2.0      # if they do not have to go back along their way by more than this times the excess
+FAST = 0.5  # of the radius: grains that go further against a wall in a step are followed
+FAST_PAIR = 0.8  # of the sum of two radii: pairs whose way in a step is longer are;
+LATE = 0.03  # of the sum of two radii: slower ones are met late, in the next step, but no deeper than this,
+GRAZING = 2.0  # if they do not have to go back along their way by more than this times the excess
 
 
 @kernel
@@ -36,10 +37,22 @@ def may_be_fast(velocity: FloatArray, spin: FloatArray, first: int, radius: Floa
 
 @kernel
 def times_to_pairs(
-    order: IntArray, candidate_first: IntArray, candidate: IntArray, sphere: FloatArray, position: FloatArray, velocity: FloatArray,
-    first: int, radius: FloatArray, movable: FloatArray, struck: FloatArray, period: FloatArray | None, h: float,
-    time: FloatArray, back: FloatArray, other: IntArray,
-) -> None:  # fmt: skip
+    order: IntArray,
+    candidate_first: IntArray,
+    candidate: IntArray,
+    sphere: FloatArray,
+    position: FloatArray,
+    velocity: FloatArray,
+    first: int,
+    radius: FloatArray,
+    movable: FloatArray,
+    struck: FloatArray,
+    period: FloatArray | None,
+    h: float,
+    time: FloatArray,
+    back: FloatArray,
+    other: IntArray,
+) -> None:
     """Lower ``time`` (N,) [s] of grains to when they meet another fast, or are too deep in one that was not near enough to be a contact.
 
     ``sphere`` (R, 8) has the places at which the step began, by rank, and ``struck`` (B,) is when in the step a body got its velocity.
@@ -97,21 +110,40 @@ def times_to_pairs(
 
 @kernel
 def times_to_walls(
-    place: FloatArray, orientation: FloatArray, velocity: FloatArray, spin: FloatArray, movable: FloatArray, first: int,
-    radius: FloatArray, struck: FloatArray, walls: WallTable, h: float, time: FloatArray, back: FloatArray, other: IntArray,
-) -> None:  # fmt: skip
+    place: FloatArray,
+    orientation: FloatArray,
+    velocity: FloatArray,
+    spin: FloatArray,
+    movable: FloatArray,
+    first: int,
+    radius: FloatArray,
+    struck: FloatArray,
+    walls: WallTable,
+    h: float,
+    time: FloatArray,
+    back: FloatArray,
+    other: IntArray,
+) -> None:
     """The same for walls, fast ones only, with which grains then move on; ``place`` (B, 3) [m] are positions in the cell."""
     most = MOST_SURFACES * walls.kind.shape[0]
     kind, wall_of, part = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int32)
     yields, row, frame = np.empty(most, np.bool_), np.empty((most, ROW)), np.empty((1, ROW))
-    count = place_surfaces(
-        walls.kind, walls.body, walls.parameter, place, orientation, movable, frame, kind, wall_of, part, yields, row
-    )
+    count = place_surfaces(walls.kind, walls.body, walls.parameter, place, orientation, movable, frame, kind, wall_of, part, yields, row)
     parameter, wall_body = walls.parameter, walls.body
     (
-        triangle, region, own, edge, edge_first, edge_side, vertex, vertex_first, spoke, cell_first, near,
+        triangle,
+        region,
+        own,
+        edge,
+        edge_first,
+        edge_side,
+        vertex,
+        vertex_first,
+        spoke,
+        cell_first,
+        near,
         candidate_room,
-    ) = walls.mesh  # fmt: skip
+    ) = walls.mesh
     found = np.empty((max(1, candidate_room), CANDIDATE_COLUMNS))
     for i in range(len(radius)):
         body = first + i
@@ -131,9 +163,34 @@ def times_to_walls(
                     met, when = True, max(struck[body], -gap / rate)
             else:
                 met, when = first_touch(
-                    kind[s], s, row, parameter, wall_of[s], part[s], triangle, region, own, edge, edge_first, edge_side, vertex,
-                    vertex_first, spoke, cell_first, near, x, y, z, r, ux, uy, uz, struck[body], time[i], found,
-                )  # fmt: skip
+                    kind[s],
+                    s,
+                    row,
+                    parameter,
+                    wall_of[s],
+                    part[s],
+                    triangle,
+                    region,
+                    own,
+                    edge,
+                    edge_first,
+                    edge_side,
+                    vertex,
+                    vertex_first,
+                    spoke,
+                    cell_first,
+                    near,
+                    x,
+                    y,
+                    z,
+                    r,
+                    ux,
+                    uy,
+                    uz,
+                    struck[body],
+                    time[i],
+                    found,
+                )
             if met:
                 time[i], other[i] = when, -1
                 back[i, 0], back[i, 1], back[i, 2] = -ux, -uy, -uz

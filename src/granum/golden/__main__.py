@@ -15,7 +15,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m granum.golden",
         description="Compute the golden scenes and compare their hashes with those that granum was published with.",
-    )  # fmt: skip
+    )
     parser.add_argument("--scene", action="append", metavar="NAME", help=f"only this one; repeatable: {', '.join(SCENES)}")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--write", action="store_true", help="write all hashes anew: for a change that moves bits on purpose")

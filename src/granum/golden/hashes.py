@@ -73,8 +73,11 @@ def verdict(found: dict[str, str], golden: Golden) -> tuple[bool, str]:
     if not other:
         return True, "This machine computes granum's reference bits."
     here = machine()
-    differs = [f"{name} {value} (reference: {golden.machine.get(name, 'unknown')})" for name, value in here.items()
-               if golden.machine.get(name) != value]  # fmt: skip
+    differs = [
+        f"{name} {value} (reference: {golden.machine.get(name, 'unknown')})"
+        for name, value in here.items()
+        if golden.machine.get(name) != value
+    ]
     said = (
         f"This machine computes other bits than granum's reference in {', '.join(other)}. "
         f"What differs: {'; '.join(differs) or 'nothing that is known'}."

@@ -52,10 +52,13 @@ def _outcome(sim: Simulation) -> Outcome:
     c, b = sim.contacts, sim.bodies
     arrays = (b.position, b.orientation, b.velocity, b.spin, b.radius, c.a, c.b, c.normal, c.overlap, c.impulse)
     facts = {
-        "grains": sim.grain_count, "contacts": c.contact_count, "at walls": int(np.count_nonzero(c.b < 0)),
-        "emitted": sum(e.emitted for e in sim.emissions), "left": sim.taken_out,
+        "grains": sim.grain_count,
+        "contacts": c.contact_count,
+        "at walls": int(np.count_nonzero(c.b < 0)),
+        "emitted": sum(e.emitted for e in sim.emissions),
+        "left": sim.taken_out,
         "merged": int(np.count_nonzero(b.aggregate >= 0)),
-    }  # fmt: skip
+    }
     return Outcome(tuple(np.array(a) for a in arrays), facts)
 
 
@@ -91,21 +94,35 @@ def hopper(threads: int) -> Outcome:
     here, after = np.arange(10), (np.arange(10) + 1) % 10
     triangles = np.concatenate([np.stack([here, after, here + 10], axis=1), np.stack([after, after + 10, here + 10], axis=1)])
     source = Emitter(
-        material="stone", sizes=LogNormal(median=0.8 * D, sigma=0.2, lower=0.6 * D, upper=D), rate=800, count=150, velocity=(0, 0, -0.8),
-        source=Disc(centre=(0, 0, 5 * D), normal=(0.1, 0.0, 1.0), diameter=5 * D), seed=3,
-    )  # fmt: skip
+        material="stone",
+        sizes=LogNormal(median=0.8 * D, sigma=0.2, lower=0.6 * D, upper=D),
+        rate=800,
+        count=150,
+        velocity=(0, 0, -0.8),
+        source=Disc(centre=(0, 0, 5 * D), normal=(0.1, 0.0, 1.0), diameter=5 * D),
+        seed=3,
+    )
     scene = Scene(
-        materials=(STONE,), emitters=(source,), walls=(Mesh(material="stone", vertices=vertices, triangles=triangles),),
+        materials=(STONE,),
+        emitters=(source,),
+        walls=(Mesh(material="stone", vertices=vertices, triangles=triangles),),
         sinks=(Sink(name="below", region=CylinderRegion(centre=(0, 0, -8 * D), radius=20 * D, length=8 * D)),),
-    )  # fmt: skip
+    )
     return _run(scene, 200, threads, time_step=0.001)
 
 
 def drum(threads: int) -> Outcome:
     """A toothed drum, a mesh with a front before a cylinder, that turns."""
     parameters = {
-        "kind": "sawtooth", "count": 60, "width": 10.0, "length": 3.0, "teeth": 8, "speed": 3.0, "ramp": 0.2, "rolling_friction": 0.1,
-    }  # fmt: skip
+        "kind": "sawtooth",
+        "count": 60,
+        "width": 10.0,
+        "length": 3.0,
+        "teeth": 8,
+        "speed": 3.0,
+        "ramp": 0.2,
+        "rolling_friction": 0.1,
+    }
     return _run(make_scene("drum", parameters), 160, threads, time_step=0.0025)
 
 
@@ -115,14 +132,21 @@ def shaker(threads: int) -> Outcome:
         material="stone", lower=(-0.03, -0.03, 0.0), upper=(0.03, 0.03, 0.08), count=70, sizes=Uniform(lower=0.8 * D, upper=D), seed=1
     )
     tray = Body(
-        name="tray", kind="kinematic", motion=Motion(spin=(0.3, 0, 0.9), amplitude=(0.002, 0.0, 0.001), frequency=17.0),
+        name="tray",
+        kind="kinematic",
+        motion=Motion(spin=(0.3, 0, 0.9), amplitude=(0.002, 0.0, 0.001), frequency=17.0),
         walls=(Box(material="stone", lower=(-0.03, -0.03, 0), upper=(0.03, 0.03, 0.2), open=("+z",)),),
-    )  # fmt: skip
+    )
     brick = Body(
-        name="brick", kind="dynamic", position=(0.0, 0.0, 0.1), mass=0.02, inertia=(2e-6, 3e-6, 4e-6), spin=(2.0, 1.0, 0.5),
+        name="brick",
+        kind="dynamic",
+        position=(0.0, 0.0, 0.1),
+        mass=0.02,
+        inertia=(2e-6, 3e-6, 4e-6),
+        spin=(2.0, 1.0, 0.5),
         force=(0.02, 0, 0),
         walls=(Box(material="stone", lower=(-0.012, -0.01, -0.008), upper=(0.012, 0.01, 0.008), side="outside"),),
-    )  # fmt: skip
+    )
     scene = Scene(materials=(STONE,), grains=(grains,), bodies=(tray, brick))
     return _run(scene, 200, threads, time_step=0.002)
 
@@ -142,9 +166,12 @@ def chute(threads: int) -> Outcome:
         material="stone", lower=(0, 0, D), upper=(side, side, 8 * D), count=100, sizes=Uniform(lower=0.8 * D, upper=0.95 * D), seed=2
     )
     scene = Scene(
-        materials=(STONE,), grains=(floor, grains), walls=(Plane(material="stone", point=(0, 0, -D)),), cell=Cell(vectors=(side, side)),
+        materials=(STONE,),
+        grains=(floor, grains),
+        walls=(Plane(material="stone", point=(0, 0, -D)),),
+        cell=Cell(vectors=(side, side)),
         gravity=Gravity(acceleration=(9.81 * sin(down), 0.0, -9.81 * cos(down))),
-    )  # fmt: skip
+    )
     return _run(scene, 200, threads, time_step=0.001)
 
 
@@ -156,9 +183,11 @@ def smooth(threads: int) -> Outcome:
     ).place()
     speed = 0.2 * normal(np.random.default_rng(5), (60, 3)) + np.array([0.3, 0.0, -1.0])
     scene = Scene(
-        materials=(soft,), walls=(Plane(material="stone"),), cell=Cell(vectors=(side, side)),
+        materials=(soft,),
+        walls=(Plane(material="stone"),),
+        cell=Cell(vectors=(side, side)),
         grains=(Grains(material="stone", position=placed[0], diameter=placed[1], velocity=speed),),
-    )  # fmt: skip
+    )
     return _run(scene, 600, threads, stepper={"name": "smooth"}, time_step=5e-5)
 
 
@@ -175,16 +204,20 @@ def merged(threads: int) -> Outcome:
     rod = np.stack([np.arange(5.0) - 2, np.zeros(5), np.zeros(5)], axis=1) * D
     spin = np.array([5.0, 0.0, 3.0])
     scene = Scene(
-        materials=(STONE,), law=LinearContact(stiffness=2e4),
+        materials=(STONE,),
+        law=LinearContact(stiffness=2e4),
         walls=(Box(material="stone", lower=(-2.6 * D, -2.6 * D, 0), upper=(2.7 * D, 2.7 * D, 1), open=("+z",)),),
         grains=(
             Grains(material="stone", position=bed, diameter=D),
             Grains(
-                material="stone", position=rod + np.array([0.0003, 0.0005, 0.09]), diameter=D, velocity=np.cross(spin, rod),
+                material="stone",
+                position=rod + np.array([0.0003, 0.0005, 0.09]),
+                diameter=D,
+                velocity=np.cross(spin, rod),
                 spin=np.tile(spin, (5, 1)),
             ),
         ),
-    )  # fmt: skip
+    )
     reduction = {"split": ("contact", "trial"), "merge": {"smallest": 3}}
     return _run(scene, 160, threads, stepper={"reduction": reduction}, time_step=0.002)
 
@@ -211,11 +244,19 @@ def jammed(threads: int) -> Outcome:
 
 
 SCENES: dict[str, tuple[Callable[[int], Outcome], tuple[str, ...]]] = {
-    "column": (column, ("at walls",)), "box": (box, ("at walls",)), "hopper": (hopper, ("at walls", "emitted", "left")),
-    "drum": (drum, ("at walls",)), "shaker": (shaker, ("at walls",)), "belt": (belt, ("at walls", "emitted", "left")), "chute": (chute, ()),
-    "smooth": (smooth, ("at walls",)), "silo": (silo, ("at walls",)), "merged": (merged, ("merged", "aggregates")),
-    "restart": (restart, ("emitted",)), "jammed": (jammed, ()),
-}  # fmt: skip
+    "column": (column, ("at walls",)),
+    "box": (box, ("at walls",)),
+    "hopper": (hopper, ("at walls", "emitted", "left")),
+    "drum": (drum, ("at walls",)),
+    "shaker": (shaker, ("at walls",)),
+    "belt": (belt, ("at walls", "emitted", "left")),
+    "chute": (chute, ()),
+    "smooth": (smooth, ("at walls",)),
+    "silo": (silo, ("at walls",)),
+    "merged": (merged, ("merged", "aggregates")),
+    "restart": (restart, ("emitted",)),
+    "jammed": (jammed, ()),
+}
 """By name: the run, with its number of threads, and which of its facts must not be 0 for it to show what it is for."""
 
 

@@ -27,7 +27,7 @@ import h5py
 import numpy as np
 from scipy import sparse
 
-from .._jit import FloatArray
+from ..array_types import FloatArray
 from ..checks import InputError
 from ..nonsmooth.local import LocalProblem
 from .contained import check_contained, check_texts
@@ -100,8 +100,9 @@ def read_fclib(path: str | Path) -> FclibProblem:
                 raise InputError(
                     f"{path} is a FCLIB file in another form ({form}): granum reads the local one. "
                     "Write that: W = H^T M^-1 H, q = H^T M^-1 f + w."
-                    if form else f"{path} is not a FCLIB file: it has no group {LOCAL!r}."
-                )  # fmt: skip
+                    if form
+                    else f"{path} is not a FCLIB file: it has no group {LOCAL!r}."
+                )
             return _read(path, file)
     except DAMAGE as error:
         if isinstance(error, InputError):

@@ -41,7 +41,7 @@ class PackingWriter:
 
     def __init__(
         self, path: str | Path, first: Packing, about: Mapping[str, Any] | None = None, *, time_is: Literal["step", "strain"] = "step"
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.dim, self._time_is = first.dim, time_is
         self._still = still_scene(first)
         pressure = "N/m" if first.dim == 2 else "Pa"
@@ -49,14 +49,16 @@ class PackingWriter:
         for i, j in components(first.dim):
             units |= {f"stress_{i}{j}": pressure, f"cell_{i}{j}": "m"}
         description = {
-            "kind": KIND, "scene": self._still.model_dump(mode="json"), "law": first.law.model_dump(mode="json"), "dim": first.dim,
-            "time_is": time_is, **(about or {}),
-        }  # fmt: skip
+            "kind": KIND,
+            "scene": self._still.model_dump(mode="json"),
+            "law": first.law.model_dump(mode="json"),
+            "dim": first.dim,
+            "time_is": time_is,
+            **(about or {}),
+        }
         self._writer = RecordingWriter(path, description, scalar_names(first.dim), expected_points=first.count, units=units)
 
-    def append(
-        self, packing: Packing, *, iterations: int = 0, strain: float = 0.0, measured: Measured | None = None
-    ) -> None:  # fmt: skip
+    def append(self, packing: Packing, *, iterations: int = 0, strain: float = 0.0, measured: Measured | None = None) -> None:
         """Add a frame; ``iterations`` of the minimisation that led to it."""
         if packing.dim != self.dim:
             raise ValueError(f"all packings of a recording must have the same dimension, {self.dim} (got {packing.dim}).")
@@ -65,18 +67,33 @@ class PackingWriter:
         still, unturned = np.zeros((count, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (count, 1))
         position = padded(packing.position)
         values = {
-            "phi": packing.phi, "energy": found.energy, "pressure": found.pressure, "z": found.coordination,
-            "rattlers": found.rattler_count, "contacts": found.touching, "residual": found.residual,
-            "iterations": iterations, "strain": strain,
-        }  # fmt: skip
+            "phi": packing.phi,
+            "energy": found.energy,
+            "pressure": found.pressure,
+            "z": found.coordination,
+            "rattlers": found.rattler_count,
+            "contacts": found.touching,
+            "residual": found.residual,
+            "iterations": iterations,
+            "strain": strain,
+        }
         for name, tensor in (("stress", found.stress), ("fabric", found.fabric), ("cell", packing.cell.vectors)):
             values |= {f"{name}_{i}{j}": float(tensor["xyz".index(i), "xyz".index(j)]) for i, j in components(self.dim)}
         self._writer.append(
-            step=step, time=strain if self._time_is == "strain" else float(step), position=position, orientation=unturned, velocity=still,
-            spin=still, radius=packing.radius, id=np.arange(count), body=1 + np.arange(count), material=np.zeros(count, np.int32),
-            contacts=contact_columns(packing, position, network(packing).touching), scalars=values,
+            step=step,
+            time=strain if self._time_is == "strain" else float(step),
+            position=position,
+            orientation=unturned,
+            velocity=still,
+            spin=still,
+            radius=packing.radius,
+            id=np.arange(count),
+            body=1 + np.arange(count),
+            material=np.zeros(count, np.int32),
+            contacts=contact_columns(packing, position, network(packing).touching),
+            scalars=values,
             walls={"position": still[:1], "orientation": unturned[:1], "velocity": still[:1], "spin": still[:1]},
-        )  # fmt: skip
+        )
 
     def set_summary(self, summary: Mapping[str, Any]) -> None:
         """Store what was found."""
@@ -98,10 +115,16 @@ def contact_columns(packing: Packing, position: np.ndarray, c: Touching) -> dict
     normal = padded(c.normal)
     zero = np.zeros(len(c.a))
     return {
-        "a": c.a, "b": c.b, "feature": zero, "normal": normal, "overlap": c.overlap, "normal_force": c.force,
-        "point": position[c.a] + (packing.radius[c.a] - c.overlap / 2)[:, None] * normal, "force": c.force[:, None] * normal,
+        "a": c.a,
+        "b": c.b,
+        "feature": zero,
+        "normal": normal,
+        "overlap": c.overlap,
+        "normal_force": c.force,
+        "point": position[c.a] + (packing.radius[c.a] - c.overlap / 2)[:, None] * normal,
+        "force": c.force[:, None] * normal,
         "status": zero,
-    }  # fmt: skip
+    }
 
 
 def padded(vectors: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from .._jit import FloatArray
+from ..array_types import FloatArray
 from ..checks import InputError
 from ..nonsmooth.rebuild import ProblemParts
 from . import layout
@@ -20,9 +20,11 @@ from .whole import digest, replace_file
 
 _WAY_OUT = "Write it again with `granum run SCENE --dump-problem T`."
 TABLES = {
-    "bodies": layout.PROBLEM_BODIES, "inertia": layout.PROBLEM_INERTIA, "contacts": layout.PROBLEM_CONTACTS,
+    "bodies": layout.PROBLEM_BODIES,
+    "inertia": layout.PROBLEM_INERTIA,
+    "contacts": layout.PROBLEM_CONTACTS,
     "levers": layout.PROBLEM_LEVERS,
-}  # fmt: skip
+}
 UNIT = 1e-9  # normals are that near to unit length
 NUMBERS = {"rolling": bool, "soft_t": float, "pair_count": int, "first_full": int}  # of the parts, in the description
 
@@ -71,8 +73,9 @@ def write_problem(path: str | Path, problem: SavedProblem) -> None:
     description = json.dumps({**problem.about, **{name: kind(getattr(parts, name)) for name, kind in NUMBERS.items()}})
     arrays = {
         f"{table}/{column.name}": np.ascontiguousarray(_content(problem, table, column.name), column.dtype)
-        for table, columns in TABLES.items() for column in columns
-    }  # fmt: skip
+        for table, columns in TABLES.items()
+        for column in columns
+    }
     image = io.BytesIO()
     with h5py.File(image, "w", libver=("v110", "v110")) as file:
         for table, columns in TABLES.items():
@@ -98,11 +101,13 @@ def read_problem(path: str | Path) -> SavedProblem:
             numbers = {name: kind(about.pop(name)) for name, kind in NUMBERS.items()}
             saved = SavedProblem(
                 parts=ProblemParts(
-                    **numbers, inverse_inertia=arrays.pop("inertia/inverse"),
+                    **numbers,
+                    inverse_inertia=arrays.pop("inertia/inverse"),
                     **{name.partition("/")[2]: array for name, array in arrays.items() if name != "bodies/position"},
                 ),
-                position=arrays["bodies/position"], **about,
-            )  # fmt: skip
+                position=arrays["bodies/position"],
+                **about,
+            )
         except DAMAGE as error:
             raise DamagedFileError(path, "problem", error, _WAY_OUT) from error
     if not intact:

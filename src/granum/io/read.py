@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import h5py
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import ValidationError
 
+from ..array_types import FloatArray, IndexArray
 from ..checks import InputError, RunError, explain
 from . import layout
 from .contained import check_contained, check_texts
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 RECORD_AGAIN = "Copy it again from where it was written, or repeat the run."
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.integer]
 
 DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, IndexError, OverflowError)
 """What h5py raises for bad bytes."""
@@ -37,15 +35,15 @@ PAUSES = (0.01, 0.05, 0.2)  # [s] between two looks at a recording that may be l
 class FrameContacts:
     """Contacts of one frame; C rows, SI units, world axes."""
 
-    a: IntArray  # (C,) id of the owning grain
-    b: IntArray  # (C,) id of the other grain, or -1 - wall
-    feature: IntArray  # (C,) part of the wall touched
+    a: IndexArray  # (C,) id of the owning grain
+    b: IndexArray  # (C,) id of the other grain, or -1 - wall
+    feature: IndexArray  # (C,) part of the wall touched
     point: FloatArray  # (C, 3) [m]
     normal: FloatArray  # (C, 3) unit, from a towards b
     overlap: FloatArray  # (C,) [m]
     force: FloatArray  # (C, 3) on b [N]
     normal_force: FloatArray  # (C,) [N]
-    status: IntArray  # (C,)
+    status: IndexArray  # (C,)
 
     def __len__(self) -> int:
         return len(self.a)
@@ -72,12 +70,12 @@ class Frame:
     velocity: FloatArray  # (N, 3) [m/s]
     spin: FloatArray  # (N, 3) [rad/s]
     radius: FloatArray  # (N,) [m]
-    id: IntArray  # (N,)
-    body: IntArray  # (N,)
-    material: IntArray  # (N,)
+    id: IndexArray  # (N,)
+    body: IndexArray  # (N,)
+    material: IndexArray  # (N,)
     contacts: FrameContacts
     walls: FrameWalls | None  # None in files of version 1
-    aggregate: IntArray | None = None  # (N,) see ``layout.AGGREGATE``; None of a run without model reduction
+    aggregate: IndexArray | None = None  # (N,) see ``layout.AGGREGATE``; None of a run without model reduction
 
 
 class Recording:
@@ -91,9 +89,7 @@ class Recording:
         _repeat(self._load)
 
     def _load(self) -> None:
-        self._file = open_checked(
-            self.path, "recording", layout.OWN, layout.RECORDING_FORMAT, layout.RECORDING_VERSION, RECORD_AGAIN
-        )  # fmt: skip
+        self._file = open_checked(self.path, "recording", layout.OWN, layout.RECORDING_FORMAT, layout.RECORDING_VERSION, RECORD_AGAIN)
         try:
             self._look(self._load_tables)
         except InputError:
@@ -104,7 +100,7 @@ class Recording:
         self._vtk, self._own = self._file[layout.VTK], self._file[layout.OWN]
         self.frame_count = int(self._vtk["Steps"].attrs["NSteps"])
         self.times: FloatArray = self._own["frames/time"][: self.frame_count]
-        self.steps: IntArray = self._own["frames/step"][: self.frame_count]
+        self.steps: IndexArray = self._own["frames/step"][: self.frame_count]
         self.reduced = layout.AGGREGATE.name in self._vtk["PointData"]  # frames say what their grains have merged into
         counts = self._vtk["NumberOfPoints"][: self.frame_count]
         self._first_point = np.concatenate([[0], np.cumsum(counts)])
@@ -178,9 +174,13 @@ class Recording:
         if "overlap" not in contacts:
             contacts["overlap"] = self._look(lambda: _overlap_from_points(position, data["radius"], data["id"], contacts))
         return Frame(
-            time=float(self.times[i]), step=int(self.steps[i]), position=position,
-            contacts=FrameContacts(**contacts), walls=self._walls(i), **data,
-        )  # fmt: skip
+            time=float(self.times[i]),
+            step=int(self.steps[i]),
+            position=position,
+            contacts=FrameContacts(**contacts),
+            walls=self._walls(i),
+            **data,
+        )
 
     def _walls(self, i: int) -> FrameWalls | None:
         if self._first_wall is None:
@@ -223,7 +223,7 @@ def _table(content: Any) -> dict[str, Any]:
     return content
 
 
-def _overlap_from_points(position: FloatArray, radius: FloatArray, ids: IntArray, contacts: dict[str, Any]) -> FloatArray:
+def _overlap_from_points(position: FloatArray, radius: FloatArray, ids: IndexArray, contacts: dict[str, Any]) -> FloatArray:
     """(C,) [m] of a file of version 1, whose contact points lie half an overlap inside of grain a."""
     order = np.argsort(ids)
     a = order[np.searchsorted(ids, contacts["a"], sorter=order)]

@@ -37,9 +37,15 @@ class RecordingWriter:
     _file: h5py.File | None
 
     def __init__(
-        self, path: str | Path, description: Mapping[str, Any], scalars: Sequence[str], *, expected_points: int = DEFAULT_POINTS,
-        units: Mapping[str, str] | None = None, aggregates: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        path: str | Path,
+        description: Mapping[str, Any],
+        scalars: Sequence[str],
+        *,
+        expected_points: int = DEFAULT_POINTS,
+        units: Mapping[str, str] | None = None,
+        aggregates: bool = False,
+    ) -> None:
         path = Path(path)
         for name in scalars:
             if not name.isidentifier():
@@ -98,9 +104,23 @@ class RecordingWriter:
         return int(h5py.Dataset(self._steps.id)[self.frame_count - 1]) if self.frame_count else -1
 
     def append(
-        self, *, step: int, time: float, position: Any, orientation: Any, velocity: Any, spin: Any, radius: Any, id: Any, body: Any,
-        material: Any, contacts: Mapping[str, Any], walls: Mapping[str, Any], scalars: Mapping[str, float], aggregate: Any = (),
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        step: int,
+        time: float,
+        position: Any,
+        orientation: Any,
+        velocity: Any,
+        spin: Any,
+        radius: Any,
+        id: Any,
+        body: Any,
+        material: Any,
+        contacts: Mapping[str, Any],
+        walls: Mapping[str, Any],
+        scalars: Mapping[str, float],
+        aggregate: Any = (),
+    ) -> None:
         """Add one frame: N grains, C contacts (columns of ``layout.CONTACTS``), W wall bodies (``layout.WALLS``), all scalars; SI units.
 
         ``aggregate`` (N,) is for files made with ``aggregates``.
@@ -110,9 +130,15 @@ class RecordingWriter:
         self._check_open()
         count = len(position)
         points = {
-            "radius": radius, "velocity": velocity, "spin": spin, "orientation": orientation, "id": id, "body": body,
-            "material": material, "aggregate": aggregate,
-        }  # fmt: skip
+            "radius": radius,
+            "velocity": velocity,
+            "spin": spin,
+            "orientation": orientation,
+            "id": id,
+            "body": body,
+            "material": material,
+            "aggregate": aggregate,
+        }
         data = {c.name: _rows(c, points[c.name], count) for c in _point_columns(self.aggregates)}
         contact_count = len(contacts["a"])
         contact_data = {c.name: _rows(c, contacts[c.name], contact_count) for c in layout.CONTACTS}
@@ -126,9 +152,15 @@ class RecordingWriter:
         self._check_place()
 
     def _write_frame(
-        self, step: int, time: float, position: np.ndarray, data: dict[str, np.ndarray], contacts: dict[str, np.ndarray],
-        walls: dict[str, np.ndarray], scalars: Mapping[str, float],
-    ) -> None:  # fmt: skip
+        self,
+        step: int,
+        time: float,
+        position: np.ndarray,
+        data: dict[str, np.ndarray],
+        contacts: dict[str, np.ndarray],
+        walls: dict[str, np.ndarray],
+        scalars: Mapping[str, float],
+    ) -> None:
         count, contact_count, wall_count = len(position), len(contacts["a"]), len(walls["position"])
         first = self._point_count
         self._points.put(first, position)
@@ -215,9 +247,10 @@ class RecordingWriter:
         self._part_offsets = _Table(steps["PartOffsets"], _COUNT)
         self._cell_offsets = _Table(steps["CellOffsets"], _CELL_COUNT)
         self._constants = [
-            _Table(vtk["Lines/NumberOfCells"], _COUNT), _Table(steps["ConnectivityIdOffsets"], _CELL_COUNT),
+            _Table(vtk["Lines/NumberOfCells"], _COUNT),
+            _Table(steps["ConnectivityIdOffsets"], _CELL_COUNT),
             _Table(steps["NumberOfParts"], _COUNT),
-        ]  # fmt: skip
+        ]
         self._no_offsets = _Table(vtk["Lines/Offsets"], _COUNT)
         self._times, self._steps = _Table(own["frames/time"], layout.TIME), _Table(own["frames/step"], layout.STEP)
         self._scalars = {name: _Table(data, layout.scalar_column(name, {})) for name, data in own["scalars"].items()}
@@ -242,9 +275,7 @@ class RecordingWriter:
         self._times.resize(kept)
         self._number_of_points.resize(kept)
         self._set_frame_count(kept, shrinking=True)  # first: from here on nobody looks at the rows that go
-        for table in (
-            self._point_offsets, self._part_offsets, self._cell_offsets, self._steps, *self._constants, *self._scalars.values()
-        ):  # fmt: skip
+        for table in (self._point_offsets, self._part_offsets, self._cell_offsets, self._steps, *self._constants, *self._scalars.values()):
             table.resize(kept)
         self._no_offsets.resize(kept + 1)
         self._offsets.resize(_first_offset(kept, point_count))
@@ -374,9 +405,13 @@ def _plain(value: Any) -> Any:
 
 
 def _lay_out(
-    file: h5py.File, description: Mapping[str, Any], scalars: Sequence[str], expected_points: int, units: Mapping[str, str],
+    file: h5py.File,
+    description: Mapping[str, Any],
+    scalars: Sequence[str],
+    expected_points: int,
+    units: Mapping[str, str],
     aggregates: bool,
-) -> None:  # fmt: skip
+) -> None:
     point_chunk, contact_chunk = layout.chunk_rows(expected_points), layout.chunk_rows(3 * expected_points)
     vtk = file.create_group(layout.VTK)
     steps = vtk.create_group("Steps")
@@ -424,15 +459,20 @@ def _lay_out(
 
 def _table(
     group: h5py.Group, name: str, column: Column, chunk: int = layout.TABLE_CHUNK, *, fill: int | None = None, initial: Sequence[int] = ()
-) -> h5py.Dataset:  # fmt: skip
+) -> h5py.Dataset:
     # With ``fill`` the table is never written: it costs no room and reads as that number. All others are not filled in advance, so
     # that rows go straight to the file.
     properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     properties.set_fill_time(h5py.h5d.FILL_TIME_NEVER if fill is None else h5py.h5d.FILL_TIME_IFSET)
     table = group.create_dataset(
-        name, (len(initial), *column.width), column.dtype, maxshape=(None, *column.width), chunks=(chunk, *column.width), fillvalue=fill,
+        name,
+        (len(initial), *column.width),
+        column.dtype,
+        maxshape=(None, *column.width),
+        chunks=(chunk, *column.width),
+        fillvalue=fill,
         dcpl=properties,
-    )  # fmt: skip
+    )
     table[:] = np.asarray(initial, column.dtype).reshape(table.shape)
     if column.unit:
         table.attrs["unit"] = column.unit

@@ -5,5 +5,14 @@ from .stepper import Nonsmooth, NonsmoothStepper
 from .warm_start import ColdStart, HistoryStart, ModelStart
 
 __all__ = [
-    "PGS", "ColdStart", "Direct", "HistoryStart", "ModelStart", "Multigrid", "Nonsmooth", "NonsmoothStepper", "SolveReport", "make_solver",
-]  # fmt: skip
+    "PGS",
+    "ColdStart",
+    "Direct",
+    "HistoryStart",
+    "ModelStart",
+    "Multigrid",
+    "Nonsmooth",
+    "NonsmoothStepper",
+    "SolveReport",
+    "make_solver",
+]

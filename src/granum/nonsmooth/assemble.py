@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from .._jit import device, kernel
 from ..arithmetic import total as sum_up
+from ..array_types import FloatArray, IntArray, LongArray
 from ..contact.push import overlap_of
 from ..parallel import LIGHT, Team
 from ..parallel.barrier import add_up, share, wait
@@ -31,11 +32,11 @@ from .blocks import (
     RX,
     SOFTNESS,
     TARGET,
-)  # fmt: skip
+)
 from .residual import CHUNK
 from .rows import arms, listed, relative_velocity, row_weight, tangents, turn_weight
 
-TOUCH = 1e-5     # of R*: the overlap at which a contact counts as closed
+TOUCH = 1e-5  # of R*: the overlap at which a contact counts as closed
 SETTLED = 0.001  # of the speed of an impact: the stabilisation's push that its restitution can bear
 
 
@@ -61,15 +62,35 @@ def collides(gap_rate, overlap, impulse, c, impact_velocity, left_over, h):
 
 @kernel
 def place_walls(
-    thread: int, threads: int, barrier: LongArray,
+    thread: int,
+    threads: int,
+    barrier: LongArray,
     # contacts with walls, and what they touch
-    a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, pairs: int, place: IntArray, slot_b: IntArray, serial_start: int,
-    first_full: int, first_wall_slot: int, wall_body: IntArray, surface_velocity: FloatArray,
+    a: IntArray,
+    b: IntArray,
+    normal: FloatArray,
+    overlap: FloatArray,
+    pairs: int,
+    place: IntArray,
+    slot_b: IntArray,
+    serial_start: int,
+    first_full: int,
+    first_wall_slot: int,
+    wall_body: IntArray,
+    surface_velocity: FloatArray,
     # state
-    position: FloatArray, velocity: FloatArray, spin: FloatArray, radius: FloatArray, first: int, impact_velocity: float, h: float,
+    position: FloatArray,
+    velocity: FloatArray,
+    spin: FloatArray,
+    radius: FloatArray,
+    first: int,
+    impact_velocity: float,
+    h: float,
     # out
-    body: FloatArray, lever: FloatArray, full: IntArray,
-) -> None:  # fmt: skip
+    body: FloatArray,
+    lever: FloatArray,
+    full: IntArray,
+) -> None:
     """Motion of the wall at every wall contact: in the contact's own slot, or as lever arms on a dynamic body.
 
     Lever arms of a collision inside of the step are those of its moment.
@@ -113,10 +134,39 @@ def place_walls(
 
 @device
 def assemble_share(
-    low, high, a, b, normal, overlap, slot_a, slot_b, place, radius, material, wall_material, pair_stiffness, friction,
-    rolling_friction, exponent, fields, serial_start, lever, full, inverse_inertia, soft, impulse, impact_velocity, left_over, h, body,
-    data, stiffness, radius_eff, weight, gap_rate,
-):  # fmt: skip
+    low,
+    high,
+    a,
+    b,
+    normal,
+    overlap,
+    slot_a,
+    slot_b,
+    place,
+    radius,
+    material,
+    wall_material,
+    pair_stiffness,
+    friction,
+    rolling_friction,
+    exponent,
+    fields,
+    serial_start,
+    lever,
+    full,
+    inverse_inertia,
+    soft,
+    impulse,
+    impact_velocity,
+    left_over,
+    h,
+    body,
+    data,
+    stiffness,
+    radius_eff,
+    weight,
+    gap_rate,
+):
     """The rows of some contacts; returns how many impact. By itself, as next to barriers it is compiled to code of half the speed."""
     impacts = 0
     rolling = fields > RX
@@ -174,14 +224,41 @@ def assemble_share(
 
 @kernel
 def assemble_rows(
-    thread: int, threads: int, barrier: LongArray,
-    a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
-    radius: FloatArray, material: IntArray, wall_material: IntArray, pair_stiffness: FloatArray, friction: FloatArray,
-    rolling_friction: FloatArray, exponent: float, fields: int, serial_start: int, lever: FloatArray, full: IntArray,
-    inverse_inertia: FloatArray, soft: float, impulse: FloatArray, impact_velocity: float, left_over: float, h: float, body: FloatArray,
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    a: IntArray,
+    b: IntArray,
+    normal: FloatArray,
+    overlap: FloatArray,
+    slot_a: IntArray,
+    slot_b: IntArray,
+    place: IntArray,
+    radius: FloatArray,
+    material: IntArray,
+    wall_material: IntArray,
+    pair_stiffness: FloatArray,
+    friction: FloatArray,
+    rolling_friction: FloatArray,
+    exponent: float,
+    fields: int,
+    serial_start: int,
+    lever: FloatArray,
+    full: IntArray,
+    inverse_inertia: FloatArray,
+    soft: float,
+    impulse: FloatArray,
+    impact_velocity: float,
+    left_over: float,
+    h: float,
+    body: FloatArray,
     # out
-    data: FloatArray, stiffness: FloatArray, radius_eff: FloatArray, weight: FloatArray, gap_rate: FloatArray,
-) -> int:  # fmt: skip
+    data: FloatArray,
+    stiffness: FloatArray,
+    radius_eff: FloatArray,
+    weight: FloatArray,
+    gap_rate: FloatArray,
+) -> int:
     """Everything of the rows that velocities do not change; returns how many contacts impact.
 
     Per contact: ``stiffness`` k [N m^(1 - 2 e_H)], ``radius_eff`` R* [m], ``weight``
@@ -189,21 +266,71 @@ def assemble_rows(
     """
     low, high = share(len(a), thread, threads)
     impacts = assemble_share(
-        low, high, a, b, normal, overlap, slot_a, slot_b, place, radius, material, wall_material, pair_stiffness, friction,
-        rolling_friction, exponent, fields, serial_start, lever, full, inverse_inertia, soft, impulse, impact_velocity, left_over, h, body,
-        data, stiffness, radius_eff, weight, gap_rate,
-    )  # fmt: skip
+        low,
+        high,
+        a,
+        b,
+        normal,
+        overlap,
+        slot_a,
+        slot_b,
+        place,
+        radius,
+        material,
+        wall_material,
+        pair_stiffness,
+        friction,
+        rolling_friction,
+        exponent,
+        fields,
+        serial_start,
+        lever,
+        full,
+        inverse_inertia,
+        soft,
+        impulse,
+        impact_velocity,
+        left_over,
+        h,
+        body,
+        data,
+        stiffness,
+        radius_eff,
+        weight,
+        gap_rate,
+    )
     return add_up(barrier, thread, threads, impacts)[1]
 
 
 @kernel
 def aim_at_rest(
-    thread: int, threads: int, barrier: LongArray,
-    overlap: FloatArray, normal: FloatArray, impulse: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray,
-    stiffness: FloatArray, radius_eff: FloatArray, weight: FloatArray, gap_rate: FloatArray, remeasure: bool, body: FloatArray,
-    lever: FloatArray, full: IntArray, serial_start: int, fields: int, exponent: float, dissipation: float, damping_steps: float, h: float,
-    impact_velocity: float, rebound: FloatArray, data: FloatArray,
-) -> None:  # fmt: skip
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    overlap: FloatArray,
+    normal: FloatArray,
+    impulse: FloatArray,
+    slot_a: IntArray,
+    slot_b: IntArray,
+    place: IntArray,
+    stiffness: FloatArray,
+    radius_eff: FloatArray,
+    weight: FloatArray,
+    gap_rate: FloatArray,
+    remeasure: bool,
+    body: FloatArray,
+    lever: FloatArray,
+    full: IntArray,
+    serial_start: int,
+    fields: int,
+    exponent: float,
+    dissipation: float,
+    damping_steps: float,
+    h: float,
+    impact_velocity: float,
+    rebound: FloatArray,
+    data: FloatArray,
+) -> None:
     """Targets of the continuous stage: the SPOOK constraint with the contact law's own softness.
 
     A Hertz contact has no stiffness at zero overlap; its softness is taken at ``TOUCH`` R* at least, and the target such that the force at
@@ -239,9 +366,7 @@ def aim_at_rest(
 
 
 @kernel
-def clear_impulses(
-    thread: int, threads: int, barrier: LongArray, place: IntArray, fields: int, data: FloatArray
-) -> None:
+def clear_impulses(thread: int, threads: int, barrier: LongArray, place: IntArray, fields: int, data: FloatArray) -> None:
     """All impulses of the blocks to zero."""
     low, high = share(len(place), thread, threads)
     for c in range(low, high):

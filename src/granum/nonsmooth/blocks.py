@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from .._jit import device, kernel
+from ..array_types import FloatArray, IntArray, LongArray
 from ..parallel.barrier import share, wait
 
 LANES = 16
@@ -22,18 +23,18 @@ VX, VY, VZ, OX, OY, OZ, INV_MASS, INV_RADIUS = range(BODY)
 
 # Fields of a contact. Impulses act on b; n points from a towards b.
 NX, NY, NZ = 0, 1, 2
-ARM = 3       # kappa: lever arms are kappa r_a and kappa r_b, so that both meet in one point
-TARGET = 4    # b: separation speed asked for [m/s]
+ARM = 3  # kappa: lever arms are kappa r_a and kappa r_b, so that both meet in one point
+TARGET = 4  # b: separation speed asked for [m/s]
 SOFTNESS = 5  # C_n = Sigma_n / s^2 [1/kg]
-INV_DN = 6    # 1 / D_n [kg]
-INV_DT = 7    # 1 / D_t [kg]
-MU = 8        # friction coefficient
-PN = 9        # normal impulse [N s]
-PX, PY, PZ = 10, 11, 12   # tangential impulse [N s]
+INV_DN = 6  # 1 / D_n [kg]
+INV_DT = 7  # 1 / D_t [kg]
+MU = 8  # friction coefficient
+PN = 9  # normal impulse [N s]
+PX, PY, PZ = 10, 11, 12  # tangential impulse [N s]
 FIELDS_3_ROWS = 13
-INV_DR = 13   # 1 / D_r [kg m^2]
-MU_R = 14     # mu_r R* [m]
-RX, RY, RZ = 15, 16, 17   # rolling and twisting impulse [N m s]
+INV_DR = 13  # 1 / D_r [kg m^2]
+MU_R = 14  # mu_r R* [m]
+RX, RY, RZ = 15, 16, 17  # rolling and twisting impulse [N m s]
 FIELDS_6_ROWS = 18
 
 COLOURS = 63
@@ -59,9 +60,15 @@ def yields(body, slot, first_wall_slot):
 
 @kernel
 def colour_contacts(
-    slot_a: IntArray, slot_b: IntArray, body: FloatArray, first_full: int, first_wall_slot: int, place: IntArray,
-    colour_block: IntArray, full_first: IntArray,
-) -> tuple[int, int, int]:  # fmt: skip
+    slot_a: IntArray,
+    slot_b: IntArray,
+    body: FloatArray,
+    first_full: int,
+    first_wall_slot: int,
+    place: IntArray,
+    colour_block: IntArray,
+    full_first: IntArray,
+) -> tuple[int, int, int]:
     """Give every contact its place (block * LANES + lane); returns blocks in colours, all blocks, and colours.
 
     Greedy in the order of the contacts, so the same contacts in the same order always get the same places. Blocks of colour c are
@@ -120,9 +127,19 @@ def colour_contacts(
 
 @kernel
 def lay_out(
-    thread: int, threads: int, barrier: LongArray, slot_a: IntArray, slot_b: IntArray, place: IntArray, nobody: int, fields: int,
-    lane_a: IntArray, lane_b: IntArray, contact_at: IntArray, data: FloatArray,
-) -> None:  # fmt: skip
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    slot_a: IntArray,
+    slot_b: IntArray,
+    place: IntArray,
+    nobody: int,
+    fields: int,
+    lane_a: IntArray,
+    lane_b: IntArray,
+    contact_at: IntArray,
+    data: FloatArray,
+) -> None:
     """Write contact and body slots of every lane; empty lanes get no contact (-1), the slot of nobody, and zeros."""
     low, high = share(len(lane_a), thread, threads)
     for p in range(low, high):

@@ -17,7 +17,8 @@ import math
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, device, kernel
+from .._jit import device, kernel
+from ..array_types import FloatArray, IntArray
 from ..parallel.barrier import share, wait
 from .blocks import (
     ARM,
@@ -43,22 +44,34 @@ from .blocks import (
     RZ,
     SOFTNESS,
     TARGET,
-)  # fmt: skip
+)
 from .sweep import S, U, W, load_bodies
 
-SHARE = 26     # numbers that a body gathers: 3 nodes x 6 of impulses, 3 of r, 3 + 2 of the softness in K
+SHARE = 26  # numbers that a body gathers: 3 nodes x 6 of impulses, 3 of r, 3 + 2 of the softness in K
 R0, D0, O0 = 18, 21, 24
 SMALLEST, LARGEST = 0.1, 1e9  # factor of one correction; from the seed on it may have to grow a lot
-SEED = 1e-6    # of the load on a contact: what its normal impulse begins with at least, in chains
-CHAIN = 1.5    # contacts per body: with fewer it is chains of grains, in which equal impulses are in balance and each contact is needed
+SEED = 1e-6  # of the load on a contact: what its normal impulse begins with at least, in chains
+CHAIN = 1.5  # contacts per body: with fewer it is chains of grains, in which equal impulses are in balance and each contact is needed
 RIDGE = 1e-12  # of the mean diagonal of K, added to it
 
 
 @kernel
 def layers_along_load(
-    slot_a: IntArray, slot_b: IntArray, place: IntArray, fields: int, serial_start: int, grains: int, yielding: int, body: FloatArray,
-    data: FloatArray, wanted: int, height: FloatArray, base: IntArray, layer: IntArray, part: FloatArray,
-) -> tuple[int, bool, bool]:  # fmt: skip
+    slot_a: IntArray,
+    slot_b: IntArray,
+    place: IntArray,
+    fields: int,
+    serial_start: int,
+    grains: int,
+    yielding: int,
+    body: FloatArray,
+    data: FloatArray,
+    wanted: int,
+    height: FloatArray,
+    base: IntArray,
+    layer: IntArray,
+    part: FloatArray,
+) -> tuple[int, bool, bool]:
     """Lay layers across the load; returns their number, whether there were impulses before, and whether there are now.
 
     Found are the first layer that contacts of a body can be in, and the layer and place in it (0 to 1) of each contact lane.
@@ -167,8 +180,11 @@ def gather_blocks(body, lane_a, lane_b, data, fields, first, last, yielding, sof
             nx, ny, nz = data[d + U(NX) * W + lane], data[d + U(NY) * W + lane], data[d + U(NZ) * W + lane]
             arm = data[d + U(ARM) * W + lane]
             pn, px, py, pz = (
-                data[d + U(PN) * W + lane], data[d + U(PX) * W + lane], data[d + U(PY) * W + lane], data[d + U(PZ) * W + lane]
-            )  # fmt: skip
+                data[d + U(PN) * W + lane],
+                data[d + U(PX) * W + lane],
+                data[d + U(PY) * W + lane],
+                data[d + U(PZ) * W + lane],
+            )
             ux, uy, uz = s[S[8] + lane] - s[lane], s[S[9] + lane] - s[S[1] + lane], s[S[10] + lane] - s[S[2] + lane]
             un = ux * nx + uy * ny + uz * nz
             soft, inverse = data[d + U(SOFTNESS) * W + lane], data[d + U(INV_DN) * W + lane]
@@ -177,9 +193,10 @@ def gather_blocks(body, lane_a, lane_b, data, fields, first, last, yielding, sof
             gain = pn * (new - pn) / (inverse + 1e-300)
             stored = soft * pn * pn + soft_t * (px * px + py * py + pz * pz)
             ax, ay, az = (
-                arm * (s[S[3] + lane] + s[S[11] + lane]), arm * (s[S[4] + lane] + s[S[12] + lane]),
+                arm * (s[S[3] + lane] + s[S[11] + lane]),
+                arm * (s[S[4] + lane] + s[S[12] + lane]),
                 arm * (s[S[5] + lane] + s[S[13] + lane]),
-            )  # fmt: skip
+            )
             tx, ty, tz = ux - un * nx - (ay * nz - az * ny), uy - un * ny - (az * nx - ax * nz), uz - un * nz - (ax * ny - ay * nx)
             it = data[d + U(INV_DT) * W + lane]
             qx, qy, qz = px - (tx + soft_t * px) * it, py - (ty + soft_t * py) * it, pz - (tz + soft_t * pz) * it
@@ -363,9 +380,32 @@ def scale_blocks(data, before, fields, layer, part, alpha, first, last):
 
 @device
 def correct(
-    thread, threads, barrier, body, lane_a, lane_b, data, fields, colour_block, yielding, soft_t, soft_r, box, base, layer, part,
-    body_before, before, share_of, band, r, factor, alpha, scratch, verdict,
-):  # fmt: skip
+    thread,
+    threads,
+    barrier,
+    body,
+    lane_a,
+    lane_b,
+    data,
+    fields,
+    colour_block,
+    yielding,
+    soft_t,
+    soft_r,
+    box,
+    base,
+    layer,
+    part,
+    body_before,
+    before,
+    share_of,
+    band,
+    r,
+    factor,
+    alpha,
+    scratch,
+    verdict,
+):
     """One coarse correction by all threads; ``verdict[0]`` counts those that a singular coarse problem prevented."""
     low, high = share(np.int64(yielding), thread, threads)
     for q in range(low * SHARE, high * SHARE):
@@ -377,9 +417,23 @@ def correct(
             continue
         begin, end = share(last - first, thread, threads)
         gather_blocks(
-            body, lane_a, lane_b, data, fields, first + begin, first + end, yielding, soft_t, soft_r, box, base, layer, part, share_of,
+            body,
+            lane_a,
+            lane_b,
+            data,
+            fields,
+            first + begin,
+            first + end,
+            yielding,
+            soft_t,
+            soft_r,
+            box,
+            base,
+            layer,
+            part,
+            share_of,
             scratch,
-        )  # fmt: skip
+        )
         wait(barrier, threads)
     if thread == 0:
         band[:] = 0.0

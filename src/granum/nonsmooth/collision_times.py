@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, device, kernel
+from .._jit import device, kernel
+from ..array_types import FloatArray, IntArray
 from ..detection.images import nearest
 from .blocks import ARM, LANES, PN
 from .impact import PAYING, by_grains, turn_pair
@@ -29,11 +30,28 @@ def root(parent, i):
 
 @kernel
 def place_at_collisions(
-    a: IntArray, b: IntArray, normal: FloatArray, place: IntArray, gap_rate: FloatArray, rebound: FloatArray, fields: int, data: FloatArray,
-    serial_start: int, lever: FloatArray, first: int, wall_body: IntArray, inverse_mass: FloatArray, radius: FloatArray,
-    period: FloatArray | None, h: float, velocity: FloatArray, shift: FloatArray, overlap: FloatArray, position: FloatArray,
+    a: IntArray,
+    b: IntArray,
+    normal: FloatArray,
+    place: IntArray,
+    gap_rate: FloatArray,
+    rebound: FloatArray,
+    fields: int,
+    data: FloatArray,
+    serial_start: int,
+    lever: FloatArray,
+    first: int,
+    wall_body: IntArray,
+    inverse_mass: FloatArray,
+    radius: FloatArray,
+    period: FloatArray | None,
+    h: float,
+    velocity: FloatArray,
+    shift: FloatArray,
+    overlap: FloatArray,
+    position: FloatArray,
     struck: FloatArray,
-) -> tuple[IntArray, FloatArray]:  # fmt: skip
+) -> tuple[IntArray, FloatArray]:
     """Move bodies to where the step must start for its end to be right, and overlaps with them.
 
     ``gap_rate`` (C,) and ``velocity`` (B, 3) are those before the impact stage [m/s], ``data`` has its impulses. ``shift`` (B, 3) is room
@@ -113,10 +131,25 @@ def place_at_collisions(
 
 @kernel
 def return_angular_momentum(
-    contact: IntArray, owed: FloatArray, a: IntArray, b: IntArray, normal: FloatArray, place: IntArray, impulse: FloatArray, fields: int,
-    data: FloatArray, struck: FloatArray, first: int, wall_body: IntArray, inverse_mass: FloatArray, radius: FloatArray,
-    period: FloatArray | None, position: FloatArray, velocity: FloatArray, spin: FloatArray,
-) -> None:  # fmt: skip
+    contact: IntArray,
+    owed: FloatArray,
+    a: IntArray,
+    b: IntArray,
+    normal: FloatArray,
+    place: IntArray,
+    impulse: FloatArray,
+    fields: int,
+    data: FloatArray,
+    struck: FloatArray,
+    first: int,
+    wall_body: IntArray,
+    inverse_mass: FloatArray,
+    radius: FloatArray,
+    period: FloatArray | None,
+    position: FloatArray,
+    velocity: FloatArray,
+    spin: FloatArray,
+) -> None:
     """Give pairs the angular momentum that collisions inside of the step owe them: what ``place_at_collisions`` found, and what the solve
     has added since at contacts of bodies that were moved, whose normals are not those of their places now."""
     if len(contact) == 0:
@@ -126,9 +159,22 @@ def return_angular_momentum(
     for owes in PAYING:
         for k in order:
             give(
-                contact[k], owes * owed[k, 0], owes * owed[k, 1], owes * owed[k, 2], a, b, first, wall_body, inverse_mass, radius, period,
-                position, velocity, spin, debt,
-            )  # fmt: skip
+                contact[k],
+                owes * owed[k, 0],
+                owes * owed[k, 1],
+                owes * owed[k, 2],
+                a,
+                b,
+                first,
+                wall_body,
+                inverse_mass,
+                radius,
+                period,
+                position,
+                velocity,
+                spin,
+                debt,
+            )
     moved = np.empty(len(a), np.int64)
     count = 0
     for c in range(len(a)):
@@ -148,9 +194,22 @@ def return_angular_momentum(
                 arm[f] = owes * (apart - kappa * (radius[a[c]] + radius[b[c]]) * normal[c, f])
                 p[f] = impulse[c, 0] * normal[c, f] + impulse[c, 1 + f]
             give(
-                c, arm[2] * p[1] - arm[1] * p[2], arm[0] * p[2] - arm[2] * p[0], arm[1] * p[0] - arm[0] * p[1], a, b, first, wall_body,
-                inverse_mass, radius, period, position, velocity, spin, debt,
-            )  # fmt: skip
+                c,
+                arm[2] * p[1] - arm[1] * p[2],
+                arm[0] * p[2] - arm[2] * p[0],
+                arm[1] * p[0] - arm[0] * p[1],
+                a,
+                b,
+                first,
+                wall_body,
+                inverse_mass,
+                radius,
+                period,
+                position,
+                velocity,
+                spin,
+                debt,
+            )
 
 
 @device

@@ -18,7 +18,8 @@ import math
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from .._jit import device, kernel
+from ..array_types import FloatArray, IntArray, LongArray
 from ..contact.push import overlap_of
 from ..detection.images import nearest
 from ..parallel.barrier import share, wait
@@ -34,11 +35,26 @@ FORGET = 0.7  # per step: the part of an impact's speed that a pressed contact s
 
 @kernel
 def aim_at_impacts(
-    thread: int, threads: int, barrier: LongArray,
-    a: IntArray, b: IntArray, overlap: FloatArray, place: IntArray, weight: FloatArray, gap_rate: FloatArray, material: IntArray,
-    wall_material: IntArray, restitution: FloatArray, impulse: FloatArray, impact_velocity: float, left_over: float, h: float, fields: int,
-    rebound: FloatArray, data: FloatArray,
-) -> None:  # fmt: skip
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    a: IntArray,
+    b: IntArray,
+    overlap: FloatArray,
+    place: IntArray,
+    weight: FloatArray,
+    gap_rate: FloatArray,
+    material: IntArray,
+    wall_material: IntArray,
+    restitution: FloatArray,
+    impulse: FloatArray,
+    impact_velocity: float,
+    left_over: float,
+    h: float,
+    fields: int,
+    rebound: FloatArray,
+    data: FloatArray,
+) -> None:
     """Targets of the impact stage, from the separation speeds before it; remembers who rebounds."""
     low, high = share(len(a), thread, threads)
     for c in range(low, high):
@@ -106,12 +122,35 @@ def turn_pair(i, j, kx, ky, kz, inertia_i, inertia_j, inverse_mass, period, posi
 
 @kernel
 def part_rebounding(
-    a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray, found: FloatArray, impulse: FloatArray, stiffness: FloatArray,
-    slot_a: IntArray, slot_b: IntArray, place: IntArray, serial_start: int, lever: FloatArray, full: IntArray, packed: FloatArray,
-    wall_body: IntArray, exponent: float, rate: float, h: float, forgotten: float, first: int, inverse_mass: FloatArray,
-    radius: FloatArray, period: FloatArray | None, shift: FloatArray, rebound: FloatArray, position: FloatArray,
-    velocity: FloatArray, spin: FloatArray,
-) -> None:  # fmt: skip
+    a: IntArray,
+    b: IntArray,
+    normal: FloatArray,
+    overlap: FloatArray,
+    found: FloatArray,
+    impulse: FloatArray,
+    stiffness: FloatArray,
+    slot_a: IntArray,
+    slot_b: IntArray,
+    place: IntArray,
+    serial_start: int,
+    lever: FloatArray,
+    full: IntArray,
+    packed: FloatArray,
+    wall_body: IntArray,
+    exponent: float,
+    rate: float,
+    h: float,
+    forgotten: float,
+    first: int,
+    inverse_mass: FloatArray,
+    radius: FloatArray,
+    period: FloatArray | None,
+    shift: FloatArray,
+    rebound: FloatArray,
+    position: FloatArray,
+    velocity: FloatArray,
+    spin: FloatArray,
+) -> None:
     """Move contacts that still rebound towards the overlap of their force: ``rate`` of what their own speed leaves over.
 
     Those that collided over a gap (``found`` (C,) <= 0 [m], before bodies were moved) end the step where they should.
@@ -176,6 +215,17 @@ def part_rebounding(
                 inertia_i = 0.4 * radius[i - first] ** 2 / inverse_mass[i]
                 inertia_j = 0.4 * radius[j - first] ** 2 / inverse_mass[j] if b[some[k]] >= 0 else 0.0
                 turn_pair(
-                    i, j, owes * excess[k, 0], owes * excess[k, 1], owes * excess[k, 2], inertia_i, inertia_j, inverse_mass, period,
-                    position, velocity, spin, debt,
-                )  # fmt: skip
+                    i,
+                    j,
+                    owes * excess[k, 0],
+                    owes * excess[k, 1],
+                    owes * excess[k, 2],
+                    inertia_i,
+                    inertia_j,
+                    inverse_mass,
+                    period,
+                    position,
+                    velocity,
+                    spin,
+                    debt,
+                )

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from .._jit import device, kernel
+from ..array_types import FloatArray, IntArray, LongArray
 from ..parallel.barrier import add_up, share, wait
 from .blocks import BODY, COLOURS, INV_DN, LANES, LEFT_OVER, PN, RX, TARGET, lanes_of, own_lanes, yields
 from .rows import sweep_contact
@@ -19,8 +20,8 @@ from .solvers.momentum import STATE, begin, judge_step, next_momentum
 from .sweep import SCRATCH, sweep_blocks
 
 STARTED_AT = 16  # field of the scratch of ``sweep_blocks`` that holds the normal impulses a sweep started from, then the tangential ones
-FINE = 0.01     # of the tolerance: how well small impacts are solved,
-FEW = 1000      # contacts in a sweep: those that reach no more than this,
+FINE = 0.01  # of the tolerance: how well small impacts are solved,
+FEW = 1000  # contacts in a sweep: those that reach no more than this,
 SMALL = 10_000  # updates of contacts: and take no more than this (a fraction of a millisecond)
 # A body that no impulse has moved, one that has, one that passes it on from the next sweep on if the impact is small, and one that does.
 UNTOUCHED, TOUCHED, STIRRED, HIT = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
@@ -91,12 +92,32 @@ def sweep_awake(
 
 @kernel
 def solve_impacts(
-    thread: int, threads: int, barrier: LongArray,
-    gap_rate: FloatArray, weight: FloatArray, lane_a: IntArray, lane_b: IntArray, contact_at: IntArray, fields: int,
-    colour_block: IntArray, full_first: IntArray, first_wall_slot: int, lever: FloatArray, full: IntArray, inverse_inertia: FloatArray,
-    box: bool, most_sweeps: int, tolerance: float, reached: IntArray, awake: IntArray, body: FloatArray, data: FloatArray,
-    body_before: FloatArray, before: FloatArray, sums: FloatArray,
-) -> int:  # fmt: skip
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    gap_rate: FloatArray,
+    weight: FloatArray,
+    lane_a: IntArray,
+    lane_b: IntArray,
+    contact_at: IntArray,
+    fields: int,
+    colour_block: IntArray,
+    full_first: IntArray,
+    first_wall_slot: int,
+    lever: FloatArray,
+    full: IntArray,
+    inverse_inertia: FloatArray,
+    box: bool,
+    most_sweeps: int,
+    tolerance: float,
+    reached: IntArray,
+    awake: IntArray,
+    body: FloatArray,
+    data: FloatArray,
+    body_before: FloatArray,
+    before: FloatArray,
+    sums: FloatArray,
+) -> int:
     """Sweep the contacts that approach too fast, and those they reach, until no velocity changes by more than ``tolerance`` [m/s], or
     finer where few are reached.
 
@@ -138,9 +159,24 @@ def solve_impacts(
                 block, end = share((last - first) // LANES, thread, threads)
                 for m in range(first // LANES + block, first // LANES + end):
                     changed, hits = sweep_awake(
-                        m, look, first_wall_slot, lane_a, lane_b, contact_at, fields, beta, changes, tolerance, scratch, reached, awake,
-                        body, data, before, sums,
-                    )  # fmt: skip
+                        m,
+                        look,
+                        first_wall_slot,
+                        lane_a,
+                        lane_b,
+                        contact_at,
+                        fields,
+                        beta,
+                        changes,
+                        tolerance,
+                        scratch,
+                        reached,
+                        awake,
+                        body,
+                        data,
+                        before,
+                        sums,
+                    )
                     if changed >= 0:
                         moved += changed
                         fresh += hits
@@ -156,9 +192,23 @@ def solve_impacts(
                 if not is_awake and (box or not awake[blocks + p - serial_start]):
                     continue
                 ahead, square = sweep_contact(
-                    body, lane_a, lane_b, data, before, fields, np.int64(p), serial_start, lever, full, inverse_inertia, beta, not box,
-                    0.0, 0.0, box,
-                )  # fmt: skip
+                    body,
+                    lane_a,
+                    lane_b,
+                    data,
+                    before,
+                    fields,
+                    np.int64(p),
+                    serial_start,
+                    lever,
+                    full,
+                    inverse_inertia,
+                    beta,
+                    not box,
+                    0.0,
+                    0.0,
+                    box,
+                )
                 if not box:
                     awake[blocks + p - serial_start] = True
                     sums[2 * (blocks + p - serial_start)], sums[2 * (blocks + p - serial_start) + 1] = ahead, square

@@ -6,7 +6,8 @@ from collections.abc import Container
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, LongArray, kernel
+from .._jit import kernel
+from ..array_types import FloatArray, IntArray, LongArray
 from ..parallel import Team
 from ..parallel.barrier import share, wait
 from ..state.bodies import Bodies
@@ -32,10 +33,18 @@ def add_external_impulse(
 
 @kernel
 def move_grains(
-    thread: int, threads: int, barrier: LongArray,
-    first: int, count: int, h: float, movable: FloatArray, velocity: FloatArray, spin: FloatArray, position: FloatArray,
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    first: int,
+    count: int,
+    h: float,
+    movable: FloatArray,
+    velocity: FloatArray,
+    spin: FloatArray,
+    position: FloatArray,
     orientation: FloatArray,
-) -> None:  # fmt: skip
+) -> None:
     """x += h v, and the exact turn of a steady spin, for grains that yield."""
     low, high = share(count, thread, threads)
     for k in range(first + low, first + high):
@@ -50,17 +59,31 @@ def move_bodies(team: Team, bodies: Bodies, h: float, bound: Container[int] = ()
     """Positions and orientations of all bodies that move on their own: not of wall bodies that are ``bound`` to others."""
     move_walls(bodies, h, bound)
     team.run(
-        move_grains, bodies.grain_count,
-        bodies.wall_body_count, bodies.grain_count, h, bodies.movable, bodies.velocity, bodies.spin, bodies.position,
+        move_grains,
+        bodies.grain_count,
+        bodies.wall_body_count,
+        bodies.grain_count,
+        h,
+        bodies.movable,
+        bodies.velocity,
+        bodies.spin,
+        bodies.position,
         bodies.orientation,
-    )  # fmt: skip
+    )
 
 
 @kernel
 def wall_work(
-    from_contact: int, first_wall_slot: int, slot_a: IntArray, slot_b: IntArray, place: IntArray, normal: FloatArray, fields: int,
-    data: FloatArray, body: FloatArray,
-) -> float:  # fmt: skip
+    from_contact: int,
+    first_wall_slot: int,
+    slot_a: IntArray,
+    slot_b: IntArray,
+    place: IntArray,
+    normal: FloatArray,
+    fields: int,
+    data: FloatArray,
+    body: FloatArray,
+) -> float:
     """Work [J] that what does not yield (driven walls, belts, grains that they hold) does on bodies that do, through the impulses in the
     blocks."""
     work = 0.0

@@ -4,16 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, LongArray, kernel
+from .._jit import kernel
+from ..array_types import FloatArray, IntArray, LongArray
 from ..parallel.barrier import share, wait
 
 
 @kernel
 def place_levers(
-    thread: int, threads: int, barrier: LongArray, contact_at: IntArray, serial_start: int, a: IntArray, b: IntArray, normal: FloatArray,
-    overlap: FloatArray, slot_a: IntArray, slot_b: IntArray, first_full: int, first_wall_slot: int, centre: FloatArray,
-    position: FloatArray, radius: FloatArray, first: int, lever: FloatArray, full: IntArray,
-) -> None:  # fmt: skip
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    contact_at: IntArray,
+    serial_start: int,
+    a: IntArray,
+    b: IntArray,
+    normal: FloatArray,
+    overlap: FloatArray,
+    slot_a: IntArray,
+    slot_b: IntArray,
+    first_full: int,
+    first_wall_slot: int,
+    centre: FloatArray,
+    position: FloatArray,
+    radius: FloatArray,
+    first: int,
+    lever: FloatArray,
+    full: IntArray,
+) -> None:
     """Fill ``full`` (Q, 2) and ``lever`` (Q, 6) [m] of the contacts that are swept one by one; ``centre`` (F, 3) [m] of the full bodies."""
     low, high = share(len(lever), thread, threads)
     for q in range(low, high):

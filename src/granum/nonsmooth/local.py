@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from .._jit import FloatArray
+from ..array_types import FloatArray
 from ..checks import InputError
 from .system import System
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, LongArray, kernel
+from .._jit import kernel
 from ..arithmetic import product
+from ..array_types import FloatArray, IntArray, LongArray
 from ..detection.walls import WallTable
 from ..parallel import LIGHT, ONE, Team
 from ..parallel.barrier import share, wait
@@ -21,9 +22,19 @@ from .residual import CHUNK, projected_residual
 
 @kernel
 def assign_slots(
-    thread: int, threads: int, barrier: LongArray, a: IntArray, b: IntArray, rank: IntArray, wall_body: IntArray, full_slot: IntArray,
-    first_wall_slot: int, pairs: int, slot_a: IntArray, slot_b: IntArray,
-) -> None:  # fmt: skip
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    a: IntArray,
+    b: IntArray,
+    rank: IntArray,
+    wall_body: IntArray,
+    full_slot: IntArray,
+    first_wall_slot: int,
+    pairs: int,
+    slot_a: IntArray,
+    slot_b: IntArray,
+) -> None:
     """Body slots of every contact: grains by rank, dynamic walls by their own slot, all other wall contacts one each."""
     low, high = share(len(a), thread, threads)
     for c in range(low, high):
@@ -38,9 +49,17 @@ def assign_slots(
 
 @kernel
 def pack_grains(
-    thread: int, threads: int, barrier: LongArray, order: IntArray, first: int, velocity: FloatArray, spin: FloatArray,
-    inverse_mass: FloatArray, radius: FloatArray, body: FloatArray,
-) -> None:  # fmt: skip
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    order: IntArray,
+    first: int,
+    velocity: FloatArray,
+    spin: FloatArray,
+    inverse_mass: FloatArray,
+    radius: FloatArray,
+    body: FloatArray,
+) -> None:
     """Grains into packed bodies, in Morton order."""
     low, high = share(len(order), thread, threads)
     for k in range(low, high):
@@ -149,9 +168,15 @@ class Problem:
         return int(self.full_first[-1])
 
     def pack(
-        self, bodies: Bodies, contacts: Contacts, walls: WallTable, order: IntArray, rank: IntArray, same: bool,
+        self,
+        bodies: Bodies,
+        contacts: Contacts,
+        walls: WallTable,
+        order: IntArray,
+        rank: IntArray,
+        same: bool,
         aggregates: FullBodies | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Bodies into slots; contacts into coloured blocks unless they are the ``same`` as before in the same order."""
         grains = self.first_full = len(order)
         dynamic = bodies.dynamic
@@ -164,9 +189,16 @@ class Problem:
             self.body = np.zeros(slots * BODY * 17 // 16)
             self.body_before = np.zeros(slots * 6 * 17 // 16)
         self.team.run(
-            pack_grains, grains // LIGHT,
-            order, bodies.wall_body_count, bodies.velocity, bodies.spin, bodies.movable, bodies.radius, self.body,
-        )  # fmt: skip
+            pack_grains,
+            grains // LIGHT,
+            order,
+            bodies.wall_body_count,
+            bodies.velocity,
+            bodies.spin,
+            bodies.movable,
+            bodies.radius,
+            self.body,
+        )
         self._pack_full(bodies, dynamic, grains)
         if same and self.contact_count == contacts.contact_count:
             return
@@ -179,10 +211,18 @@ class Problem:
             full_slot[aggregates.of_wall >= 0] = first + aggregates.of_wall[aggregates.of_wall >= 0]
             rank = np.where(aggregates.of_grain >= 0, first + aggregates.of_grain, rank)
         self.team.run(
-            assign_slots, self.contact_count // LIGHT,
-            contacts.a, contacts.b, rank, walls.body, full_slot, self.first_wall_slot, self.pair_count,
-            self.slot_a, self.slot_b,
-        )  # fmt: skip
+            assign_slots,
+            self.contact_count // LIGHT,
+            contacts.a,
+            contacts.b,
+            rank,
+            walls.body,
+            full_slot,
+            self.first_wall_slot,
+            self.pair_count,
+            self.slot_a,
+            self.slot_b,
+        )
         self.colour(slots - 1)
 
     def colour(self, nobody: int) -> None:
@@ -198,9 +238,18 @@ class Problem:
             self.before = np.zeros(room * (self.rows + 1))
         self.body[nobody * BODY : (nobody + 1) * BODY] = (0, 0, 0, 0, 0, 0, 0, 1)
         self.team.run(
-            lay_out, lanes // LIGHT, self.slot_a, self.slot_b, self.place, nobody, self.fields, self.lane_a[:lanes], self.lane_b[:lanes],
-            self.contact_at[:lanes], self.data,
-        )  # fmt: skip
+            lay_out,
+            lanes // LIGHT,
+            self.slot_a,
+            self.slot_b,
+            self.place,
+            nobody,
+            self.fields,
+            self.lane_a[:lanes],
+            self.lane_b[:lanes],
+            self.contact_at[:lanes],
+            self.data,
+        )
         self.lever, self.full = np.zeros((self.one_by_one, 6)), np.full((self.one_by_one, 2), -1, np.int32)
         parts = max(2 * (self.colour_blocks + self.one_by_one), 3 * (self.contact_count // CHUNK + 1))
         if len(self.sums) < parts:
@@ -229,9 +278,21 @@ class Problem:
     def for_sweeps(self) -> tuple[Any, ...]:
         """The fixed part of the problem in the order of the sweep kernels."""
         return (
-            self.lane_a, self.lane_b, self.place, self.contact_at, self.fields, self.colour_block, self.full_first, self.lever, self.full,
-            self.inverse_inertia, self.radius_eff, self.soft_t, self.soft_t, self.yielding,
-        )  # fmt: skip
+            self.lane_a,
+            self.lane_b,
+            self.place,
+            self.contact_at,
+            self.fields,
+            self.colour_block,
+            self.full_first,
+            self.lever,
+            self.full,
+            self.inverse_inertia,
+            self.radius_eff,
+            self.soft_t,
+            self.soft_t,
+            self.yielding,
+        )
 
     def unpack(self, bodies: Bodies, contacts: Contacts, order: IntArray) -> None:
         """Velocities and impulses back to where users look."""
@@ -251,6 +312,17 @@ class Problem:
     def residual(self, box: bool = False) -> FloatArray:
         """(C, 3) projected residual of every contact: normal, friction, rolling [m/s]."""
         return projected_residual(
-            self.body, self.lane_a, self.lane_b, self.data, self.fields, self.place, self.colour_blocks * LANES, self.lever,
-            self.full, self.soft_t, self.soft_t, box, self.radius_eff,
-        )  # fmt: skip
+            self.body,
+            self.lane_a,
+            self.lane_b,
+            self.data,
+            self.fields,
+            self.place,
+            self.colour_blocks * LANES,
+            self.lever,
+            self.full,
+            self.soft_t,
+            self.soft_t,
+            box,
+            self.radius_eff,
+        )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray
+from ..array_types import FloatArray, IntArray
 from .blocks import (
     ARM,
     BODY,
@@ -27,7 +27,7 @@ from .blocks import (
     RX,
     SOFTNESS,
     TARGET,
-)  # fmt: skip
+)
 from .problem import Problem
 
 
@@ -105,17 +105,33 @@ def take_apart(problem: Problem) -> ProblemParts:
     known = np.flatnonzero(listed >= 0)
     known = known[(p.full[listed[known]] >= 0).any(axis=1)]
     return ProblemParts(
-        rolling=rolling, soft_t=float(p.soft_t), pair_count=int(p.pair_count), first_full=int(p.first_full), velocity=body[:, :3].copy(),
-        surface_spin=body[:, 3:6].copy(), inverse_mass=body[:, INV_MASS].copy(), inverse_radius=body[:, INV_RADIUS].copy(),
-        inverse_inertia=p.inverse_inertia.copy(), a=p.slot_a[:count].copy(), b=p.slot_b[:count].copy(),
-        normal=np.column_stack([field(NX + k) for k in range(3)]), arm=field(ARM), target=field(TARGET), softness=field(SOFTNESS),
-        inverse_diagonal=np.column_stack([field(INV_DN), field(INV_DT), field(INV_DR) if rolling else blank]), friction=field(MU),
+        rolling=rolling,
+        soft_t=float(p.soft_t),
+        pair_count=int(p.pair_count),
+        first_full=int(p.first_full),
+        velocity=body[:, :3].copy(),
+        surface_spin=body[:, 3:6].copy(),
+        inverse_mass=body[:, INV_MASS].copy(),
+        inverse_radius=body[:, INV_RADIUS].copy(),
+        inverse_inertia=p.inverse_inertia.copy(),
+        a=p.slot_a[:count].copy(),
+        b=p.slot_b[:count].copy(),
+        normal=np.column_stack([field(NX + k) for k in range(3)]),
+        arm=field(ARM),
+        target=field(TARGET),
+        softness=field(SOFTNESS),
+        inverse_diagonal=np.column_stack([field(INV_DN), field(INV_DT), field(INV_DR) if rolling else blank]),
+        friction=field(MU),
         rolling_radius=field(MU_R) if rolling else blank,
         impulse=np.column_stack([field(PN + k) for k in range(4)] + [field(RX + k) if rolling else blank for k in range(3)]),
-        stiffness=p.stiffness[:count].copy(), radius_eff=p.radius_eff[:count].copy(), weight=p.weight[:count].copy(),
-        gap_rate=p.gap_rate[:count].copy(), lever_contact=known.astype(np.int32), lever_body=p.full[listed[known]],
+        stiffness=p.stiffness[:count].copy(),
+        radius_eff=p.radius_eff[:count].copy(),
+        weight=p.weight[:count].copy(),
+        gap_rate=p.gap_rate[:count].copy(),
+        lever_contact=known.astype(np.int32),
+        lever_body=p.full[listed[known]],
         lever=p.lever[listed[known]],
-    )  # fmt: skip
+    )
 
 
 def put_together(parts: ProblemParts) -> Problem:
@@ -136,9 +152,14 @@ def put_together(parts: ProblemParts) -> Problem:
     place = p.place.astype(np.int64)
     at = place // LANES * p.fields * LANES + place % LANES
     fields = {
-        NX: parts.normal, ARM: parts.arm, TARGET: parts.target, SOFTNESS: parts.softness, INV_DN: parts.inverse_diagonal[:, :2],
-        MU: parts.friction, PN: parts.impulse[:, :4],
-    }  # fmt: skip
+        NX: parts.normal,
+        ARM: parts.arm,
+        TARGET: parts.target,
+        SOFTNESS: parts.softness,
+        INV_DN: parts.inverse_diagonal[:, :2],
+        MU: parts.friction,
+        PN: parts.impulse[:, :4],
+    }
     if parts.rolling:
         fields |= {INV_DR: parts.inverse_diagonal[:, 2], MU_R: parts.rolling_radius, RX: parts.impulse[:, 4:]}
     for first, values in fields.items():

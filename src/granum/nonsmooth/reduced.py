@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import BoolArray, FloatArray, IntArray
 from ..arithmetic import dot, inverse, length, times, total
+from ..array_types import BoolArray, FloatArray, IntArray
 from ..detection.network import TOUCHING, Network
 from ..detection.regions import find_inside, region_table
 from ..detection.visits import Visits
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from .stepper import NonsmoothStepper
 
 NONE = np.zeros(0, np.int32)
-NEARBY = 200        # grains that are followed to see whether a part of a body still hangs on it
-WALL_STEPS = 20     # steps between two looks at which grains walls of other bodies can reach
-LOOK_AT_ALL = 20    # steps between two looks at everything that carriers hold
-LOST = 1e-9         # of its mass: an aggregate that has less has lost grains
+NEARBY = 200  # grains that are followed to see whether a part of a body still hangs on it
+WALL_STEPS = 20  # steps between two looks at which grains walls of other bodies can reach
+LOOK_AT_ALL = 20  # steps between two looks at everything that carriers hold
+LOST = 1e-9  # of its mass: an aggregate that has less has lost grains
 
 
 class Reduced:
@@ -61,11 +61,11 @@ class Reduced:
         self.change_limit = limits(m.normal_acceleration, m.normal_acceleration, m.tangential_acceleration, m.rolling_acceleration)
         self.split_limit = limits(c.approach, c.separation, c.tangential, c.rolling)
         self.motion = np.zeros((0, 6))  # at the contacts before the solve
-        self.splits = self.merges = 0   # grains, in the last step
+        self.splits = self.merges = 0  # grains, in the last step
         self.trial = Trial(self)
-        self.walls_due = 0              # steps until the next look at who is far from walls
-        self.looked = 0                 # steps since everything was looked at
-        self.changed = False            # anything split since then
+        self.walls_due = 0  # steps until the next look at who is far from walls
+        self.looked = 0  # steps since everything was looked at
+        self.changed = False  # anything split since then
         self._grow()
         static = np.flatnonzero(self.bodies.inverse_mass[self.bodies.grains] == 0.0).astype(np.int32)
         self.aggregates.hold(static, np.zeros(len(static), np.int32))
@@ -159,10 +159,26 @@ class Reduced:
         speed = fastest(g.centre[:n], g.velocity[:n], g.spin[:n]) + fastest(b.position[w], b.velocity[w], b.spin[w])
         touching = np.zeros(b.grain_count, np.int32)
         ONE.run(
-            find_wall_contacts, 0, held, b.position, b.orientation, b.radius + (WALL_STEPS + 1) * h * speed, b.movable, b.wall_body_count,
-            self.aggregate, self.wall_aggregate, self.walls, 0, NONE, NONE, NONE, np.empty((0, 3)), np.empty(0),
-            np.zeros(b.grain_count, np.int32), touching,
-        )  # fmt: skip
+            find_wall_contacts,
+            0,
+            held,
+            b.position,
+            b.orientation,
+            b.radius + (WALL_STEPS + 1) * h * speed,
+            b.movable,
+            b.wall_body_count,
+            self.aggregate,
+            self.wall_aggregate,
+            self.walls,
+            0,
+            NONE,
+            NONE,
+            NONE,
+            np.empty((0, 3)),
+            np.empty(0),
+            np.zeros(b.grain_count, np.int32),
+            touching,
+        )
         # The search knows a mesh as far as grains reach, and an open tube from inside: who may come to one is looked at always.
         tube = (self.walls.kind == CYLINDER) & np.isfinite(self.walls.parameter[:, 7]) & (self.walls.parameter[:, 8] == 0.0)
         hidden = (self.walls.kind == MESH) | tube
@@ -204,9 +220,18 @@ class Reduced:
         b, c = self.bodies, self.detector.contacts
         out = np.empty((c.contact_count, 6))
         relative_motion(
-            c.a, c.b, c.normal, b.position, velocity, spin, b.radius, b.wall_body_count, self.walls.body,
-            surface_velocity(self.walls, b.orientation), out,
-        )  # fmt: skip
+            c.a,
+            c.b,
+            c.normal,
+            b.position,
+            velocity,
+            spin,
+            b.radius,
+            b.wall_body_count,
+            self.walls.body,
+            surface_velocity(self.walls, b.orientation),
+            out,
+        )
         return out
 
     def other_body(self) -> IntArray:
@@ -286,9 +311,7 @@ class Reduced:
         members = self.members(torn)
         b = self.bodies
         walls = np.flatnonzero(np.isin(self.aggregates.wall, torn)).astype(np.int32)
-        loose, part, parts = self.network.parts(
-            members, b.grain_count, self.fixed, self.aggregate, b.position, b.radius, b.wall_body_count
-        )
+        loose, part, parts = self.network.parts(members, b.grain_count, self.fixed, self.aggregate, b.position, b.radius, b.wall_body_count)
         rest = np.setdiff1d(members, loose)
         group_of = {int(k): n for n, k in enumerate(torn[np.isin(torn, self.aggregates.wall[walls])])}
         rest_group = np.array([group_of[int(k)] for k in np.unique(self.aggregate[rest])], np.int32)
@@ -314,9 +337,12 @@ class Reduced:
         number = np.cumsum(large) - 1
         kept, kept_walls = large[group], large[wall_group]
         self.aggregates.form(
-            member[kept], number[group[kept]].astype(np.int32), int(np.count_nonzero(large)), walls[kept_walls],
+            member[kept],
+            number[group[kept]].astype(np.int32),
+            int(np.count_nonzero(large)),
+            walls[kept_walls],
             number[wall_group[kept_walls]].astype(np.int32),
-        )  # fmt: skip
+        )
         self.fixed[member[~kept]] = False
         self.visits.far_from_walls[member] = False
         self.trial.questioned[member] = True
@@ -338,9 +364,26 @@ class Reduced:
         count, room = np.zeros(b.grain_count, np.int32), 8 * len(on)
         a, wall, feature = (np.empty(room, np.int32) for _ in range(3))
         total = ONE.run(
-            find_wall_contacts, 0, on, b.position, b.orientation, b.radius, b.inverse_mass, b.wall_body_count, None, None, self.walls, 0,
-            a, wall, feature, np.empty((room, 3)), np.empty(room), np.zeros(b.grain_count, np.int32), count,
-        )  # fmt: skip
+            find_wall_contacts,
+            0,
+            on,
+            b.position,
+            b.orientation,
+            b.radius,
+            b.inverse_mass,
+            b.wall_body_count,
+            None,
+            None,
+            self.walls,
+            0,
+            a,
+            wall,
+            feature,
+            np.empty((room, 3)),
+            np.empty(room),
+            np.zeros(b.grain_count, np.int32),
+            count,
+        )
         a, wall = a[: min(total, room)], wall[: min(total, room)]
         self.fixed[on] = False
         self.fixed[a[g.of_wall[-1 - wall] == self.aggregate[a]]] = True
@@ -407,9 +450,7 @@ class Reduced:
 
     def close(self, inside: IntArray, impulse: FloatArray) -> None:
         b, c = self.bodies, self.detector.contacts
-        keep_impulses(
-            c.a, c.b, impulse, inside, self.aggregate, b.orientation, b.wall_body_count, self.bonds.partner, self.bonds.kept
-        )
+        keep_impulses(c.a, c.b, impulse, inside, self.aggregate, b.orientation, b.wall_body_count, self.bonds.partner, self.bonds.kept)
 
     def _hold(self, member: IntArray, carrier: IntArray) -> float:
         """Let carriers hold grains; returns their work [J]: the momentum that they give, times their velocity."""
@@ -427,10 +468,28 @@ class Reduced:
         taken = np.full(len(g.used), -1, np.int32)
         joined = np.empty(len(self.detector.order), np.int32)
         count = join_carriers(
-            quiet, c.a, c.b, c.normal, g.of_wall, surface_velocity(self.walls, b.orientation), self.carrier_count, barred,
-            self.slow, self.policy.merge.rolling, b.wall_body_count, b.position, b.velocity, b.spin, g.centre, g.velocity,
-            g.spin, b.aggregate, taken, self.fixed, joined,
-        )  # fmt: skip
+            quiet,
+            c.a,
+            c.b,
+            c.normal,
+            g.of_wall,
+            surface_velocity(self.walls, b.orientation),
+            self.carrier_count,
+            barred,
+            self.slow,
+            self.policy.merge.rolling,
+            b.wall_body_count,
+            b.position,
+            b.velocity,
+            b.spin,
+            g.centre,
+            g.velocity,
+            g.spin,
+            b.aggregate,
+            taken,
+            self.fixed,
+            joined,
+        )
         joined = joined[:count]
         work = self._hold(joined, self.aggregate[joined]) if count else 0.0
         gone = np.flatnonzero(taken >= 0).astype(np.int32)
@@ -457,9 +516,20 @@ class Reduced:
         slots, bodies = len(self.detector.order), len(g.used)
         parent = np.empty(slots + bodies + b.wall_body_count, np.int32)
         if not union_quiet(
-            quiet, c.a, c.b, self.detector.slot, slots, self.carrier_count, bodies, b.aggregate, g.wall, self.walls.body, self.dynamic,
-            barred, parent,
-        ):  # fmt: skip
+            quiet,
+            c.a,
+            c.b,
+            self.detector.slot,
+            slots,
+            self.carrier_count,
+            bodies,
+            b.aggregate,
+            g.wall,
+            self.walls.body,
+            self.dynamic,
+            barred,
+            parent,
+        ):
             return
         joined = np.zeros(len(parent), bool)
         joined[:slots] = self.aggregate[self.detector.order] < 0
@@ -473,7 +543,7 @@ class Reduced:
         old = self.members(gone)
         old_walls = np.flatnonzero(np.isin(g.wall, gone)).astype(np.int32)
         walls = np.flatnonzero(number[slots + bodies :] >= 0).astype(np.int32)
-        group = np.concatenate([number[: slots][number[:slots] >= 0], number[slots + self.aggregate[old]]])
+        group = np.concatenate([number[:slots][number[:slots] >= 0], number[slots + self.aggregate[old]]])
         wall_group = np.concatenate([number[slots + bodies + walls], number[slots + g.wall[old_walls]]])
         self._dissolve(gone, old, old_walls)
         self._make(np.concatenate([grains, old]), group, groups, np.concatenate([walls, old_walls]), wall_group)
@@ -493,11 +563,15 @@ class Reduced:
         place = np.full(len(g.used), -1, np.int32)
         place[alive] = np.arange(len(alive), dtype=np.int32)
         return FullBodies(
-            number=alive, velocity=g.velocity[alive], spin=g.spin[alive], inverse_mass=1 / g.mass[alive],
-            inverse_inertia=inverse(g.inertia[alive]), centre=g.centre[alive],
+            number=alive,
+            velocity=g.velocity[alive],
+            spin=g.spin[alive],
+            inverse_mass=1 / g.mass[alive],
+            inverse_inertia=inverse(g.inertia[alive]),
+            centre=g.centre[alive],
             of_grain=np.where(self.aggregate >= self.carrier_count, place[np.maximum(self.aggregate, 0)], -1).astype(np.int32),
             of_wall=np.where(g.wall >= 0, place[np.maximum(g.wall, 0)], -1).astype(np.int32),
-        )  # fmt: skip
+        )
 
     def take(self, full: FullBodies) -> None:
         """Velocities of the aggregates after a solve."""
@@ -537,10 +611,17 @@ class Reduced:
         """All that the next step depends on besides the bodies."""
         position, rotation = self.visits.listed_pose
         return {
-            "aggregate": self.aggregate, "aggregates": self.aggregates.checkpoint(), "bonds": self.bonds.checkpoint(), "fixed": self.fixed,
-            "listed_position": position, "listed_rotation": rotation, "resting": self.visits.resting, "looked": self.looked,
-            "changed": int(self.changed), "trial": self.trial.checkpoint(),
-        }  # fmt: skip
+            "aggregate": self.aggregate,
+            "aggregates": self.aggregates.checkpoint(),
+            "bonds": self.bonds.checkpoint(),
+            "fixed": self.fixed,
+            "listed_position": position,
+            "listed_rotation": rotation,
+            "resting": self.visits.resting,
+            "looked": self.looked,
+            "changed": int(self.changed),
+            "trial": self.trial.checkpoint(),
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""

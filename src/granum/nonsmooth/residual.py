@@ -9,7 +9,8 @@ import math
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, device, kernel
+from .._jit import device, kernel
+from ..array_types import FloatArray, IntArray
 from ..parallel.barrier import share, wait
 from .blocks import (
     ARM,
@@ -27,7 +28,7 @@ from .blocks import (
     RX,
     SOFTNESS,
     TARGET,
-)  # fmt: skip
+)
 from .rows import arms, bounded, listed, relative_velocity
 
 CHUNK = 256  # contacts that are summed up in one go
@@ -35,8 +36,19 @@ CHUNK = 256  # contacts that are summed up in one go
 
 @device
 def contact_residual(
-    body, lane_a, lane_b, data, fields, place, serial_start, lever, full, soft_t, soft_r, box,
-):  # fmt: skip
+    body,
+    lane_a,
+    lane_b,
+    data,
+    fields,
+    place,
+    serial_start,
+    lever,
+    full,
+    soft_t,
+    soft_r,
+    box,
+):
     """Normal, friction and rolling residual of one contact [m/s, m/s, rad/s]."""
     block, lane = place // LANES, place % LANES
     d = block * fields * LANES + lane
@@ -72,9 +84,25 @@ def contact_residual(
 
 @device
 def mean_residual(
-    thread, threads, barrier, body, lane_a, lane_b, data, fields, place, serial_start, lever, full, soft_t, soft_r, box, radius_eff,
-    sums, out,
-):  # fmt: skip
+    thread,
+    threads,
+    barrier,
+    body,
+    lane_a,
+    lane_b,
+    data,
+    fields,
+    place,
+    serial_start,
+    lever,
+    full,
+    soft_t,
+    soft_r,
+    box,
+    radius_eff,
+    sums,
+    out,
+):
     """Root mean square over contacts of the whole residual [m/s]; by row kind in ``out`` (3,), which is each thread's own.
 
     ``sums`` receives the parts of chunks of contacts, which are added up in order: the result does not depend on the threads.
@@ -107,14 +135,23 @@ def mean_residual(
 
 @kernel
 def projected_residual(
-    body: FloatArray, lane_a: IntArray, lane_b: IntArray, data: FloatArray, fields: int, place: IntArray, serial_start: int,
-    lever: FloatArray, full: IntArray, soft_t: float, soft_r: float, box: bool, radius_eff: FloatArray,
-) -> FloatArray:  # fmt: skip
+    body: FloatArray,
+    lane_a: IntArray,
+    lane_b: IntArray,
+    data: FloatArray,
+    fields: int,
+    place: IntArray,
+    serial_start: int,
+    lever: FloatArray,
+    full: IntArray,
+    soft_t: float,
+    soft_r: float,
+    box: bool,
+    radius_eff: FloatArray,
+) -> FloatArray:
     """(C, 3) residual of every contact by row kind: normal, friction, rolling (times R*) [m/s]."""
     out = np.empty((len(place), 3))
     for c in range(len(place)):
-        n, t, r = contact_residual(
-            body, lane_a, lane_b, data, fields, np.int64(place[c]), serial_start, lever, full, soft_t, soft_r, box
-        )
+        n, t, r = contact_residual(body, lane_a, lane_b, data, fields, np.int64(place[c]), serial_start, lever, full, soft_t, soft_r, box)
         out[c, 0], out[c, 1], out[c, 2] = n, t, r * radius_eff[c]
     return out

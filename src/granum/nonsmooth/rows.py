@@ -31,7 +31,7 @@ from .blocks import (
     RX,
     SOFTNESS,
     TARGET,
-)  # fmt: skip
+)
 
 
 @device
@@ -166,9 +166,23 @@ def turn_weight(body, slot, full, inverse_inertia, tx, ty, tz):
 
 @device
 def sweep_contact(
-    body, lane_a, lane_b, data, before, fields, place, serial_start, lever, full, inverse_inertia, beta, momentum,
-    soft_t, soft_r, box,
-):  # fmt: skip
+    body,
+    lane_a,
+    lane_b,
+    data,
+    before,
+    fields,
+    place,
+    serial_start,
+    lever,
+    full,
+    inverse_inertia,
+    beta,
+    momentum,
+    soft_t,
+    soft_r,
+    box,
+):
     """Update one contact (normal, friction, rolling); returns its parts of the two momentum sums."""
     block, lane = place // LANES, place % LANES
     d = block * fields * LANES + lane

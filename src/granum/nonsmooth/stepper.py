@@ -10,15 +10,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray
 from ..arithmetic import dot, length
-from ..contact.model import NonNegative, Positive, Record, Sweeps
+from ..array_types import FloatArray, IntArray
 from ..detection.detector import Detector
 from ..detection.images import in_cell, period_of
 from ..detection.prediction import Ahead
 from ..detection.walls import MOST_LOOK, WallTable, surface_velocity
 from ..detection.ways import hold_back, may_be_fast, times_to_pairs, times_to_walls
 from ..parallel import LIGHT, ONE, Team
+from ..records import NonNegative, Positive, Record, Sweeps
 from ..reduction import Reduction
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
@@ -39,9 +39,9 @@ from .time_step import automatic_step
 from .warm_start import HistoryStart, ModelStart, StabilityGuard, WarmStart, model_impulses, start_from
 
 # Accuracy of a solve that is given no number of sweeps: its residual [m/s] as a part of
-AT_REST = 2e-5    # the speed sqrt(g d) of a fall of half a diameter (a settling bed creeps by a few times this, one at rest by far less),
+AT_REST = 2e-5  # the speed sqrt(g d) of a fall of half a diameter (a settling bed creeps by a few times this, one at rest by far less),
 IN_MOTION = 0.03  # the speed at which grains approach and part (root mean square over the contacts), where they flow:
-FLOWING = 0.003   # where that speed is this part of sqrt(g d); slower beds are solved more as if at rest, to which they come
+FLOWING = 0.003  # where that speed is this part of sqrt(g d); slower beds are solved more as if at rest, to which they come
 
 
 class Nonsmooth(Record):
@@ -163,21 +163,47 @@ class NonsmoothStepper:
         detection, assembly, impact, aim, solve, integrate = (b - a for a, b in pairwise(clock))
         kinetic, potential, self.fastest, self.extent = energy(self.bodies, gravity, self.team)
         return StepReport(
-            step=number, time=time + h, contacts=contacts.closed_count(), impacts=impacts,
-            iterations=self.solve_report.iterations, residual=self.solve_report.residual,
+            step=number,
+            time=time + h,
+            contacts=contacts.closed_count(),
+            impacts=impacts,
+            iterations=self.solve_report.iterations,
+            residual=self.solve_report.residual,
             max_overlap=float(contacts.overlap.max(initial=0.0)),
             elastic_energy=elastic_energy(self.team, contacts.overlap, self.problem.stiffness, self.pairs.exponent),
-            kinetic_energy=kinetic, energy=kinetic + potential, **self._reduction(), seconds={
-                "detection": detection, "assembly": assembly + aim, "impact": impact, "solve": solve, "integrate": integrate,
+            kinetic_energy=kinetic,
+            energy=kinetic + potential,
+            **self._reduction(),
+            seconds={
+                "detection": detection,
+                "assembly": assembly + aim,
+                "impact": impact,
+                "solve": solve,
+                "integrate": integrate,
             },
-        )  # fmt: skip
+        )
 
     def _return_angular_momentum(self) -> None:
         p, c, b = self.problem, self.detector.contacts, self.bodies
         return_angular_momentum(
-            *self._owed, c.a, c.b, c.normal, p.place, c.impulse, p.fields, p.data, self._struck, b.wall_body_count, self.walls.body,
-            b.movable, b.radius, self.period, b.position, b.velocity, b.spin,
-        )  # fmt: skip
+            *self._owed,
+            c.a,
+            c.b,
+            c.normal,
+            p.place,
+            c.impulse,
+            p.fields,
+            p.data,
+            self._struck,
+            b.wall_body_count,
+            self.walls.body,
+            b.movable,
+            b.radius,
+            self.period,
+            b.position,
+            b.velocity,
+            b.spin,
+        )
 
     def _follow_fast(self, h: float) -> tuple[FloatArray, FloatArray, IntArray] | None:
         """How long of this step (N,) [s] each grain goes before it meets something that the step did not solve, which part of its
@@ -187,13 +213,33 @@ class NonsmoothStepper:
             return None
         ways = np.full(b.grain_count, h), np.zeros((b.grain_count, 3)), np.full(b.grain_count, -1, np.int32)
         times_to_pairs(
-            near.order, near.candidate_first, near.candidate, near.sphere, b.position, b.velocity, b.wall_body_count, b.radius, b.movable,
-            self._struck, self.period, h, *ways,
-        )  # fmt: skip
+            near.order,
+            near.candidate_first,
+            near.candidate,
+            near.sphere,
+            b.position,
+            b.velocity,
+            b.wall_body_count,
+            b.radius,
+            b.movable,
+            self._struck,
+            self.period,
+            h,
+            *ways,
+        )
         times_to_walls(
-            in_cell(b.position, b.wall_body_count, self.period), b.orientation, b.velocity, b.spin, b.movable, b.wall_body_count,
-            b.radius, self._struck, self.walls, h, *ways,
-        )  # fmt: skip
+            in_cell(b.position, b.wall_body_count, self.period),
+            b.orientation,
+            b.velocity,
+            b.spin,
+            b.movable,
+            b.wall_body_count,
+            b.radius,
+            self._struck,
+            self.walls,
+            h,
+            *ways,
+        )
         return ways
 
     def _merge(self, h: float) -> None:
@@ -249,48 +295,164 @@ class NonsmoothStepper:
         serial_start = p.colour_blocks * LANES
         if c.contact_count > c.pair_count:
             self.team.run(
-                place_walls, (c.contact_count - c.pair_count) // LIGHT,
-                c.a, c.b, c.normal, c.overlap, c.pair_count, p.place, p.slot_b, serial_start, p.first_full, p.first_wall_slot,
-                self.walls.body, surface_velocity(self.walls, b.orientation), d.place, b.velocity, b.spin, b.radius, b.wall_body_count,
-                self.settings.impact_velocity, h, p.body, p.lever, p.full,
-            )  # fmt: skip
+                place_walls,
+                (c.contact_count - c.pair_count) // LIGHT,
+                c.a,
+                c.b,
+                c.normal,
+                c.overlap,
+                c.pair_count,
+                p.place,
+                p.slot_b,
+                serial_start,
+                p.first_full,
+                p.first_wall_slot,
+                self.walls.body,
+                surface_velocity(self.walls, b.orientation),
+                d.place,
+                b.velocity,
+                b.spin,
+                b.radius,
+                b.wall_body_count,
+                self.settings.impact_velocity,
+                h,
+                p.body,
+                p.lever,
+                p.full,
+            )
         if aggregates is not None and p.one_by_one:
             centre = np.concatenate([b.position[b.dynamic], aggregates.centre])
             self.team.run(
-                place_levers, p.one_by_one, p.contact_at, serial_start, c.a, c.b, c.normal, c.overlap, p.slot_a, p.slot_b, p.first_full,
-                p.first_wall_slot, centre, b.position, b.radius, b.wall_body_count, p.lever, p.full,
-            )  # fmt: skip
+                place_levers,
+                p.one_by_one,
+                p.contact_at,
+                serial_start,
+                c.a,
+                c.b,
+                c.normal,
+                c.overlap,
+                p.slot_a,
+                p.slot_b,
+                p.first_full,
+                p.first_wall_slot,
+                centre,
+                b.position,
+                b.radius,
+                b.wall_body_count,
+                p.lever,
+                p.full,
+            )
         t = self.pairs
         return self.team.run(
-            assemble_rows, c.contact_count,
-            c.a, c.b, c.normal, c.overlap, p.slot_a, p.slot_b, p.place, b.radius, b.material, self.walls.material, t.stiffness, t.friction,
-            t.rolling_friction, t.exponent, p.fields, serial_start, p.lever, p.full, p.inverse_inertia, p.soft_t,
-            c.impulse, self.settings.impact_velocity, 2.0 * self.left_over, h, p.body, p.data, p.stiffness, p.radius_eff, p.weight,
+            assemble_rows,
+            c.contact_count,
+            c.a,
+            c.b,
+            c.normal,
+            c.overlap,
+            p.slot_a,
+            p.slot_b,
+            p.place,
+            b.radius,
+            b.material,
+            self.walls.material,
+            t.stiffness,
+            t.friction,
+            t.rolling_friction,
+            t.exponent,
+            p.fields,
+            serial_start,
+            p.lever,
+            p.full,
+            p.inverse_inertia,
+            p.soft_t,
+            c.impulse,
+            self.settings.impact_velocity,
+            2.0 * self.left_over,
+            h,
+            p.body,
+            p.data,
+            p.stiffness,
+            p.radius_eff,
+            p.weight,
             p.gap_rate,
-        )  # fmt: skip
+        )
 
     def _impact(self, h: float) -> None:
         p, c = self.problem, self.detector.contacts
         self.team.run(
-            aim_at_impacts, c.contact_count // LIGHT,
-            c.a, c.b, c.overlap, p.place, p.weight, p.gap_rate, self.bodies.material, self.walls.material, self.pairs.restitution,
-            c.impulse, self.settings.impact_velocity, 2.0 * self.left_over, h, p.fields, c.rebound, p.data,
-        )  # fmt: skip
+            aim_at_impacts,
+            c.contact_count // LIGHT,
+            c.a,
+            c.b,
+            c.overlap,
+            p.place,
+            p.weight,
+            p.gap_rate,
+            self.bodies.material,
+            self.walls.material,
+            self.pairs.restitution,
+            c.impulse,
+            self.settings.impact_velocity,
+            2.0 * self.left_over,
+            h,
+            p.fields,
+            c.rebound,
+            p.data,
+        )
         self.team.run(clear_impulses, c.contact_count // LIGHT, p.place, p.fields, p.data)
         self.team.run(
-            solve_impacts, c.contact_count, p.gap_rate, p.weight, p.lane_a, p.lane_b, p.contact_at, p.fields, p.colour_block, p.full_first,
-            p.first_wall_slot, p.lever, p.full, p.inverse_inertia, self.settings.solver.friction == "box",
-            self.settings.impact_iterations, self.settings.impact_tolerance * self.settings.impact_velocity,
-            np.zeros(p.first_wall_slot, np.int8), np.zeros(p.colour_blocks + p.one_by_one, np.bool_), p.body, p.data,
-            p.body_before, p.before, p.sums,
-        )  # fmt: skip
+            solve_impacts,
+            c.contact_count,
+            p.gap_rate,
+            p.weight,
+            p.lane_a,
+            p.lane_b,
+            p.contact_at,
+            p.fields,
+            p.colour_block,
+            p.full_first,
+            p.first_wall_slot,
+            p.lever,
+            p.full,
+            p.inverse_inertia,
+            self.settings.solver.friction == "box",
+            self.settings.impact_iterations,
+            self.settings.impact_tolerance * self.settings.impact_velocity,
+            np.zeros(p.first_wall_slot, np.int8),
+            np.zeros(p.colour_blocks + p.one_by_one, np.bool_),
+            p.body,
+            p.data,
+            p.body_before,
+            p.before,
+            p.sums,
+        )
         self._count_work()
         b = self.bodies
         self._found_overlap = c.overlap.copy()
         self._owed = place_at_collisions(
-            c.a, c.b, c.normal, p.place, p.gap_rate, c.rebound, p.fields, p.data, p.colour_blocks * LANES, p.lever, b.wall_body_count,
-            self.walls.body, b.movable, b.radius, self.period, h, b.velocity, self._room_for_shift(), c.overlap, b.position, self._struck,
-        )  # fmt: skip
+            c.a,
+            c.b,
+            c.normal,
+            p.place,
+            p.gap_rate,
+            c.rebound,
+            p.fields,
+            p.data,
+            p.colour_blocks * LANES,
+            p.lever,
+            b.wall_body_count,
+            self.walls.body,
+            b.movable,
+            b.radius,
+            self.period,
+            h,
+            b.velocity,
+            self._room_for_shift(),
+            c.overlap,
+            b.position,
+            self._struck,
+        )
 
     def _room_for_shift(self) -> FloatArray:
         if len(self._shift) < len(self.bodies.position):
@@ -301,11 +463,32 @@ class NonsmoothStepper:
         """``late`` [m/s]: the speed beyond which contacts that have no past are taken to be met late."""
         p, c = self.problem, self.detector.contacts
         self.team.run(
-            aim_at_rest, c.contact_count,
-            c.overlap, c.normal, c.impulse, p.slot_a, p.slot_b, p.place, p.stiffness, p.radius_eff, p.weight, p.gap_rate, remeasure,
-            p.body, p.lever, p.full, p.colour_blocks * LANES, p.fields, self.pairs.exponent, self.pairs.dissipation,
-            self.settings.damping_steps, h, late, c.rebound, p.data,
-        )  # fmt: skip
+            aim_at_rest,
+            c.contact_count,
+            c.overlap,
+            c.normal,
+            c.impulse,
+            p.slot_a,
+            p.slot_b,
+            p.place,
+            p.stiffness,
+            p.radius_eff,
+            p.weight,
+            p.gap_rate,
+            remeasure,
+            p.body,
+            p.lever,
+            p.full,
+            p.colour_blocks * LANES,
+            p.fields,
+            self.pairs.exponent,
+            self.pairs.dissipation,
+            self.settings.damping_steps,
+            h,
+            late,
+            c.rebound,
+            p.data,
+        )
 
     def _add_external_impulse(self, h: float, gravity: FloatArray) -> None:
         p, b = self.problem, self.bodies
@@ -328,17 +511,46 @@ class NonsmoothStepper:
             part = start.part_for(self.settings.solver, self.stability.part)
         elif isinstance(start, ModelStart):
             self.team.run(
-                model_impulses, c.contact_count,
-                c.overlap, p.stiffness, p.slot_a, p.slot_b, p.place, p.fields, serial_start, p.lever, p.full, p.body, p.data,
-                self.pairs.exponent, p.soft_t, h, c.impulse,
-            )  # fmt: skip
+                model_impulses,
+                c.contact_count,
+                c.overlap,
+                p.stiffness,
+                p.slot_a,
+                p.slot_b,
+                p.place,
+                p.fields,
+                serial_start,
+                p.lever,
+                p.full,
+                p.body,
+                p.data,
+                self.pairs.exponent,
+                p.soft_t,
+                h,
+                c.impulse,
+            )
         else:
             self.team.run(clear_impulses, c.contact_count // LIGHT, p.place, p.fields, p.data)
             return
         self.team.run(
-            start_from, c.contact_count, c.impulse, part, start.normals_only, p.lane_a, p.lane_b, p.contact_at, p.fields, p.colour_block,
-            p.full_first, p.lever, p.full, p.inverse_inertia, start.update_velocity, p.body, p.data,
-        )  # fmt: skip
+            start_from,
+            c.contact_count,
+            c.impulse,
+            part,
+            start.normals_only,
+            p.lane_a,
+            p.lane_b,
+            p.contact_at,
+            p.fields,
+            p.colour_block,
+            p.full_first,
+            p.lever,
+            p.full,
+            p.inverse_inertia,
+            start.update_velocity,
+            p.body,
+            p.data,
+        )
 
     def _count_work(self) -> None:
         """Work of driven walls, for the energy guard."""
@@ -355,19 +567,47 @@ class NonsmoothStepper:
         tau = max(self.settings.damping_steps * h, self.pairs.dissipation / e)
         rate = 4.0 / (1.0 + 4.0 * tau / h) / e
         part_rebounding(
-            c.a, c.b, c.normal, overlap, c.overlap, c.impulse, p.stiffness, p.slot_a, p.slot_b, p.place, p.colour_blocks * LANES,
-            p.lever, p.full, p.body, self.walls.body, e, rate, h,
-            0.02 * self.settings.impact_velocity, b.wall_body_count, b.movable, b.radius, self.period,
-            self._room_for_shift(), c.rebound, b.position, b.velocity, b.spin,
-        )  # fmt: skip
+            c.a,
+            c.b,
+            c.normal,
+            overlap,
+            c.overlap,
+            c.impulse,
+            p.stiffness,
+            p.slot_a,
+            p.slot_b,
+            p.place,
+            p.colour_blocks * LANES,
+            p.lever,
+            p.full,
+            p.body,
+            self.walls.body,
+            e,
+            rate,
+            h,
+            0.02 * self.settings.impact_velocity,
+            b.wall_body_count,
+            b.movable,
+            b.radius,
+            self.period,
+            self._room_for_shift(),
+            c.rebound,
+            b.position,
+            b.velocity,
+            b.spin,
+        )
 
     def checkpoint(self) -> dict[str, Any]:
         """All that the next step depends on besides the bodies."""
         return {
-            "detector": self.detector.checkpoint(), "work": self.work, "left_over": self.left_over,
-            "reused_part": self.stability.part, "reused_limit": self.stability.limit, "last_energy": float(self.stability.energy),
+            "detector": self.detector.checkpoint(),
+            "work": self.work,
+            "left_over": self.left_over,
+            "reused_part": self.stability.part,
+            "reused_limit": self.stability.limit,
+            "last_energy": float(self.stability.energy),
             **({"reduced": self.reduced.checkpoint()} if self.reduced is not None else {}),
-        }  # fmt: skip
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""

@@ -33,7 +33,7 @@ from .blocks import (
     RZ,
     SOFTNESS,
     TARGET,
-)  # fmt: skip
+)
 
 U = np.uint64  # unsigned indices need no check for negative ones, which would keep the loops from being vectorised
 W, B = U(LANES), U(BODY)
@@ -88,8 +88,11 @@ def step_sums(data, before, d, o, s):
         mass = s[S[6] + lane] + s[S[14] + lane]
         arm = data[d + AT_ARM + lane]
         pn, px, py, pz = (
-            data[d + AT_PN + lane], data[d + AT_PX + lane], data[d + AT_PY + lane], data[d + AT_PZ + lane],
-        )  # fmt: skip
+            data[d + AT_PN + lane],
+            data[d + AT_PX + lane],
+            data[d + AT_PY + lane],
+            data[d + AT_PZ + lane],
+        )
         sn, sx, sy, sz = pn - before[o + lane], px - before[o + W + lane], py - before[o + S[2] + lane], pz - before[o + S[3] + lane]
         yn, yx, yy, yz = pn - s[S[16] + lane], px - s[S[17] + lane], py - s[S[18] + lane], pz - s[S[19] + lane]
         dn, dt = mass + data[d + AT_SOFTNESS + lane], mass * (1.0 + 2.5 * arm * arm)
@@ -169,9 +172,10 @@ def sweep_blocks(body, lane_a, lane_b, data, before, fields, first, last, sample
             new = new if new > 0.0 else 0.0
             # tangential velocity at the contact point, u - n (n.u) - kappa (Omega_a + Omega_b) x n
             ax, ay, az = (
-                arm * (s[S[3] + lane] + s[S[11] + lane]), arm * (s[S[4] + lane] + s[S[12] + lane]),
+                arm * (s[S[3] + lane] + s[S[11] + lane]),
+                arm * (s[S[4] + lane] + s[S[12] + lane]),
                 arm * (s[S[5] + lane] + s[S[13] + lane]),
-            )  # fmt: skip
+            )
             tx = ux - un * nx - (ay * nz - az * ny)
             ty = uy - un * ny - (az * nx - ax * nz)
             tz = uz - un * nz - (ax * ny - ay * nx)

@@ -17,7 +17,8 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from .._jit import FloatArray, IntArray, kernel
+from .._jit import kernel
+from ..array_types import FloatArray, IntArray
 from .blocks import ARM, BODY, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, PN, PX, RX, SOFTNESS, TARGET
 from .problem import Problem
 from .rows import arms, listed, relative_velocity, tangents
@@ -25,9 +26,19 @@ from .rows import arms, listed, relative_velocity, tangents
 
 @kernel
 def read_contacts(
-    body: FloatArray, data: FloatArray, place: IntArray, fields: int, basis: FloatArray, impulse: FloatArray, target: FloatArray,
-    softness: FloatArray, soft_t: float, soft_r: float, friction: FloatArray, rolling: FloatArray,
-) -> None:  # fmt: skip
+    body: FloatArray,
+    data: FloatArray,
+    place: IntArray,
+    fields: int,
+    basis: FloatArray,
+    impulse: FloatArray,
+    target: FloatArray,
+    softness: FloatArray,
+    soft_t: float,
+    soft_r: float,
+    friction: FloatArray,
+    rolling: FloatArray,
+) -> None:
     """Basis (C, 3, 3), and impulse, target and softness of every row, and the two friction coefficients out of the blocks."""
     rows = 6 if fields > RX else 3
     for c in range(len(place)):
@@ -67,9 +78,19 @@ def write_contacts(basis: FloatArray, impulse: FloatArray, place: IntArray, fiel
 
 @kernel
 def jacobian_rows(
-    body: FloatArray, data: FloatArray, place: IntArray, lane_a: IntArray, lane_b: IntArray, fields: int, serial_start: int,
-    lever: FloatArray, full: IntArray, basis: FloatArray, column: IntArray, still: FloatArray,
-) -> tuple[FloatArray, IntArray, IntArray, FloatArray]:  # fmt: skip
+    body: FloatArray,
+    data: FloatArray,
+    place: IntArray,
+    lane_a: IntArray,
+    lane_b: IntArray,
+    fields: int,
+    serial_start: int,
+    lever: FloatArray,
+    full: IntArray,
+    basis: FloatArray,
+    column: IntArray,
+    still: FloatArray,
+) -> tuple[FloatArray, IntArray, IntArray, FloatArray]:
     """G by rows (values, columns, start of each row), and the drift of every row.
 
     ``column`` (slots,) is the number of a body that yields, else -1; ``still`` are the packed bodies with those that yield at rest.
@@ -159,18 +180,25 @@ class System:
         basis, impulse, target, softness = np.empty((count, 3, 3)), *(np.zeros(count * rows) for _ in range(3))
         friction, rolling = np.zeros(count), np.zeros(count)
         place = p.place[:count]
-        read_contacts(
-            p.body, p.data, place, p.fields, basis, impulse, target, softness, p.soft_t, p.soft_t, friction, rolling
-        )
+        read_contacts(p.body, p.data, place, p.fields, basis, impulse, target, softness, p.soft_t, p.soft_t, friction, rolling)
         values, columns, start, drift = jacobian_rows(
             p.body, p.data, place, p.lane_a, p.lane_b, p.fields, p.colour_blocks * LANES, p.lever, p.full, basis, column, still
         )
         jacobian = sparse.csr_array((values, columns, start), shape=(count * rows, 6 * len(slot)))
         return cls(
-            rows=rows, slot=slot, basis=basis, jacobian=jacobian, inverse_mass=_inverse_mass(p, slot, packed[slot, INV_MASS]),
-            velocity=packed[slot, :6].ravel(), drift=drift, target=target, softness=softness, friction=friction, rolling=rolling,
+            rows=rows,
+            slot=slot,
+            basis=basis,
+            jacobian=jacobian,
+            inverse_mass=_inverse_mass(p, slot, packed[slot, INV_MASS]),
+            velocity=packed[slot, :6].ravel(),
+            drift=drift,
+            target=target,
+            softness=softness,
+            friction=friction,
+            rolling=rolling,
             impulse=impulse,
-        )  # fmt: skip
+        )
 
     @property
     def contact_count(self) -> int:

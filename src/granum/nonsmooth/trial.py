@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import BoolArray, FloatArray, IntArray
 from ..arithmetic import length, solve, times, totals
+from ..array_types import BoolArray, FloatArray, IntArray
 from ..reduction.motion import limits, within
 from ..state.bodies import KINEMATIC
 from ..state.rotation import matrix
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from .reduced import Reduced
 
 NONE = np.zeros(0, np.int32)
-LEANING = 0.02      # [rad]: a carrier that has turned so far, or gravity that has changed by such a part, is tried as a whole
-AT_REST = 1e-9      # [m/s]: a wall that is slower against a grain leaves it in peace, and so does what a trial leaves over
+LEANING = 0.02  # [rad]: a carrier that has turned so far, or gravity that has changed by such a part, is tried as a whole
+AT_REST = 1e-9  # [m/s]: a wall that is slower against a grain leaves it in peace, and so does what a trial leaves over
 MOST_RESTLESS = 1000  # steps that a grain is kept from merging
 
 

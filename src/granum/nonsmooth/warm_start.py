@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from .._jit import FloatArray, IntArray, LongArray, device, kernel
-from ..contact.model import Fraction, Record
+from .._jit import device, kernel
+from ..array_types import FloatArray, IntArray, LongArray
 from ..contact.push import push_of
 from ..parallel.barrier import share, wait
+from ..records import Fraction, Record
 from .blocks import (
     ARM,
     BODY,
@@ -27,7 +28,7 @@ from .blocks import (
     RX,
     lanes_of,
     own_lanes,
-)  # fmt: skip
+)
 from .rows import arms, into_cone, listed, relative_velocity, strike, turn_against
 
 REUSED_BY_FEW = 0.85  # of the last impulses, where the number of sweeps is fixed (WS)
@@ -75,8 +76,8 @@ WARM_STARTS = {"none": ColdStart, "history": HistoryStart, "model": ModelStart}
 
 
 SMALLEST, SHRINK, RECOVER = 0.6, 0.8, 0.005  # of the reused part, in a step that creates energy and in one that does not
-RELENT = 2e-5    # per step: how fast the limit that was found too high is tried again
-NOTICED = 0.01   # of the kinetic energy: a smaller rise in a step is not one
+RELENT = 2e-5  # per step: how fast the limit that was found too high is tried again
+NOTICED = 0.01  # of the kinetic energy: a smaller rise in a step is not one
 
 
 class StabilityGuard:
@@ -108,11 +109,25 @@ class StabilityGuard:
 
 @kernel
 def model_impulses(
-    thread: int, threads: int, barrier: LongArray,
-    overlap: FloatArray, stiffness: FloatArray, slot_a: IntArray, slot_b: IntArray, place: IntArray, fields: int,
-    serial_start: int, lever: FloatArray, full: IntArray, body: FloatArray, data: FloatArray, exponent: float, soft: float,
-    h: float, impulse: FloatArray,
-) -> None:  # fmt: skip
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    overlap: FloatArray,
+    stiffness: FloatArray,
+    slot_a: IntArray,
+    slot_b: IntArray,
+    place: IntArray,
+    fields: int,
+    serial_start: int,
+    lever: FloatArray,
+    full: IntArray,
+    body: FloatArray,
+    data: FloatArray,
+    exponent: float,
+    soft: float,
+    h: float,
+    impulse: FloatArray,
+) -> None:
     """Impulses (C, 7) that the contact law gives: p_n = h k delta^(2 e_H - 1), p_t = -u_t / Sigma_t inside the cone, rolling alike."""
     low, high = share(len(place), thread, threads)
     for c in range(low, high):
@@ -153,11 +168,25 @@ def add_to_sphere(body, o, sign, jx, jy, jz, tx, ty, tz, rx, ry, rz):
 
 @kernel
 def start_from(
-    thread: int, threads: int, barrier: LongArray,
-    impulse: FloatArray, part: float, normals_only: bool, lane_a: IntArray, lane_b: IntArray, contact_at: IntArray, fields: int,
-    colour_block: IntArray, full_first: IntArray, lever: FloatArray, full: IntArray, inverse_inertia: FloatArray, update_velocity: bool,
-    body: FloatArray, data: FloatArray,
-) -> None:  # fmt: skip
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    impulse: FloatArray,
+    part: float,
+    normals_only: bool,
+    lane_a: IntArray,
+    lane_b: IntArray,
+    contact_at: IntArray,
+    fields: int,
+    colour_block: IntArray,
+    full_first: IntArray,
+    lever: FloatArray,
+    full: IntArray,
+    inverse_inertia: FloatArray,
+    update_velocity: bool,
+    body: FloatArray,
+    data: FloatArray,
+) -> None:
     """Write a part of the impulses (C, 7) into the blocks as the start, and apply it to the velocities (WS (8)), colour by colour."""
     rolling = fields > RX
     serial_start = np.int64(colour_block[COLOURS]) * LANES

@@ -15,6 +15,16 @@ from .stop import StopWhen
 from .trigger import Trigger, seconds, steps
 
 __all__ = [
-    "Checkpointer", "Compiling", "Energy", "Interrupt", "Interrupted", "ProblemDump", "Progress", "Recorder", "StopWhen",
-    "Trigger", "seconds", "steps",
-]  # fmt: skip
+    "Checkpointer",
+    "Compiling",
+    "Energy",
+    "Interrupt",
+    "Interrupted",
+    "ProblemDump",
+    "Progress",
+    "Recorder",
+    "StopWhen",
+    "Trigger",
+    "seconds",
+    "steps",
+]

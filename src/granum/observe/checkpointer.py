@@ -44,12 +44,17 @@ class Checkpointer:
         write_checkpoint(
             self.path,
             {
-                "simulation": sim.checkpoint(), "scene": self._scene or sim.scene.model_dump_json(),
-                "settings": sim.settings.model_dump_json(), "last_step": sim.last_step,
-                "report": dataclasses.asdict(sim.report), "stage_seconds": dict(sim.stage_seconds),
-                "wall_seconds": sim.wall_seconds, "about": self.about, "machine": machine(),
+                "simulation": sim.checkpoint(),
+                "scene": self._scene or sim.scene.model_dump_json(),
+                "settings": sim.settings.model_dump_json(),
+                "last_step": sim.last_step,
+                "report": dataclasses.asdict(sim.report),
+                "stage_seconds": dict(sim.stage_seconds),
+                "wall_seconds": sim.wall_seconds,
+                "about": self.about,
+                "machine": machine(),
             },
-        )  # fmt: skip
+        )
         sim.last_checkpoint = str(self.path)
         self._saved = sim.step_count
         self._next = monotonic() + self.every

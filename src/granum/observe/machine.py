@@ -24,10 +24,16 @@ def machine() -> dict[str, str]:
     chosen, host = numba.config.CPU_NAME, llvm.get_host_cpu_features()  # type: ignore[attr-defined]
     has = [name for name in NEEDED if (f"+{name.lower()}" in str(numba.config.CPU_FEATURES) if chosen else host.get(name.lower()))]  # type: ignore[attr-defined]
     return {
-        "granum": __version__, "python": platform.python_version(), "numpy": numpy.__version__, "numba": numba.__version__,
-        "llvmlite": llvmlite.__version__, "h5py": h5py.__version__, "machine": f"{platform.system()} {platform.machine()}",
-        "cpu": chosen or llvm.get_host_cpu_name(), "features": " ".join(has) or "none",
-    }  # fmt: skip
+        "granum": __version__,
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "numba": numba.__version__,
+        "llvmlite": llvmlite.__version__,
+        "h5py": h5py.__version__,
+        "machine": f"{platform.system()} {platform.machine()}",
+        "cpu": chosen or llvm.get_host_cpu_name(),
+        "features": " ".join(has) or "none",
+    }
 
 
 def bits_promised(made: Mapping[str, str], here: Mapping[str, str]) -> str | None:
@@ -39,8 +45,10 @@ def bits_promised(made: Mapping[str, str], here: Mapping[str, str]) -> str | Non
     reasons = [f"{name} {made[name]} there, {here[name]} here" for name in COMPUTING if made[name] != here[name]]
     reasons += [
         f"the CPU {where} ({facts['cpu']}) has no {name}"
-        for where, facts in (("there", made), ("here", here)) for name in NEEDED if name not in facts["features"].split()
-    ]  # fmt: skip
+        for where, facts in (("there", made), ("here", here))
+        for name in NEEDED
+        if name not in facts["features"].split()
+    ]
     if reasons:
         return f"the same bits as on the machine where this run began are not promised: {'; '.join(reasons)}."
     return f"this run began on another CPU ({made['cpu']}); the same bits are promised here ({here['cpu']}): both have AVX2 and FMA."

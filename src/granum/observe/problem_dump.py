@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FloatArray
+from ..array_types import FloatArray
 from ..io.problem import SavedProblem, write_problem
 from ..nonsmooth.problem import Problem
 from ..nonsmooth.rebuild import take_apart
@@ -49,9 +49,14 @@ class ProblemDump:
     def _write(self, path: Path, sim: Watched, problem: Problem) -> None:
         number = sim.step_count + 1
         saved = SavedProblem(
-            parts=take_apart(problem), position=slot_positions(sim, problem), scene=sim.scene.name, step=number,
-            time=number * sim.time_step, time_step=sim.time_step, solver=as_solved(sim.settings.stepper.solver, problem),
-        )  # fmt: skip
+            parts=take_apart(problem),
+            position=slot_positions(sim, problem),
+            scene=sim.scene.name,
+            step=number,
+            time=number * sim.time_step,
+            time_step=sim.time_step,
+            solver=as_solved(sim.settings.stepper.solver, problem),
+        )
         write_problem(path, saved)
         self.written.append(path)
         self.talk(f"problem of step {number}, t = {saved.time:g} s, {saved.contact_count} contacts: {path}")

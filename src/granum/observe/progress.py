@@ -7,8 +7,8 @@ from typing import Any
 
 from .watched import Watched
 
-QUIET = 1.0      # [s] of wall time before anything is shown
-REFRESH = 0.25   # [s] of wall time between two updates of the bar
+QUIET = 1.0  # [s] of wall time before anything is shown
+REFRESH = 0.25  # [s] of wall time between two updates of the bar
 LINE_EVERY = 10  # [s] of wall time between two lines where there is no terminal
 
 
@@ -54,10 +54,17 @@ class Progress:
             from rich.progress import Progress as Bar
 
             self._bar = Bar(
-                TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.percentage:3.0f} %"),
-                TextColumn("{task.fields[facts]}"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
-                console=self.console, auto_refresh=False, transient=True,
-            )  # fmt: skip
+                TextColumn("{task.description}"),
+                BarColumn(bar_width=24),
+                TextColumn("{task.percentage:3.0f} %"),
+                TextColumn("{task.fields[facts]}"),
+                TimeElapsedColumn(),
+                TextColumn("left"),
+                TimeRemainingColumn(),
+                console=self.console,
+                auto_refresh=False,
+                transient=True,
+            )
             self._task = self._bar.add_task(sim.scene.name, total=sim.last_step, completed=sim.step_count, facts="")
             self._bar.start()
         self._update(sim)

@@ -17,14 +17,25 @@ from .trigger import Trigger
 from .watched import Watched
 
 SCALARS = (
-    "kinetic_energy", "energy", "elastic_energy", "contacts", "impacts", "iterations", "residual", "max_overlap", "mean_overlap",
+    "kinetic_energy",
+    "energy",
+    "elastic_energy",
+    "contacts",
+    "impacts",
+    "iterations",
+    "residual",
+    "max_overlap",
+    "mean_overlap",
     *(f"{stage}_seconds" for stage in STAGES),
-)  # fmt: skip
+)
 REDUCED = ("reduction_level", "free_grains", "aggregates")
 """More scalars, of runs with model reduction."""
 ERRORS = {
-    "approximation_error": "rms", "largest_error": "largest", "perpendicular_error": "perpendicular", "parallel_error": "parallel",
-}  # fmt: skip
+    "approximation_error": "rms",
+    "largest_error": "largest",
+    "perpendicular_error": "perpendicular",
+    "parallel_error": "parallel",
+}
 """And of those with a shadow: at the end of its last window, in diameters; NaN before the first has ended."""
 
 
@@ -37,9 +48,14 @@ class Recorder:
     """
 
     def __init__(
-        self, path: str | Path, every: Trigger, *, description: Mapping[str, Any] | None = None,
-        summary: Callable[[Any], dict[str, Any]] | None = None, resume: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        path: str | Path,
+        every: Trigger,
+        *,
+        description: Mapping[str, Any] | None = None,
+        summary: Callable[[Any], dict[str, Any]] | None = None,
+        resume: bool = False,
+    ) -> None:
         self.path, self.every, self.resume = Path(path), every, resume
         self.description, self.summary = description, summary
         self.reported: dict[str, Any] | None = None
@@ -55,9 +71,12 @@ class Recorder:
         else:
             expected = sim.grain_count + sum(e.count or 0 for e in sim.scene.emitters)
             self._writer = RecordingWriter(
-                self.path, self.description or describe(sim), tuple(frame_scalars(sim)), expected_points=max(expected, 1),
+                self.path,
+                self.description or describe(sim),
+                tuple(frame_scalars(sim)),
+                expected_points=max(expected, 1),
                 aggregates=sim.settings.reduction is not None,
-            )  # fmt: skip
+            )
             self.resume = True  # a simulation that is run again continues its file
             self._last = -1
         self.observe(sim)
@@ -96,10 +115,21 @@ class Recorder:
         count, walls = sim.grain_count, sim.bodies.wall_body_count
         try:
             self._writer.append(
-                step=sim.step_count, time=sim.time, position=sim.wrapped_position, orientation=sim.orientation, velocity=sim.velocity,
-                spin=sim.spin, radius=sim.radius, id=sim.bodies.id, body=walls + np.arange(count), material=sim.bodies.material,
-                contacts=frame_contacts(sim), walls=frame_walls(sim), scalars=frame_scalars(sim), aggregate=frame_aggregates(sim),
-            )  # fmt: skip
+                step=sim.step_count,
+                time=sim.time,
+                position=sim.wrapped_position,
+                orientation=sim.orientation,
+                velocity=sim.velocity,
+                spin=sim.spin,
+                radius=sim.radius,
+                id=sim.bodies.id,
+                body=walls + np.arange(count),
+                material=sim.bodies.material,
+                contacts=frame_contacts(sim),
+                walls=frame_walls(sim),
+                scalars=frame_scalars(sim),
+                aggregate=frame_aggregates(sim),
+            )
         except OutputError:
             self._last = self._writer.last_step  # a file that was taken from its place has the frame
             raise
@@ -141,11 +171,16 @@ def frame_contacts(sim: Watched) -> dict[str, Any]:
     normal_force = c.normal_force
     point = sim.position[c.a] + (sim.radius[c.a] - c.overlap / 2)[:, None] * c.normal
     return {
-        "a": ids[c.a], "b": np.where(c.b >= 0, ids[np.maximum(c.b, 0)], c.b), "feature": c.feature,
-        "normal": c.normal, "overlap": c.overlap, "normal_force": normal_force,
+        "a": ids[c.a],
+        "b": np.where(c.b >= 0, ids[np.maximum(c.b, 0)], c.b),
+        "feature": c.feature,
+        "normal": c.normal,
+        "overlap": c.overlap,
+        "normal_force": normal_force,
         "point": point if sim.scene.cell is None else sim.scene.cell.wrap(point),
-        "force": normal_force[:, None] * c.normal + c.tangential_force, "status": contact_status(sim),
-    }  # fmt: skip
+        "force": normal_force[:, None] * c.normal + c.tangential_force,
+        "status": contact_status(sim),
+    }
 
 
 def contact_status(sim: Watched) -> np.ndarray:

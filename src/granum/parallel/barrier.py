@@ -16,7 +16,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .._jit import LongArray, device
+from .._jit import device
+from ..array_types import LongArray
 
 LINE = 16  # numbers between two that different threads write: two cache lines, so that neither disturbs the other
 ARRIVED, GATE, BROKEN, FIRST_BOARD = 0, LINE, 2 * LINE, 3 * LINE

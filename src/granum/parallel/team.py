@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import LongArray, kernel
+from .._jit import kernel
+from ..array_types import LongArray
 from ..checks import InputError
 from .barrier import BROKEN, atomic_load, new_barrier
 
-LEAST = 4000      # things that a thread should have to do, of some 50 ns each: for fewer it is not woken
-LIGHT = 8         # things that are only copied: so many of them count as one
-MOST = 256        # threads
+LEAST = 4000  # things that a thread should have to do, of some 50 ns each: for fewer it is not woken
+LIGHT = 8  # things that are only copied: so many of them count as one
+MOST = 256  # threads
 LISTEN = 100_000  # looks at the bell before a thread goes to sleep: some hundred microseconds
 
 

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from ..analysis.merged import merged_counts, who_is_merged
 from ..analysis.snapshot import Snapshot
+from ..array_types import FloatArray
 from ..io import Recording
 from . import style
 from .look import Look, about
 from .render import Window, render
 from .section import Section, draw_walls, make_section, window
-
-FloatArray = NDArray[np.float64]
 
 SLAB = 3.0  # [d]
 PIXELS = 1500  # of the longer side
@@ -43,14 +42,22 @@ def draw_aggregates(recording: Recording, look: Look) -> Any:
         low, high = np.sort(section.camera.project(np.array(sensor.bounds))[:, :2], axis=0)
         axes.add_patch(Rectangle(low, *(high - low), fill=False, ls="--", lw=1.0, ec=style.BLUE, zorder=4))
     kinds = [
-        Patch(color=FREE, label=f"free: {counts.free}"), Patch(color=HELD, label=f"held by walls: {counts.held}"),
+        Patch(color=FREE, label=f"free: {counts.free}"),
+        Patch(color=HELD, label=f"held by walls: {counts.held}"),
         Patch(color=colours_of(np.array([0]))[0], label=f"in {counts.aggregates} aggregates: {counts.merged}"),
-    ]  # fmt: skip
+    ]
     width, height = figure.get_size_inches()
     figure.legend(
-        handles=kinds, loc="upper left", bbox_to_anchor=(0.06 / width, 1 - 0.53 / height), ncols=3, frameon=False, fontsize=8.5,
-        handlelength=1.0, columnspacing=1.4, borderpad=0.0,
-    )  # fmt: skip
+        handles=kinds,
+        loc="upper left",
+        bbox_to_anchor=(0.06 / width, 1 - 0.53 / height),
+        ncols=3,
+        frameon=False,
+        fontsize=8.5,
+        handlelength=1.0,
+        columnspacing=1.4,
+        borderpad=0.0,
+    )
     return figure
 
 
@@ -67,9 +74,7 @@ def grain_colours(s: Snapshot) -> FloatArray:
 def colours_of(number: NDArray[np.integer]) -> FloatArray:
     """(n, 3) of aggregates by their number: the same in all frames, far apart for numbers that follow each other."""
     distinct, of = np.unique(number, return_inverse=True)
-    table = [
-        colorsys.hls_to_rgb(COOL[0] + COOL[1] * (k * SPREAD[0] % 1.0), 0.38 + 0.32 * (k * SPREAD[1] % 1.0), 0.55) for k in distinct
-    ]
+    table = [colorsys.hls_to_rgb(COOL[0] + COOL[1] * (k * SPREAD[0] % 1.0), 0.38 + 0.32 * (k * SPREAD[1] % 1.0), 0.55) for k in distinct]
     return np.array(table).reshape(-1, 3)[of.ravel()]
 
 

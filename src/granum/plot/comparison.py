@@ -8,8 +8,11 @@ from ..analysis.compare import Comparison
 from .experiment_sheet import COLOURS, head, new_figure, save
 
 LABELS = {
-    "overlap": "mean overlap [d]", "kinetic_energy": r"$E_{kin} / N m g d$", "contacts": "contacts", "surface_height": "surface height [m]",
-}  # fmt: skip
+    "overlap": "mean overlap [d]",
+    "kinetic_energy": r"$E_{kin} / N m g d$",
+    "contacts": "contacts",
+    "surface_height": "surface height [m]",
+}
 
 
 def draw_comparison(found: Comparison, path: Path) -> Path:

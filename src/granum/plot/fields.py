@@ -12,22 +12,21 @@ from scipy.ndimage import distance_transform_edt
 
 from ..analysis.coarse_graining import Fields, Grid, coarse_grain
 from ..analysis.snapshot import Snapshot
+from ..array_types import FloatArray
 from ..checks import InputError
 from ..io import Recording
 from . import style
 from .look import Look, about
 from .section import Section, draw_cut_grains, draw_walls, make_section, window
 
-FloatArray = NDArray[np.float64]
-
-SLAB = 4.0      # [d] through the middle; a drum, or what is thinner, is seen whole
-CELL = 0.33     # [d] of the drawn grid
-ARROWS = 1.6    # [d] between arrows, at least
+SLAB = 4.0  # [d] through the middle; a drum, or what is thinner, is seen whole
+CELL = 0.33  # [d] of the drawn grid
+ARROWS = 1.6  # [d] between arrows, at least
 MOST_ARROWS = 28  # along the longer side
 SHORTEST = 0.1  # of the longest arrow
 LEAST_SOLID = 0.12  # solid fraction below which a place counts as empty
-ROOM = 3.0      # [kernel widths] beyond free grains
-MOST = 0.99     # of the cells have a colour of their own; the rest is beyond an end of the colour bar
+ROOM = 3.0  # [kernel widths] beyond free grains
+MOST = 0.99  # of the cells have a colour of their own; the rest is beyond an end of the colour bar
 DECADES = 1e-4  # of the largest: the least of a logarithmic scale
 
 
@@ -57,7 +56,7 @@ FIELDS = {
     "inertial": FieldKind(
         "Inertial number", "inertial number $I$", "", "rate", lambda f: f.inertial_number, logarithmic=True, needs_contacts=True
     ),
-}  # fmt: skip
+}
 
 
 def field_of(recording: Recording, look: Look) -> tuple[Section, list[Snapshot], Fields]:
@@ -98,8 +97,9 @@ def draw_field(recording: Recording, look: Look, name: str) -> Any:
     section, seen, fields = field_of(recording, look)
     s = seen[-1]
     if kind.needs_contacts and not any((t.normal_force > 0).any() for t in seen):
-        raise InputError(f"no contact carries force at t = {s.time:g} s in {recording.path}: there is no {kind.title.lower()}. "
-                         "Choose a later frame.")  # fmt: skip
+        raise InputError(
+            f"no contact carries force at t = {s.time:g} s in {recording.path}: there is no {kind.title.lower()}. Choose a later frame."
+        )
     x, y = (np.r_[low, c, high] for low, c, high in list(zip(fields.grid.lower, fields.grid.centres, fields.grid.upper, strict=True))[:2])
     fill = _fill(section, x, y, np.pad(fields.solid_fraction[:, :, 0], 1, mode="edge"))
     filled = fill[1:-1, 1:-1] > LEAST_SOLID
@@ -158,6 +158,21 @@ def _arrows(axes: Any, fields: Fields, filled: NDArray[np.bool_], d: float, exte
     shorter = np.where(speed > SHORTEST * full, np.minimum(1.0, full / np.maximum(speed, 1e-300)), np.nan)
     u, v = u * shorter, v * shorter
     axes.quiver(
-        x[at[0]], y[at[1]], u.T, v.T, angles="xy", scale_units="xy", scale=full / (1.5 * gap), width=0.085 * gap, units="xy",
-        headwidth=3.4, headlength=4.0, headaxislength=3.6, color="white", edgecolor="black", linewidth=0.35, pivot="mid", zorder=4,
-    )  # fmt: skip
+        x[at[0]],
+        y[at[1]],
+        u.T,
+        v.T,
+        angles="xy",
+        scale_units="xy",
+        scale=full / (1.5 * gap),
+        width=0.085 * gap,
+        units="xy",
+        headwidth=3.4,
+        headlength=4.0,
+        headaxislength=3.6,
+        color="white",
+        edgecolor="black",
+        linewidth=0.35,
+        pivot="mid",
+        zorder=4,
+    )

@@ -48,14 +48,21 @@ def draw_janssen(recording: Recording, look: Look) -> Any:
     largest, unit = style.scaled(np.array([max(inside.pressure.max(), wall.pressure.max())]), "Pa")
     scale = float(largest[0]) / max(inside.pressure.max(), wall.pressure.max())
     axes.errorbar(
-        scale * wall.pressure, factor * wall.z, yerr=factor * wall.strip / 2, fmt="o", color=style.BLUE, ms=5, elinewidth=1.0,
+        scale * wall.pressure,
+        factor * wall.z,
+        yerr=factor * wall.strip / 2,
+        fmt="o",
+        color=style.BLUE,
+        ms=5,
+        elinewidth=1.0,
         label="on the walls, in strips",
-    )  # fmt: skip
+    )
     axes.plot(scale * inside.pressure, factor * inside.z, "s", color=style.ORANGE, ms=3.5, label="on level planes")
     height = np.linspace(0, wall.height, 200)
-    fits = (janssen_fit(wall.z, wall.pressure, wall.height, wall.strip), style.BLUE), (
-        janssen_fit(inside.z, inside.pressure, inside.height), style.ORANGE
-    )  # fmt: skip
+    fits = (
+        (janssen_fit(wall.z, wall.pressure, wall.height, wall.strip), style.BLUE),
+        (janssen_fit(inside.z, inside.pressure, inside.height), style.ORANGE),
+    )
     for fit, colour in fits:
         if fit.length < LONGEST * wall.height:
             axes.plot(scale * fit.pressure(height), factor * height, color=colour, lw=1.6, label=_law(fit, factor, length))
@@ -63,14 +70,22 @@ def draw_janssen(recording: Recording, look: Look) -> Any:
     weight = s.gravity_strength * float(s.mass[~s.held].sum()) / Container.of(s).area
     axes.plot(scale * weight * (1 - height / wall.height), factor * height, color=style.GREY, lw=1.0, ls="--", label="weight above")
     axes.set(
-        xlabel=f"pressure [{unit}]", ylabel=f"height above the floor [{length}]", xlim=(0, 1.6 * largest[0]),
+        xlabel=f"pressure [{unit}]",
+        ylabel=f"height above the floor [{length}]",
+        xlim=(0, 1.6 * largest[0]),
         ylim=(0, factor * wall.height),
-    )  # fmt: skip
+    )
     handles, labels = axes.get_legend_handles_labels()
     axes.legend(
-        [handles[-1], *handles[:-1]], [labels[-1], *labels[:-1]], facecolor="white", edgecolor="none", framealpha=0.85, fontsize=8.5,
-        loc="upper right", labelspacing=0.7,
-    )  # fmt: skip
+        [handles[-1], *handles[:-1]],
+        [labels[-1], *labels[:-1]],
+        facecolor="white",
+        edgecolor="none",
+        framealpha=0.85,
+        fontsize=8.5,
+        loc="upper right",
+        labelspacing=0.7,
+    )
     return figure
 
 

@@ -51,8 +51,11 @@ def draw_forces(recording: Recording, look: Look) -> Any:
     axes.axvline(1.0, color=style.GREY, lw=0.8, ls=":")
     force, unit = style.scaled(np.array([found.mean]), "N")
     axes.set(
-        yscale="log", xlabel=rf"normal force $f_n / \langle f_n \rangle$,  $\langle f_n \rangle$ = {force[0]:.3g} {unit}", xlim=(0, None),
-        ylabel="probability density", ylim=(bottom, None),
-    )  # fmt: skip
+        yscale="log",
+        xlabel=rf"normal force $f_n / \langle f_n \rangle$,  $\langle f_n \rangle$ = {force[0]:.3g} {unit}",
+        xlim=(0, None),
+        ylabel="probability density",
+        ylim=(bottom, None),
+    )
     axes.legend(frameon=False, fontsize=9)
     return figure

@@ -12,9 +12,9 @@ from . import style
 from .look import Look, about
 from .section import draw_grains, draw_walls, make_section, window
 
-SLAB = 2.0        # [d]
-STRONGEST = 5.0   # [mean force] from here on lines grow no more
-THICKEST = 0.34   # [d]
+SLAB = 2.0  # [d]
+STRONGEST = 5.0  # [mean force] from here on lines grow no more
+THICKEST = 0.34  # [d]
 
 
 def draw_network(recording: Recording, look: Look) -> Any:
@@ -45,9 +45,14 @@ def draw_network(recording: Recording, look: Look) -> Any:
     thickest = max(THICKEST * 2 * float(s.radius.mean()) * inch * 72, 1.6)
     norm = Normalize(0.0, STRONGEST)
     mapped = LineCollection(
-        lines, array=part, norm=norm, cmap=style.colours("load"), linewidths=0.25 + thickest * np.minimum(part, STRONGEST) / STRONGEST,
-        capstyle="round", zorder=3,
-    )  # fmt: skip
+        lines,
+        array=part,
+        norm=norm,
+        cmap=style.colours("load"),
+        linewidths=0.25 + thickest * np.minimum(part, STRONGEST) / STRONGEST,
+        capstyle="round",
+        zorder=3,
+    )
     axes.add_collection(mapped, autolim=False)
     draw_walls(axes, section, seen, extent)
     style.colour_bar(figure, mapped, bar, r"normal force $f_n / \langle f_n \rangle$", extend="max")

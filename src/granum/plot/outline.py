@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from itertools import pairwise, product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..array_types import FloatArray
 from ..scene.scene import Scene
 from ..scene.shapes import Box, Cylinder, Mesh, Plane
 from ..state.rotation import matrix
 
-FloatArray = NDArray[np.float64]
 Frames = Sequence[tuple[FloatArray, FloatArray]]  # position [m] and orientation of every wall body
 CIRCLE = np.stack([np.cos(np.linspace(0, 2 * np.pi, 73)), np.sin(np.linspace(0, 2 * np.pi, 73))], axis=1)
 MOST_EDGES = 4000
@@ -59,9 +58,7 @@ def _box_edges(box: Box, top: FloatArray) -> list[FloatArray]:
     if "+z" in box.open:
         upper[2] = min(upper[2], max(top[2], lower[2] + 0.1 * (upper[2] - lower[2])))
     corners = np.array(list(product((0, 1), repeat=3)))
-    edges = [
-        (a, b) for i, a in enumerate(corners) for b in corners[i + 1 :] if np.abs(a - b).sum() == 1
-    ]
+    edges = [(a, b) for i, a in enumerate(corners) for b in corners[i + 1 :] if np.abs(a - b).sum() == 1]
     return [np.where(np.stack(edge) == 1, upper, lower) for edge in edges]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..array_types import FloatArray
 from ..io import Recording
 from ..io.packing import read_packing
 from ..quasistatic.energy import Touching
@@ -22,14 +23,12 @@ from .look import Look
 from .picture import DPI, FINER, LIGHT, VIEW
 from .render import Camera, Window, render
 
-FloatArray = NDArray[np.float64]
-
-AROUND = 0.9       # [d] of images around the cell
-STRONGEST = 4.0    # [mean force] from here on lines grow no more
-THICKEST = 0.34    # [d]
-SLAB = 1.6         # [d] of a 3D packing whose network is drawn
-HIGHEST = 3.0      # [mean pressure] from here on grains get no darker
-SIZE = 6.2         # [inch] of the longer side of a picture
+AROUND = 0.9  # [d] of images around the cell
+STRONGEST = 4.0  # [mean force] from here on lines grow no more
+THICKEST = 0.34  # [d]
+SLAB = 1.6  # [d] of a 3D packing whose network is drawn
+HIGHEST = 3.0  # [mean pressure] from here on grains get no darker
+SIZE = 6.2  # [inch] of the longer side of a picture
 RATTLER, PALE = (0.925, 0.925, 0.925), 0.30
 
 
@@ -82,8 +81,14 @@ def draw_force_network(recording: Recording, look: Look) -> Any:
         part = np.repeat(part, 2)
         wide = 0.2 + THICKEST * packing.diameter * scale * np.minimum(part, STRONGEST) / STRONGEST
         mapped = LineCollection(
-            lines, array=part, norm=Normalize(0.0, STRONGEST), cmap=style.colours("load"), linewidths=wide, capstyle="round", zorder=3,
-        )  # fmt: skip
+            lines,
+            array=part,
+            norm=Normalize(0.0, STRONGEST),
+            cmap=style.colours("load"),
+            linewidths=wide,
+            capstyle="round",
+            zorder=3,
+        )
         axes.add_collection(mapped, autolim=False)
         mapped.set_clip_path(_outline(vectors), transform=axes.transData)
         style.colour_bar(figure, mapped, bar, r"force $f / \langle f \rangle$", extend="max")
@@ -171,7 +176,7 @@ def _draw_cell(axes: Any, vectors: FloatArray) -> None:
 
 def _draw_discs(
     axes: Any, packing: Packing, grains: NDArray[np.integer], position: FloatArray, colour: FloatArray, line: str, scale: float
-) -> None:  # fmt: skip
+) -> None:
     """Grains and their images around the cell; ``colour`` (N, 4) of all grains, ``line`` of their edges."""
     from matplotlib.collections import EllipseCollection
 
@@ -191,9 +196,17 @@ def _draw_discs(
 
     def discs(rgba: FloatArray, edge: str, order: int) -> Any:
         return EllipseCollection(
-            size, size, np.zeros(len(size)), units="xy", offsets=centre, offset_transform=axes.transData, facecolors=rgba,
-            edgecolors=edge, linewidths=fine, zorder=order,
-        )  # fmt: skip
+            size,
+            size,
+            np.zeros(len(size)),
+            units="xy",
+            offsets=centre,
+            offset_transform=axes.transData,
+            facecolors=rgba,
+            edgecolors=edge,
+            linewidths=fine,
+            zorder=order,
+        )
 
     rgba = np.array(colour[owner])
     pale = rgba.copy()

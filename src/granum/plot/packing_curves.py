@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..array_types import FloatArray
 from ..checks import InputError
 from ..io import Recording
 from ..io.packing import read_packing
@@ -18,9 +18,7 @@ from . import style
 from .look import Look
 from .packing import in_words
 
-FloatArray = NDArray[np.float64]
-
-BINS, MOST = 40, 0.999     # of the forces are shown: the tail is long and thin
+BINS, MOST = 40, 0.999  # of the forces are shown: the tail is long and thin
 FEWEST_IN_TAIL = 10
 
 
@@ -37,9 +35,10 @@ def draw_shear(recording: Recording, look: Look) -> Any:
     figure, (upper, middle, lower) = style.chart("Quasi-static shear", subtitle, panels=3)
     words = r"$-\sigma_{xy}$" if mode != "pure" else r"$(\sigma_{yy} - \sigma_{xx})/2$"
     for axes, name, colour, label in (
-        (upper, "stress", style.ORANGE, words), (middle, "pressure", style.BLUE, "pressure"),
+        (upper, "stress", style.ORANGE, words),
+        (middle, "pressure", style.BLUE, "pressure"),
         (lower, "fabric", style.GREEN, words.replace("\\sigma", "F")),
-    ):  # fmt: skip
+    ):
         values, unit_name = style.scaled(curve[name], unit) if name != "fabric" else (curve[name], "")
         axes.plot(strain, values, color=colour, lw=1.3)
         axes.set_ylabel(f"{label} [{unit_name}]" if unit_name else f"fabric {label}")
@@ -92,9 +91,12 @@ def draw_force_spread(recording: Recording, look: Look) -> Any:
     axes.axvline(1.0, color=style.GREY, lw=0.8, ls=":")
     force, unit = style.scaled(np.array([found.mean_force]), "N")
     axes.set(
-        yscale="log", xlabel=rf"force $f / \langle f \rangle$,  $\langle f \rangle$ = {force[0]:.3g} {unit}", xlim=(0, None),
-        ylabel="probability density", ylim=(0.5 * float(spread.density[some].min()), None),
-    )  # fmt: skip
+        yscale="log",
+        xlabel=rf"force $f / \langle f \rangle$,  $\langle f \rangle$ = {force[0]:.3g} {unit}",
+        xlim=(0, None),
+        ylabel="probability density",
+        ylim=(0.5 * float(spread.density[some].min()), None),
+    )
     axes.legend(frameon=False, fontsize=9)
     return figure
 
@@ -112,9 +114,15 @@ def draw_minimisations(reports: Sequence[MinimiseReport], subtitle: str) -> Any:
             axes.plot(x[-1], y[-1], "o", ms=5, color=line.get_color(), clip_on=False)
     axes.axhline(reports[0].tolerance, color=style.GREY, lw=0.9, ls=(0, (4, 3)), zorder=0)
     axes.annotate(
-        "tolerance", (1, reports[0].tolerance), xycoords=("axes fraction", "data"), xytext=(-3, 2), textcoords="offset points", fontsize=8,
-        color=style.GREY, ha="right",
-    )  # fmt: skip
+        "tolerance",
+        (1, reports[0].tolerance),
+        xycoords=("axes fraction", "data"),
+        xytext=(-3, 2),
+        textcoords="offset points",
+        fontsize=8,
+        color=style.GREY,
+        ha="right",
+    )
     axes.set(yscale="log", xlabel="iteration", ylabel="largest force on a grain [N]", xlim=(0, None))
     axes.legend(frameon=False, fontsize=8.5)
     return figure

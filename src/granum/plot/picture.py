@@ -9,25 +9,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._version import __version__
+from ..array_types import FloatArray
 from ..scene.scene import Scene
 from .outline import Frames, ground_plane, wall_frames, wall_lines
 from .render import Camera, Window, render
 
-FloatArray = NDArray[np.float64]
-
 DPI = 130
-FINER = 2                  # pixels of the image for one of the picture, each way
-BOX = (7.6, 5.2)           # [inch] the image fits into this
+FINER = 2  # pixels of the image for one of the picture, each way
+BOX = (7.6, 5.2)  # [inch] the image fits into this
 LIGHT = (-0.5, 0.55, 1.0)  # right, towards the viewer, up
-VIEW = (-62.0, 20.0)       # azimuth and elevation [degrees]
+VIEW = (-62.0, 20.0)  # azimuth and elevation [degrees]
 COLOURS = {"height": "viridis", "speed": "inferno"}
 
 
 def scene_picture(
-    scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, *, time: float = 0.0, bodies: Frames | None = None,
-    colour: Literal["auto", "height", "speed"] = "auto", azimuth: float | None = None, elevation: float | None = None,
+    scene: Scene,
+    position: FloatArray,
+    radius: FloatArray,
+    velocity: FloatArray,
+    *,
+    time: float = 0.0,
+    bodies: Frames | None = None,
+    colour: Literal["auto", "height", "speed"] = "auto",
+    azimuth: float | None = None,
+    elevation: float | None = None,
     path: str | Path | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """Draw grains (N, 3) [m] at ``time`` [s] and return the figure; with ``path`` it is written as PNG.
 
     Colours show the height [m], or the speed [m/s] while grains or walls move (``auto``); ``bodies`` are the frames of moving walls.
@@ -108,9 +115,14 @@ def _window(view: FloatArray, radius: FloatArray, lines: list[FloatArray], groun
 
 
 def _image(
-    position: FloatArray, radius: FloatArray, values: FloatArray, colours: str, camera: Camera, window: Window,
+    position: FloatArray,
+    radius: FloatArray,
+    values: FloatArray,
+    colours: str,
+    camera: Camera,
+    window: Window,
     ground: tuple[FloatArray, FloatArray] | None,
-) -> tuple[NDArray[np.float32], Any]:  # fmt: skip
+) -> tuple[NDArray[np.float32], Any]:
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
@@ -123,9 +135,7 @@ def _image(
     centre = position - np.median(position, axis=0)
     reach = 1.35 * float(np.quantile(np.linalg.norm(centre[:, :2], axis=1), 0.98)) + 5 * float(np.median(radius))
     reach = max(reach, 0.5 * (window.extent[1] - window.extent[0]))
-    image = render(
-        position, radius, trimmed(norm(values))[:, :3], camera, window, light=light, ground=ground, ground_reach=reach
-    )
+    image = render(position, radius, trimmed(norm(values))[:, :3], camera, window, light=light, ground=ground, ground_reach=reach)
     return image, ScalarMappable(norm, trimmed)
 
 

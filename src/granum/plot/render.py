@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, zoom
 
-FloatArray = NDArray[np.float64]
+from ..array_types import FloatArray
 
 AT_ONCE = 2_000_000  # pixels tried in one go: memory
 GROUND = np.array([0.91, 0.90, 0.88])
 AMBIENT, DIFFUSE, SHINE, GLOSS = 0.58, 0.60, 0.20, 30
 SHADOW = 0.6  # part of the light that is missing in a shadow
-GAPS = 0.5    # and in the deepest gap
+GAPS = 0.5  # and in the deepest gap
 FINEST_SHADOW = 1200  # pixels across the shadow map, at most
 
 
@@ -90,9 +90,14 @@ def splat(centre: FloatArray, radius: FloatArray, window: Window) -> tuple[Float
 
 
 def _splat_some(
-    centre: FloatArray, radius: FloatArray, number: NDArray[np.int64], reach: int, window: Window, depth: FloatArray,
+    centre: FloatArray,
+    radius: FloatArray,
+    number: NDArray[np.int64],
+    reach: int,
+    window: Window,
+    depth: FloatArray,
     owner: NDArray[np.int64],
-) -> None:  # fmt: skip
+) -> None:
     offset = np.arange(-reach, reach + 1)
     column = np.floor((centre[:, 0] - window.left) / window.pixel).astype(np.int64)[:, None] + offset
     row = np.floor((centre[:, 1] - window.bottom) / window.pixel).astype(np.int64)[:, None] + offset
@@ -113,9 +118,16 @@ def _splat_some(
 
 
 def render(
-    position: FloatArray, radius: FloatArray, colour: FloatArray, camera: Camera, window: Window, *, light: FloatArray,
-    ground: tuple[FloatArray, FloatArray] | None = None, ground_reach: float = math.inf,
-) -> NDArray[np.float32]:  # fmt: skip
+    position: FloatArray,
+    radius: FloatArray,
+    colour: FloatArray,
+    camera: Camera,
+    window: Window,
+    *,
+    light: FloatArray,
+    ground: tuple[FloatArray, FloatArray] | None = None,
+    ground_reach: float = math.inf,
+) -> NDArray[np.float32]:
     """(rows, columns, 4) RGBA image, bottom row first, of spheres with ``colour`` (n, 3), and of the plane ``ground`` (point, normal).
 
     The ground fades out at ``ground_reach`` [m] from the middle of the spheres.
@@ -152,9 +164,15 @@ def render(
 
 
 def _draw_ground(
-    image: NDArray[np.float32], depth: FloatArray, grain: NDArray[np.bool_], camera: Camera, window: Window,
-    ground: tuple[FloatArray, FloatArray], middle: FloatArray, reach: float,
-) -> None:  # fmt: skip
+    image: NDArray[np.float32],
+    depth: FloatArray,
+    grain: NDArray[np.bool_],
+    camera: Camera,
+    window: Window,
+    ground: tuple[FloatArray, FloatArray],
+    middle: FloatArray,
+    reach: float,
+) -> None:
     """Colour and fading of the ground where no grain is before it; ``depth`` receives its depth."""
     point, normal = ground
     slope = float(normal @ camera.towards)

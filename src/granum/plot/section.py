@@ -10,17 +10,15 @@ from numpy.typing import NDArray
 
 from ..analysis.drum import Drum
 from ..analysis.snapshot import Snapshot
+from ..array_types import BoolArray, FloatArray
 from ..checks import InputError
 from ..scene.shapes import Box, Cylinder, Mesh, Plane, Shape
 from ..state.rotation import matrix
 from . import style
 from .render import Camera
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-
 AROUND = 1.5  # [mean diameters] of space around the grains
-SIDES = 96    # of the polygon that is drawn for a circle
+SIDES = 96  # of the polygon that is drawn for a circle
 FACES = {"-x": (0, 0), "+x": (0, 1), "-y": (1, 0), "+y": (1, 1), "-z": (2, 0), "+z": (2, 1)}
 
 
@@ -52,9 +50,14 @@ class Section:
         """The snapshot in the axes of the camera: x across, y up, z towards the viewer."""
         turn = self.camera.project
         return replace(
-            s, position=turn(s.position), velocity=turn(s.velocity), point=turn(s.point), normal=turn(s.normal), force=turn(s.force),
+            s,
+            position=turn(s.position),
+            velocity=turn(s.velocity),
+            point=turn(s.point),
+            normal=turn(s.normal),
+            force=turn(s.force),
             gravity=turn(s.gravity[None])[0],
-        )  # fmt: skip
+        )
 
     def walls(self, s: Snapshot, extent: tuple[float, float, float, float]) -> FloatArray:
         """(m, 2, 2) line pieces [m], across and up, where the middle of the slab cuts the walls; planes end at ``extent``."""
@@ -80,9 +83,7 @@ def make_section(s: Snapshot, view: str | None, slab: float | None, usual: float
     ``slab`` is its thickness in mean diameters, none: ``usual``, or all of a drum if ``whole_drum``.
     """
     drum = _drum_of(s) if view is None else None
-    camera, names = _camera(view) if drum is None else (
-        Camera(drum.across, drum.up, np.cross(drum.across, drum.up)), ("across", "up")
-    )  # fmt: skip
+    camera, names = _camera(view) if drum is None else (Camera(drum.across, drum.up, np.cross(drum.across, drum.up)), ("across", "up"))
     depth = camera.project(s.position)[:, 2]
     back, front = float((depth - s.radius).min()), float((depth + s.radius).max())
     if slab is None and not (whole_drum and drum is not None):

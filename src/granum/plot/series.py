@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..analysis.contact_errors import contact_counts, overlap_ratio
 from ..analysis.snapshot import snapshots
+from ..array_types import FloatArray
 from ..checks import InputError
 from ..io import Recording
 from . import style
 from .look import Look
 
-FloatArray = NDArray[np.float64]
-
 LEAST_RESIDUAL = 1e-4  # of the median: what is smaller is not shown
-LEAST_ERROR = 1e-5     # of the largest
+LEAST_ERROR = 1e-5  # of the largest
 
 
 def draw_energy(recording: Recording, look: Look) -> Any:
@@ -46,8 +44,13 @@ def draw_contacts(recording: Recording, look: Look) -> Any:
     figure, (upper, lower) = style.chart("Contacts", _about(recording), panels=2)
     kinds = {"continuous": style.BLUE, "sliding": style.ORANGE, "impacting": style.PINK}
     upper.stackplot(
-        time, *([getattr(c, kind) for c in counts] for kind in kinds), labels=list(kinds), colors=list(kinds.values()), alpha=0.85, lw=0,
-    )  # fmt: skip
+        time,
+        *([getattr(c, kind) for c in counts] for kind in kinds),
+        labels=list(kinds),
+        colors=list(kinds.values()),
+        alpha=0.85,
+        lw=0,
+    )
     upper.set(ylabel="contacts", ylim=(0, None))
     handles, labels = upper.get_legend_handles_labels()
     upper.legend(handles[::-1], labels[::-1], frameon=False, fontsize=8.5, loc="best")

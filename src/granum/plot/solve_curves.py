@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ..array_types import FloatArray
 from . import style
-
-FloatArray = NDArray[np.float64]
 
 FEW = 40  # rows up to which each is marked
 
@@ -22,14 +18,17 @@ def draw_solves(
     width, height = 9.6, 4.6
     figure = style.new_figure(width, height)
     left, right = figure.subplots(
-        1, 2, sharey=True,
+        1,
+        2,
+        sharey=True,
         gridspec_kw={"left": 0.8 / width, "right": 1 - 0.25 / width, "bottom": 0.62 / height, "top": 1 - 0.85 / height, "wspace": 0.08},
-    )  # fmt: skip
+    )
     longest = max((float(curve["seconds"][-1]) for curve in curves.values() if len(curve["seconds"])), default=1.0)
     factor, unit = (1.0, "s") if longest >= 1 else (1e3, "ms")
     for axes, what, scale, label in (
-        (left, "work", 1.0, "work [sweeps of plain PGS]"), (right, "seconds", factor, f"wall time [{unit}]"),
-    ):  # fmt: skip
+        (left, "work", 1.0, "work [sweeps of plain PGS]"),
+        (right, "seconds", factor, f"wall time [{unit}]"),
+    ):
         style.tidy(axes)
         for k, (name, curve) in enumerate(curves.items()):
             shown = curve["residual"] > 0
@@ -43,9 +42,15 @@ def draw_solves(
                 axes.axhline(level, color=style.GREY, lw=0.9, ls=(0, (4, 3)), zorder=0)
                 if axes is left:
                     axes.annotate(
-                        words, (1, level), xycoords=("axes fraction", "data"), xytext=(-3, 2), textcoords="offset points", fontsize=8,
-                        color=style.GREY, ha="right",
-                    )  # fmt: skip
+                        words,
+                        (1, level),
+                        xycoords=("axes fraction", "data"),
+                        xytext=(-3, 2),
+                        textcoords="offset points",
+                        fontsize=8,
+                        color=style.GREY,
+                        ha="right",
+                    )
         axes.set(xscale="log", yscale="log")
         axes.set_xlabel(label, fontsize=9.5)
     left.set_ylabel("residual [m/s]", fontsize=9.5)

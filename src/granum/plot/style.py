@@ -6,20 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._version import __version__
-
-FloatArray = NDArray[np.float64]
+from ..array_types import FloatArray
 
 DPI = 150
 GREY, DARK, FAINT = "0.4", "0.15", "0.88"
 BLUE, ORANGE, GREEN, PINK, SKY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9"
 LINES = (BLUE, ORANGE, GREEN, PINK, SKY, "#e69f00")
 MAPS = {
-    "speed": ("viridis", 0.12, 1.0), "field": ("cividis", 0.0, 1.0), "load": ("YlOrRd", 0.3, 1.0), "rate": ("magma", 0.15, 0.95),
+    "speed": ("viridis", 0.12, 1.0),
+    "field": ("cividis", 0.0, 1.0),
+    "load": ("YlOrRd", 0.3, 1.0),
+    "rate": ("magma", 0.15, 0.95),
     "grains": ("YlGnBu", 0.06, 0.95),
-}  # fmt: skip
+}
 
 PLANE_BOX = (6.6, 5.0)  # [inch] a drawing to scale fits into this
 LEFT, RIGHT, BOTTOM, TOP = 0.72, 1.15, 0.55, 0.72  # [inch] around it
@@ -41,9 +42,12 @@ def chart(title: str, subtitle: str, panels: int = 1, width: float = 7.2, height
     tall = height if panels == 1 else 1.15 + (height - 1.0) * 0.78 * panels
     figure = new_figure(width, tall)
     found = figure.subplots(
-        panels, 1, sharex=True, squeeze=False,
+        panels,
+        1,
+        sharex=True,
+        squeeze=False,
         gridspec_kw={"left": 0.85 / width, "right": 1 - 0.3 / width, "bottom": 0.6 / tall, "top": 1 - 0.8 / tall, "hspace": 0.16},
-    )[:, 0]  # fmt: skip
+    )[:, 0]
     for axes in found:
         tidy(axes)
     head(figure, title, subtitle)
@@ -72,9 +76,7 @@ def drawing(
     legend = None
     if bar:
         high = min(tall, 3.6)
-        legend = figure.add_axes(
-            ((LEFT + wide + 0.16) / width, (BOTTOM + (tall - high) / 2) / height, 0.13 / width, high / height)
-        )
+        legend = figure.add_axes(((LEFT + wide + 0.16) / width, (BOTTOM + (tall - high) / 2) / height, 0.13 / width, high / height))
     head(figure, title, subtitle)
     return figure, axes, legend
 
@@ -126,9 +128,17 @@ def tidy(axes: Any) -> None:
 def note(axes: Any, text: str) -> None:
     """Numbers in the upper right corner."""
     axes.text(
-        0.985, 0.97, text, transform=axes.transAxes, ha="right", va="top", fontsize=9, color=DARK, linespacing=1.4,
+        0.985,
+        0.97,
+        text,
+        transform=axes.transAxes,
+        ha="right",
+        va="top",
+        fontsize=9,
+        color=DARK,
+        linespacing=1.4,
         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 2},
-    )  # fmt: skip
+    )
 
 
 def length_unit(size: float) -> tuple[float, str]:

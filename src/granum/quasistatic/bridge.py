@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._jit import FloatArray
+from ..array_types import FloatArray
 from ..checks import InputError, finite_positive
 from ..contact import HertzContact, Law, LinearContact, Material
 from ..scene.cell import Cell
@@ -21,7 +21,7 @@ PRESSED = 0.01  # [d] overlap at which the stiffness sets the time step of a sce
 
 def packing_scene(
     packing: Packing, material: Material = GRAIN, *, law: Law | None = None, gravity: float | None = None, name: str = "packing"
-) -> Scene:  # fmt: skip
+) -> Scene:
     """The grains of a packing as spheres of ``material`` at rest; those of a 2D packing lie in the plane z = 0.
 
     Without a ``law`` a packing with Hooke's law keeps it (equal springs for all pairs), so that its forces stay in balance; others take
@@ -43,9 +43,10 @@ def packing_scene(
     lowest = float((still.grains[0].place()[0][:, dim - 1] - packing.radius).min())
     floor = Plane(material=material.name, point=_vector(lowest * up), normal=_vector(up))
     return still.changed(
-        gravity=Gravity(acceleration=_vector(-strength * up)), walls=(floor,),
+        gravity=Gravity(acceleration=_vector(-strength * up)),
+        walls=(floor,),
         cell=Cell(vectors=packing.cell.vectors[: dim - 1, : dim - 1]),
-    )  # fmt: skip
+    )
 
 
 def still_scene(packing: Packing, material: Material = GRAIN, law: Law | None = None, name: str = "packing") -> Scene:
@@ -53,10 +54,14 @@ def still_scene(packing: Packing, material: Material = GRAIN, law: Law | None = 
     if law is None:
         law = LinearContact(stiffness=packing.law.stiffness) if packing.law.alpha == 2 else HertzContact()
     return Scene(
-        name=name, materials=(material,), law=law, gravity=Gravity(acceleration=(0.0, 0.0, 0.0)), cell=packing.cell,
+        name=name,
+        materials=(material,),
+        law=law,
+        gravity=Gravity(acceleration=(0.0, 0.0, 0.0)),
+        cell=packing.cell,
         grains=(Grains(material=material.name, position=in_space(packing), diameter=2 * packing.radius),),
         parameters={"count": packing.count, "dim": packing.dim, "phi": packing.phi, "law": packing.law.model_dump()},
-    )  # fmt: skip
+    )
 
 
 def in_space(packing: Packing) -> FloatArray:

@@ -10,11 +10,12 @@ from typing import Protocol
 
 import numpy as np
 
-from .._jit import FloatArray, kernel
+from .._jit import kernel
+from ..array_types import FloatArray
 from ..checks import InputError, RunError
 
 WATCH_EVERY = 0.2  # [s] between two looks of a watcher
-PATIENCE = 3000    # iterations without a smaller residual, after which energies that differ by rounding only end it
+PATIENCE = 3000  # iterations without a smaller residual, after which energies that differ by rounding only end it
 
 
 class Energy(Protocol):
@@ -37,16 +38,16 @@ class MinimiseReport:
 
     method: str
     iterations: int
-    evaluations: int        # of energy and gradient
+    evaluations: int  # of energy and gradient
     factorisations: int
-    lists: int              # pair lists made
-    energy: float           # [J]
-    residual: float         # largest force on a grain, by component [N]
-    tolerance: float        # [N]
+    lists: int  # pair lists made
+    energy: float  # [J]
+    residual: float  # largest force on a grain, by component [N]
+    tolerance: float  # [N]
     converged: bool
     reason: str
-    seconds: float          # of wall time
-    history: FloatArray     # (iterations + 1,) residual [N]
+    seconds: float  # of wall time
+    history: FloatArray  # (iterations + 1,) residual [N]
 
     def __str__(self) -> str:
         return (
@@ -58,9 +59,7 @@ class MinimiseReport:
 class Course:
     """Where a minimisation is: x (N, d) [m], E [J], g (N, d) [N]. A minimiser moves it and asks :attr:`going` before every iteration."""
 
-    def __init__(
-        self, energy: Energy, method: str, tolerance: float, limit: int, watch: Callable[[Course], None] | None = None
-    ) -> None:
+    def __init__(self, energy: Energy, method: str, tolerance: float, limit: int, watch: Callable[[Course], None] | None = None) -> None:
         if not tolerance > 0:
             raise InputError(f"tolerance must be above 0 N (got {tolerance!r}).")
         self.energy, self.method, self.tolerance, self.limit = energy, method, tolerance, limit
@@ -122,10 +121,19 @@ class Course:
         converged = self.residual <= self.tolerance
         reason = "converged" if converged else self.stalled or f"limit of {self.limit} iterations"
         return MinimiseReport(
-            self.method, self.iterations, self.energy.evaluations - self._before[0], self.factorisations,
-            self.energy.lists - self._before[1], self.E, self.residual, self.tolerance, converged, reason,
-            time.perf_counter() - self._clock, np.array(self._history),
-        )  # fmt: skip
+            self.method,
+            self.iterations,
+            self.energy.evaluations - self._before[0],
+            self.factorisations,
+            self.energy.lists - self._before[1],
+            self.E,
+            self.residual,
+            self.tolerance,
+            converged,
+            reason,
+            time.perf_counter() - self._clock,
+            np.array(self._history),
+        )
 
 
 @kernel

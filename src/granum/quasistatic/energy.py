@@ -7,28 +7,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, kernel
+from .._jit import kernel
 from ..arithmetic import length, mean, total
 from ..arithmetic.elementary import power
+from ..array_types import FloatArray, IntArray
 from ..checks import InputError
 from .course import Course
 from .neighbours import Pairs, farthest, find_pairs
 from .packing import Packing
 
-WIDE, NARROW = 0.3, 0.02   # skins of the pair list, in mean radii: of grains that move, and of grains near rest
+WIDE, NARROW = 0.3, 0.02  # skins of the pair list, in mean radii: of grains that move, and of grains near rest
 EPS = 2.2e-16
-CALM = 30                  # evaluations with one wide list, after which a narrow one is tried
+CALM = 30  # evaluations with one wide list, after which a narrow one is tried
 
 
 class Touching(NamedTuple):
     """C contacts of a packing: grain a meets the image of grain b."""
 
-    a: IntArray         # (C,)
-    b: IntArray         # (C,)
+    a: IntArray  # (C,)
+    b: IntArray  # (C,)
     normal: FloatArray  # (C, d) unit, from a towards b
     overlap: FloatArray  # (C,) [m]
     distance: FloatArray  # (C,) of the centres [m]
-    force: FloatArray   # (C,) [N], repulsive
+    force: FloatArray  # (C,) [N], repulsive
 
 
 class PackingEnergy:
@@ -88,9 +89,7 @@ class PackingEnergy:
         overlap = self.radius[a] + self.radius[b] - distance
         hit = overlap > 0
         overlap, distance = overlap[hit], distance[hit]
-        return Touching(
-            a[hit], b[hit], branch[hit] / np.maximum(distance, 1e-300)[:, None], overlap, distance, self.law.force(overlap)
-        )
+        return Touching(a[hit], b[hit], branch[hit] / np.maximum(distance, 1e-300)[:, None], overlap, distance, self.law.force(overlap))
 
     def _follow(self, x: FloatArray) -> None:
         """Make the pair list hold at x."""
@@ -133,9 +132,16 @@ def coincident(energy: PackingEnergy) -> None:
 
 @kernel
 def _evaluate(
-    x: FloatArray, radius: FloatArray, a: IntArray, b: IntArray, image: IntArray, shift: FloatArray, k: float, alpha: float,
+    x: FloatArray,
+    radius: FloatArray,
+    a: IntArray,
+    b: IntArray,
+    image: IntArray,
+    shift: FloatArray,
+    k: float,
+    alpha: float,
     gradient: FloatArray,
-) -> tuple[float, float]:  # fmt: skip
+) -> tuple[float, float]:
     """Energy [J] and sum of all forces [N]."""
     gradient[:] = 0.0
     stored, pushes, three = 0.0, 0.0, x.shape[1] == 3
@@ -168,9 +174,17 @@ def _evaluate(
 
 @kernel
 def _stiffness(
-    x: FloatArray, radius: FloatArray, a: IntArray, b: IntArray, image: IntArray, shift: FloatArray, k: float, alpha: float,
-    width: FloatArray, blocks: FloatArray,
-) -> None:  # fmt: skip
+    x: FloatArray,
+    radius: FloatArray,
+    a: IntArray,
+    b: IntArray,
+    image: IntArray,
+    shift: FloatArray,
+    k: float,
+    alpha: float,
+    width: FloatArray,
+    blocks: FloatArray,
+) -> None:
     three, rise = x.shape[1] == 3, alpha - 1.0
     for p in range(len(a)):
         i, j, m = a[p], b[p], image[p]

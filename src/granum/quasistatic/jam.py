@@ -25,18 +25,18 @@ from .packing import BIDISPERSE, Packing, random_packing
 
 Route = Literal["decompress", "compress"]
 ROUTES = ("decompress", "compress")
-FINEST, COARSEST = 1e-11, 0.1   # accuracies that can be asked for: overlaps near the first are a few hundred roundings
-ABOVE = {2: 0.85, 3: 0.66}      # packing fractions where the search from above begins,
-STEP_UP = 0.02                  # and its step up if that is unjammed
-BELOW = {2: 0.80, 3: 0.58}      # where the search from below begins,
-SMALLER = 0.97                  # times the radii if that is jammed,
-INCREMENT = 4e-3                # and its first step
-BALANCE = 1e-4                  # of the mean contact force: residual of the packings on the way,
-LAST_BALANCE = 1e-6             # and of the last one
-SHRINK = (0.1, 0.4)             # least and largest part of the distance to phi_cr that a step from above leaves
-UNJAMMED = 1e-3                 # of the forces of a packing that is jammed by the accuracy: what is left in an unjammed one
-FALL = 0.03                     # by how much the tolerance falls while it is open whether the packing is jammed
-ASIDE = 1e-2                    # mean diameters by which grains leave a saddle
+FINEST, COARSEST = 1e-11, 0.1  # accuracies that can be asked for: overlaps near the first are a few hundred roundings
+ABOVE = {2: 0.85, 3: 0.66}  # packing fractions where the search from above begins,
+STEP_UP = 0.02  # and its step up if that is unjammed
+BELOW = {2: 0.80, 3: 0.58}  # where the search from below begins,
+SMALLER = 0.97  # times the radii if that is jammed,
+INCREMENT = 4e-3  # and its first step
+BALANCE = 1e-4  # of the mean contact force: residual of the packings on the way,
+LAST_BALANCE = 1e-6  # and of the last one
+SHRINK = (0.1, 0.4)  # least and largest part of the distance to phi_cr that a step from above leaves
+UNJAMMED = 1e-3  # of the forces of a packing that is jammed by the accuracy: what is left in an unjammed one
+FALL = 0.03  # by how much the tolerance falls while it is open whether the packing is jammed
+ASIDE = 1e-2  # mean diameters by which grains leave a saddle
 MOST_STEPS = 200
 
 
@@ -46,10 +46,10 @@ class JamStep:
 
     phi: float
     pressure: float  # [N/m^(d-1)]
-    energy: float    # [J]
+    energy: float  # [J]
     z: float
     jammed: bool
-    phi_cr: float    # as known by then; NaN before
+    phi_cr: float  # as known by then; NaN before
     iterations: int
 
 
@@ -93,17 +93,26 @@ Watch = Callable[[Course, "list[JamStep]"], None]
 
 
 def jam(
-    count: int = 1024, *, dim: int = 2, sizes: Sizes = BIDISPERSE, law: PowerLaw = HOOKE, seed: int = 0, accuracy: float = 1e-6,
-    route: Route = "decompress", method: str = "auto", watch: Watch | None = None,
-) -> Jammed:  # fmt: skip
+    count: int = 1024,
+    *,
+    dim: int = 2,
+    sizes: Sizes = BIDISPERSE,
+    law: PowerLaw = HOOKE,
+    seed: int = 0,
+    accuracy: float = 1e-6,
+    route: Route = "decompress",
+    method: str = "auto",
+    watch: Watch | None = None,
+) -> Jammed:
     """Find phi_cr of ``count`` random grains, to ``accuracy``.
 
     Every seed has a phi_cr of its own, and every route finds another one: they spread by some 1e-3 for a thousand grains.
     """
     check_accuracy(accuracy)
     known_name("route", route, ROUTES)
-    start = random_packing(count, (ABOVE if route == "decompress" else BELOW)[dim if dim in ABOVE else 2], dim=dim, sizes=sizes, law=law,
-                           seed=seed)  # fmt: skip
+    start = random_packing(
+        count, (ABOVE if route == "decompress" else BELOW)[dim if dim in ABOVE else 2], dim=dim, sizes=sizes, law=law, seed=seed
+    )
     search = _Search(accuracy, method, watch)
     return search.from_above(start) if route == "decompress" else search.from_below(start)
 

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import FloatArray
+from ..array_types import FloatArray
 from .course import Course, dot, largest
 
-DECREASE = 1e-4     # c1: part of the first slope that the energy must fall by
+DECREASE = 1e-4  # c1: part of the first slope that the energy must fall by
 MOST_TRIALS = 25
-PROBE = 1e-7        # of the packing's size: a motion that finds a curvature
+PROBE = 1e-7  # of the packing's size: a motion that finds a curvature
 
 
 class Step(NamedTuple):

@@ -11,29 +11,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._jit import BoolArray, FloatArray, IntArray, kernel
+from .._jit import kernel
 from ..arithmetic import length, mean, total
+from ..array_types import BoolArray, FloatArray, IntArray
 from ..checks import InputError
 from .energy import PackingEnergy, Touching
 from .packing import Packing, ball_volume
 from .rigidity import add_up, holds
 
 EPS = float(np.finfo(float).eps)
-LEAST = 4.0         # roundings of a position: a smaller overlap may be none
-FAINT = 1e-3        # of the mean contact force: a grain with nothing stronger may be a rattler that is still pushed aside,
-UNBALANCED = 0.5    # which it is if more than this part of its largest contact force is left over
-BALANCED = 1e-6     # |net forces| / |contact forces|: below, no further look is needed
-VAGUE = 100.0       # roundings of a position: a packing with a smaller mean overlap may be unjammed as well
-TOLERANCE = 1e-6    # of the mean contact force: see `Measured.tolerance`
+LEAST = 4.0  # roundings of a position: a smaller overlap may be none
+FAINT = 1e-3  # of the mean contact force: a grain with nothing stronger may be a rattler that is still pushed aside,
+UNBALANCED = 0.5  # which it is if more than this part of its largest contact force is left over
+BALANCED = 1e-6  # |net forces| / |contact forces|: below, no further look is needed
+VAGUE = 100.0  # roundings of a position: a packing with a smaller mean overlap may be unjammed as well
+TOLERANCE = 1e-6  # of the mean contact force: see `Measured.tolerance`
 
 
 class Network(NamedTuple):
     """The contacts of a packing, and the part of it that holds: the backbone."""
 
     touching: Touching
-    net: FloatArray         # (N, d) force on each grain [N], zero in balance
-    rattlers: BoolArray     # (N,) grains that nothing holds
-    held: BoolArray         # (C,) contacts of two grains of the backbone
+    net: FloatArray  # (N, d) force on each grain [N], zero in balance
+    rattlers: BoolArray  # (N,) grains that nothing holds
+    held: BoolArray  # (C,) contacts of two grains of the backbone
 
     @property
     def backbone(self) -> Touching:
@@ -62,21 +63,21 @@ class Network(NamedTuple):
 class Measured:
     """Observables of a packing. Contacts of rattlers, which at rest have none that push, are left out of all but ``touching``."""
 
-    phi: float              # packing fraction [-]
-    energy: float           # [J]
-    pressure: float         # trace of the stress over d [N/m^(d-1)]
-    stress: FloatArray      # (d, d) [N/m^(d-1)], positive where it is compressed (EM (10))
-    fabric: FloatArray      # (d, d) [-], volumes of both grains of every contact (EM (2))
-    coordination: float     # z [-]: contacts of a grain of the backbone; 0 without one
-    contacts: int           # |C_3|
-    touching: int           # contacts with those of rattlers
-    rattlers: BoolArray     # (N,) fewer than d + 1 contacts, not counting those with rattlers
-    forces: FloatArray      # (|C_3|,) [N]
-    overlap: float          # largest [m]
-    mean_overlap: float     # of the mean diameter [-]
-    residual: float         # largest component of a net force on a grain [N]
-    rounding: float         # [N] that 8 roundings of a position make at the stiffest contact: forces are not known better
-    jammed: bool            # see `is_jammed`
+    phi: float  # packing fraction [-]
+    energy: float  # [J]
+    pressure: float  # trace of the stress over d [N/m^(d-1)]
+    stress: FloatArray  # (d, d) [N/m^(d-1)], positive where it is compressed (EM (10))
+    fabric: FloatArray  # (d, d) [-], volumes of both grains of every contact (EM (2))
+    coordination: float  # z [-]: contacts of a grain of the backbone; 0 without one
+    contacts: int  # |C_3|
+    touching: int  # contacts with those of rattlers
+    rattlers: BoolArray  # (N,) fewer than d + 1 contacts, not counting those with rattlers
+    forces: FloatArray  # (|C_3|,) [N]
+    overlap: float  # largest [m]
+    mean_overlap: float  # of the mean diameter [-]
+    residual: float  # largest component of a net force on a grain [N]
+    rounding: float  # [N] that 8 roundings of a position make at the stiffest contact: forces are not known better
+    jammed: bool  # see `is_jammed`
 
     @property
     def rattler_count(self) -> int:
@@ -125,9 +126,9 @@ class Parts(NamedTuple):
 class ForceHistogram(NamedTuple):
     """P(f / <f>): how the contact forces are spread."""
 
-    edges: FloatArray    # (bins + 1,) f / <f>
+    edges: FloatArray  # (bins + 1,) f / <f>
     density: FloatArray  # (bins,) integrates to the part of the contacts inside of the edges
-    counts: IntArray     # (bins,)
+    counts: IntArray  # (bins,)
 
 
 def parts(tensor: FloatArray) -> Parts:
@@ -269,4 +270,3 @@ def _remove(a: IntArray, b: IntArray, firm: BoolArray, least: int, gone: BoolArr
                 gone[j] = True
                 queue[waiting] = j
                 waiting += 1
-

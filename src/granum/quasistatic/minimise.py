@@ -12,8 +12,8 @@ from .minimisers import FIRE, LBFGS, Auto, ConjugateGradients, Newton
 from .packing import Packing
 from .precondition import Adjacency, ContactStiffness, Identity, Preconditioner
 
-TOLERANCE = 1e-10   # of the force scale k d^(alpha - 1): largest force left on a grain
-LIMIT = 100_000     # iterations
+TOLERANCE = 1e-10  # of the force scale k d^(alpha - 1): largest force left on a grain
+LIMIT = 100_000  # iterations
 
 
 class Minimiser(Protocol):
@@ -24,12 +24,19 @@ class Minimiser(Protocol):
 
 AUTO = "auto"
 PRECONDITIONERS: dict[str, Callable[[], Preconditioner]] = {
-    "none": Identity, "adjacency": Adjacency, "exponential": lambda: Adjacency(decay=3.0), "contacts": ContactStiffness,
-}  # fmt: skip
+    "none": Identity,
+    "adjacency": Adjacency,
+    "exponential": lambda: Adjacency(decay=3.0),
+    "contacts": ContactStiffness,
+}
 METHODS: dict[str, Callable[[Preconditioner], Minimiser]] = {
-    "lbfgs": LBFGS, "cg": ConjugateGradients, "fr-cg": lambda p: ConjugateGradients(p, fletcher_reeves=True), "fire": FIRE,
-    "newton": Newton, AUTO: Auto,
-}  # fmt: skip
+    "lbfgs": LBFGS,
+    "cg": ConjugateGradients,
+    "fr-cg": lambda p: ConjugateGradients(p, fletcher_reeves=True),
+    "fire": FIRE,
+    "newton": Newton,
+    AUTO: Auto,
+}
 
 
 class Relaxed(NamedTuple):
@@ -40,9 +47,14 @@ class Relaxed(NamedTuple):
 
 
 def minimise(
-    packing: Packing, method: str = AUTO, preconditioner: str | None = None, *, tolerance: float | None = None, limit: int = LIMIT,
+    packing: Packing,
+    method: str = AUTO,
+    preconditioner: str | None = None,
+    *,
+    tolerance: float | None = None,
+    limit: int = LIMIT,
     watch: Callable[[Course], None] | None = None,
-) -> Relaxed:  # fmt: skip
+) -> Relaxed:
     """Move the grains to a minimum of their energy.
 
     ``tolerance`` [N] is the largest force component that may be left on a grain; none: 1e-10 of the force scale. ``limit`` is the most

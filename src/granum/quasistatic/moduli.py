@@ -21,16 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FloatArray
+from ..array_types import FloatArray
 from ..checks import InputError, finite_positive
 from .measure import Network, is_jammed, measure, network
 from .minimise import AUTO, minimise
 from .packing import Packing
 from .rigidity import Stiffness, add_up
 
-AT_REST = 1e-4      # of the energy: what balance would still release of a packing that can be linearised
-UNBALANCED = 1e-8   # of the forces that a strain makes: what may be left of them in balance
-SOLVED = 1e-6       # relative residual of the linear systems; above, an eigenvalue is lost in rounding
+AT_REST = 1e-4  # of the energy: what balance would still release of a packing that can be linearised
+UNBALANCED = 1e-8  # of the forces that a strain makes: what may be left of them in balance
+SOLVED = 1e-6  # relative residual of the linear systems; above, an eigenvalue is lost in rounding
 REFINEMENTS = 5
 
 
@@ -42,16 +42,16 @@ class MarginalError(InputError):
 class Moduli:
     """Of a packing [N/m^(d-1)]. Pairs of axes are xy in 2D, and xy, xz, yz in 3D."""
 
-    stiffness: FloatArray       # C (d, d, d, d): -dsigma_ij / dA_kl
-    bulk: float                 # B = phi dp/dphi = -V dp/dV where the cell shrinks
-    bulk_grown: float           # phi dp/dphi where the radii grow in a fixed cell: B + (alpha - d)/d p
-    shear: float                # G, the mean over all directions
-    shear_simple: FloatArray    # (pairs,) -dsigma_12/dgamma with x moved by gamma y (EM (13))
-    shear_pure: FloatArray      # (pairs,) -d(sigma_11 - sigma_22)/dgamma / 4 with x stretched, y shortened by gamma
-    shear_affine: float         # G if all grains moved with the strain [N/m^(d-1)]
+    stiffness: FloatArray  # C (d, d, d, d): -dsigma_ij / dA_kl
+    bulk: float  # B = phi dp/dphi = -V dp/dV where the cell shrinks
+    bulk_grown: float  # phi dp/dphi where the radii grow in a fixed cell: B + (alpha - d)/d p
+    shear: float  # G, the mean over all directions
+    shear_simple: FloatArray  # (pairs,) -dsigma_12/dgamma with x moved by gamma y (EM (13))
+    shear_pure: FloatArray  # (pairs,) -d(sigma_11 - sigma_22)/dgamma / 4 with x stretched, y shortened by gamma
+    shear_affine: float  # G if all grains moved with the strain [N/m^(d-1)]
     bulk_affine: float
     pressure: float
-    residual: float             # relative, of the linear systems; 0 where strains were measured
+    residual: float  # relative, of the linear systems; 0 where strains were measured
 
     def numbers(self) -> dict[str, Any]:
         """For a JSON file."""
@@ -176,10 +176,17 @@ def _moduli(stiffness: FloatArray, affine: FloatArray, stress: FloatArray, packi
     simple = [stiffness[i, j, i, j] + (stress[i, i] - stress[j, j]) / 2 for i, j in pairs]
     pure = [(stiffness[i, i, i, i] - stiffness[i, i, j, j] - stiffness[j, j, i, i] + stiffness[j, j, j, j]) / 4 for i, j in pairs]
     return Moduli(
-        stiffness=stiffness, bulk=bulk, bulk_grown=bulk + (packing.law.alpha - dim) / dim * pressure, shear=shear,
-        shear_simple=np.array(simple), shear_pure=np.array(pure), shear_affine=shear_affine, bulk_affine=bulk_affine,
-        pressure=pressure, residual=residual,
-    )  # fmt: skip
+        stiffness=stiffness,
+        bulk=bulk,
+        bulk_grown=bulk + (packing.law.alpha - dim) / dim * pressure,
+        shear=shear,
+        shear_simple=np.array(simple),
+        shear_pure=np.array(pure),
+        shear_affine=shear_affine,
+        bulk_affine=bulk_affine,
+        pressure=pressure,
+        residual=residual,
+    )
 
 
 def _isotropic(stiffness: FloatArray) -> tuple[float, float]:

@@ -10,18 +10,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, LongArray, kernel
+from .._jit import kernel
 from ..arithmetic import power, product
+from ..array_types import FloatArray, IntArray, LongArray
 from ..scene.cell import Cell
 
 
 class Pairs(NamedTuple):
     """P pairs, by a; grain a meets grain b where b is shifted by ``shift[image]``."""
 
-    a: IntArray          # (P,)
-    b: IntArray          # (P,), not below a
-    image: IntArray      # (P,) row of steps
-    steps: LongArray     # (I, d) cell vectors between b and its image
+    a: IntArray  # (P,)
+    b: IntArray  # (P,), not below a
+    image: IntArray  # (P,) row of steps
+    steps: LongArray  # (I, d) cell vectors between b and its image
 
     def shift(self, cell: Cell) -> FloatArray:
         """(I, d) [m] of every image in ``cell``."""
@@ -51,9 +52,7 @@ def find_pairs(cell: Cell, position: FloatArray, reach: FloatArray) -> Pairs:
     room = count * (8 if dim == 2 else 16) + 16
     while True:
         a, b, image = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32)
-        found = _search(
-            position, reach, product(steps, cell.vectors), home3, own3, grid3, across3, most3, first, filed, a, b, image
-        )
+        found = _search(position, reach, product(steps, cell.vectors), home3, own3, grid3, across3, most3, first, filed, a, b, image)
         if found <= room:
             return Pairs(a[:found], b[:found], image[:found], steps)
         room = found
@@ -61,9 +60,20 @@ def find_pairs(cell: Cell, position: FloatArray, reach: FloatArray) -> Pairs:
 
 @kernel
 def _search(
-    x: FloatArray, reach: FloatArray, shift: FloatArray, home: LongArray, own: LongArray, grid: LongArray, across: LongArray,
-    most: LongArray, first: LongArray, filed: IntArray, a: IntArray, b: IntArray, image: IntArray,
-) -> int:  # fmt: skip
+    x: FloatArray,
+    reach: FloatArray,
+    shift: FloatArray,
+    home: LongArray,
+    own: LongArray,
+    grid: LongArray,
+    across: LongArray,
+    most: LongArray,
+    first: LongArray,
+    filed: IntArray,
+    a: IntArray,
+    b: IntArray,
+    image: IntArray,
+) -> int:
     """Fill a, b and image as far as there is room; returns how many pairs there are."""
     found, three = 0, x.shape[1] == 3
     for i in range(len(x)):

@@ -74,9 +74,16 @@ class Packed:
 
 
 def pack(
-    distribution: Sizes | float | tuple[float, ...], phi: float, *, count: int | None = None, region: tuple[float, ...] | None = None,
-    dim: int = 3, seed: int = 0, law: PowerLaw = SPRING, watch: Callable[[Course], None] | None = None,
-) -> Packed:  # fmt: skip
+    distribution: Sizes | float | tuple[float, ...],
+    phi: float,
+    *,
+    count: int | None = None,
+    region: tuple[float, ...] | None = None,
+    dim: int = 3,
+    seed: int = 0,
+    law: PowerLaw = SPRING,
+    watch: Callable[[Course], None] | None = None,
+) -> Packed:
     """Grains whose diameters [m] follow ``distribution``, at the packing fraction ``phi`` in a periodic cell, from a random start.
 
     ``count`` grains (none: 1000) in a cube (dim 2: square), or as many as a ``region``, the lengths of a cell [m], holds. The diameters are

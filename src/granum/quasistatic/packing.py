@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._jit import FloatArray, LongArray
 from ..arithmetic import arctan2, mean, octave, power, product, total
+from ..array_types import FloatArray, LongArray
 from ..checks import InputError, finite_positive
 from ..contact.power import HOOKE, PowerLaw
 from ..memory import check_grains
@@ -29,7 +29,7 @@ class Packing:
 
     cell: Cell
     position: FloatArray  # (N, d) [m]
-    radius: FloatArray    # (N,) [m]
+    radius: FloatArray  # (N,) [m]
     law: PowerLaw = HOOKE
 
     def __post_init__(self) -> None:

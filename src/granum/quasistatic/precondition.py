@@ -9,24 +9,25 @@ from typing import Protocol
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, kernel
+from .._jit import kernel
 from ..arithmetic import dot as inner
 from ..arithmetic import exp, length, mean, power, product, sin
 from ..arithmetic import total as sum_up
+from ..array_types import FloatArray, IntArray
 from ..checks import RunError
+from ..linalg.cholesky import Factor, Plan
 from .blocks import diagonal_blocks
-from .cholesky import Factor, Plan
 from .course import Course, dot
 from .energy import of_packing
 from .neighbours import farthest, find_pairs
 
-CUTOFF = 2.2            # of the largest radius: how far neighbours of EM (20) reach
-STABILISER = 0.1        # C_stab
-PROBE = 1e-3            # M of EM (22), in cutoffs
-MOVED = 0.25            # of the cutoff: a grain that has gone so far makes a new matrix
-MOST_DIRECT = 20_000     # grains in 3D whose matrix is factorised; factors of more are too dense
-CG_PART = 1e-4          # of the right side, left by conjugate gradients
-LEAST_WIDTH = 10.0      # of the averaged overlaps, in residuals over the mean stiffness
+CUTOFF = 2.2  # of the largest radius: how far neighbours of EM (20) reach
+STABILISER = 0.1  # C_stab
+PROBE = 1e-3  # M of EM (22), in cutoffs
+MOVED = 0.25  # of the cutoff: a grain that has gone so far makes a new matrix
+MOST_DIRECT = 20_000  # grains in 3D whose matrix is factorised; factors of more are too dense
+CG_PART = 1e-4  # of the right side, left by conjugate gradients
+LEAST_WIDTH = 10.0  # of the averaged overlaps, in residuals over the mean stiffness
 EVERY = {2: 12, 3: 30}  # iterations with one factorisation, by dimension: in 3D factors are dear
 SHIFTS = (1e-7, 1e-5, 1e-3, 1e-1, 1e1, 1e3, 1e6)  # of the mean stiffness, tried one after the other; in 3D from the second on
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, kernel
+from .._jit import kernel
 from ..arithmetic import dot, length, mean, power, total, totals
+from ..array_types import FloatArray, IntArray
+from ..linalg.cholesky import Factor, Plan
 from .blocks import diagonal_blocks, multiply
-from .cholesky import Factor, Plan
 from .neighbours import find_pairs
 from .packing import Packing
 
-NEAR = 0.02         # mean radii: gaps that may close
-SHIFT = 1e-11       # of the mean stiffness, for grains that nothing holds
-SETTLED = 1e-4      # of the energy: less that a step would release is none
-GONE = 1e-8         # of the first energy: less is none
+NEAR = 0.02  # mean radii: gaps that may close
+SHIFT = 1e-11  # of the mean stiffness, for grains that nothing holds
+SETTLED = 1e-4  # of the energy: less that a step would release is none
+GONE = 1e-8  # of the first energy: less is none
 MOST_STEPS = 60
 
 

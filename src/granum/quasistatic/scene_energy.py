@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, kernel
+from .._jit import kernel
 from ..arithmetic import length, mean, power
 from ..arithmetic.elementary import power as raised
+from ..array_types import FloatArray, IntArray
 from ..checks import InputError, RunError
 from ..detection.detector import Detector
 from ..detection.images import period_of
@@ -21,7 +22,7 @@ from ..state.contacts import Contacts
 
 EPS = 2.2e-16
 LIGHTEST = 1e-8  # of a mean grain's weight: the default tolerance
-AWAY = 100.0     # of the largest coordinate of the start: a grain so far away has nothing to land on
+AWAY = 100.0  # of the largest coordinate of the start: a grain so far away has nothing to land on
 
 
 class SceneEnergy:
@@ -109,9 +110,17 @@ class SceneEnergy:
 
 @kernel
 def _evaluate(
-    x: FloatArray, gravity: FloatArray, inverse_mass: FloatArray, a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray,
-    stiffness: FloatArray, alpha: float, gradient: FloatArray,
-) -> tuple[float, float]:  # fmt: skip
+    x: FloatArray,
+    gravity: FloatArray,
+    inverse_mass: FloatArray,
+    a: IntArray,
+    b: IntArray,
+    normal: FloatArray,
+    overlap: FloatArray,
+    stiffness: FloatArray,
+    alpha: float,
+    gradient: FloatArray,
+) -> tuple[float, float]:
     """Energy [J], and sum of all forces and weights [N]."""
     total, pushes = 0.0, 0.0
     for i in range(len(x)):

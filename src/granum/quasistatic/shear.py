@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._jit import FloatArray
 from ..arithmetic import inverse, product
+from ..array_types import FloatArray
 from ..checks import InputError, finite_positive, known_name
 from ..scene.cell import pure_shear, simple_shear
 from .course import Course, MinimiseReport
@@ -25,16 +25,23 @@ MOST_STEPS = 1_000_000
 class ShearStep:
     """The packing in balance at a strain."""
 
-    strain: float               # total [-]
+    strain: float  # total [-]
     packing: Packing
     measured: Measured
     report: MinimiseReport
 
 
 def shear(
-    packing: Packing, strain: float, step: float, mode: str = "simple", *, method: str = AUTO, preconditioner: str | None = None,
-    tolerance: float | None = None, watch: Callable[[Course], None] | None = None,
-) -> Iterator[ShearStep]:  # fmt: skip
+    packing: Packing,
+    strain: float,
+    step: float,
+    mode: str = "simple",
+    *,
+    method: str = AUTO,
+    preconditioner: str | None = None,
+    tolerance: float | None = None,
+    watch: Callable[[Course], None] | None = None,
+) -> Iterator[ShearStep]:
     """Strain a packing in steps of ``step`` up to ``strain``: one result after each step, the last one exactly at ``strain``.
 
     ``simple``: x moves by strain times y (EM (13)), the stress -sigma_xy grows; the cell leans and is set upright again, so strains
@@ -65,9 +72,15 @@ def strains(strain: float, step: float) -> FloatArray:
 
 
 def _shear(
-    packing: Packing, strain: float, step: float, gradient: Callable[[int, float], FloatArray], method: str, preconditioner: str | None,
-    tolerance: float | None, watch: Callable[[Course], None] | None,
-) -> Iterator[ShearStep]:  # fmt: skip
+    packing: Packing,
+    strain: float,
+    step: float,
+    gradient: Callable[[int, float], FloatArray],
+    method: str,
+    preconditioner: str | None,
+    tolerance: float | None,
+    watch: Callable[[Course], None] | None,
+) -> Iterator[ShearStep]:
     before, known = np.eye(packing.dim), measure(packing)
     for end in strains(strain, step):
         after = gradient(packing.dim, float(end))

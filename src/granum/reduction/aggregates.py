@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, LongArray, device, kernel
+from .._jit import device, kernel
 from ..arithmetic import cos, dot, length, product, sin, solve, times, total
+from ..array_types import FloatArray, IntArray, LongArray
 from ..checks import InputError
 from ..detection.walls import WallTable, surface_velocity
 from ..parallel import LIGHT, Team
@@ -25,9 +26,16 @@ CHUNK = 1024  # grains whose energies are summed up in one go
 
 @kernel
 def sum_momenta(
-    member: IntArray, group: IntArray, first: int, position: FloatArray, velocity: FloatArray, inverse_mass: FloatArray,
-    mass: FloatArray, centre: FloatArray, speed: FloatArray,
-) -> None:  # fmt: skip
+    member: IntArray,
+    group: IntArray,
+    first: int,
+    position: FloatArray,
+    velocity: FloatArray,
+    inverse_mass: FloatArray,
+    mass: FloatArray,
+    centre: FloatArray,
+    speed: FloatArray,
+) -> None:
     """Add mass, first moment and momentum of the ``member`` grains to those of their ``group``."""
     for n in range(len(member)):
         k, g = first + member[n], group[n]
@@ -40,9 +48,19 @@ def sum_momenta(
 
 @kernel
 def sum_turns(
-    member: IntArray, group: IntArray, first: int, position: FloatArray, velocity: FloatArray, spin: FloatArray, radius: FloatArray,
-    inverse_mass: FloatArray, centre: FloatArray, speed: FloatArray, inertia: FloatArray, momentum: FloatArray,
-) -> None:  # fmt: skip
+    member: IntArray,
+    group: IntArray,
+    first: int,
+    position: FloatArray,
+    velocity: FloatArray,
+    spin: FloatArray,
+    radius: FloatArray,
+    inverse_mass: FloatArray,
+    centre: FloatArray,
+    speed: FloatArray,
+    inertia: FloatArray,
+    momentum: FloatArray,
+) -> None:
     """Add inertia and angular momentum of the ``member`` grains about the centre of their ``group``; spins and own inertia included."""
     for n in range(len(member)):
         k, g = first + member[n], group[n]
@@ -73,11 +91,29 @@ def set_rigid(k, x, y, z, v, w, velocity, spin):
 
 @kernel
 def move_members(
-    thread: int, threads: int, barrier: LongArray,
-    aggregate: IntArray, first: int, h: float, still: FloatArray, centre: FloatArray, shift: FloatArray, turned: FloatArray,
-    speed: FloatArray, turning: FloatArray, new_turning: FloatArray, gx: float, gy: float, gz: float,
-    inverse_mass: FloatArray, position: FloatArray, orientation: FloatArray, velocity: FloatArray, spin: FloatArray, gained: FloatArray,
-) -> None:  # fmt: skip
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    aggregate: IntArray,
+    first: int,
+    h: float,
+    still: FloatArray,
+    centre: FloatArray,
+    shift: FloatArray,
+    turned: FloatArray,
+    speed: FloatArray,
+    turning: FloatArray,
+    new_turning: FloatArray,
+    gx: float,
+    gy: float,
+    gz: float,
+    inverse_mass: FloatArray,
+    position: FloatArray,
+    orientation: FloatArray,
+    velocity: FloatArray,
+    spin: FloatArray,
+    gained: FloatArray,
+) -> None:
     """Move the grains of all bodies that are not ``still`` (bodies,): turn about the old centre, shift, and take the body's new motion.
 
     ``still`` is 1 for carriers at rest, 0 for those that move and -1 for aggregates. ``gained`` (chunks,) is the kinetic and gravitational
@@ -120,16 +156,29 @@ def move_members(
 
 @kernel
 def set_members(
-    member: IntArray, body: IntArray, first: int, centre: FloatArray, speed: FloatArray, turning: FloatArray, position: FloatArray,
-    velocity: FloatArray, spin: FloatArray,
-) -> None:  # fmt: skip
+    member: IntArray,
+    body: IntArray,
+    first: int,
+    centre: FloatArray,
+    speed: FloatArray,
+    turning: FloatArray,
+    position: FloatArray,
+    velocity: FloatArray,
+    spin: FloatArray,
+) -> None:
     """Give grains the motion of the bodies that they are part of."""
     for n in range(len(member)):
         k, g = first + member[n], body[n]
         set_rigid(
-            k, position[k, 0] - centre[g, 0], position[k, 1] - centre[g, 1], position[k, 2] - centre[g, 2], speed[g], turning[g],
-            velocity, spin,
-        )  # fmt: skip
+            k,
+            position[k, 0] - centre[g, 0],
+            position[k, 1] - centre[g, 1],
+            position[k, 2] - centre[g, 2],
+            speed[g],
+            turning[g],
+            velocity,
+            spin,
+        )
 
 
 class Aggregates:
@@ -164,9 +213,13 @@ class Aggregates:
     def _grow(self, room: int) -> None:
         old = len(self.used) if hasattr(self, "used") else 0
         for name, shape, dtype in (
-            ("centre", (3,), float), ("velocity", (3,), float), ("spin", (3,), float), ("mass", (), float), ("inertia", (3, 3), float),
+            ("centre", (3,), float),
+            ("velocity", (3,), float),
+            ("spin", (3,), float),
+            ("mass", (), float),
+            ("inertia", (3, 3), float),
             ("used", (), bool),
-        ):  # fmt: skip
+        ):
             new = np.zeros((room, *shape), dtype)
             if old:
                 new[:old] = getattr(self, name)
@@ -289,10 +342,28 @@ class Aggregates:
         gained = np.zeros((b.grain_count + CHUNK - 1) // CHUNK)
         if len(alive) or not still[:n].all():
             team.run(
-                move_members, b.grain_count // LIGHT, b.aggregate, b.wall_body_count, h, still, self.centre, shift, turned, self.velocity,
-                old_spin, self.spin, gravity[0], gravity[1], gravity[2], b.inverse_mass, b.position, b.orientation, b.velocity,
-                b.spin, gained,
-            )  # fmt: skip
+                move_members,
+                b.grain_count // LIGHT,
+                b.aggregate,
+                b.wall_body_count,
+                h,
+                still,
+                self.centre,
+                shift,
+                turned,
+                self.velocity,
+                old_spin,
+                self.spin,
+                gravity[0],
+                gravity[1],
+                gravity[2],
+                b.inverse_mass,
+                b.position,
+                b.orientation,
+                b.velocity,
+                b.spin,
+                gained,
+            )
         for w in np.flatnonzero(self.wall >= 0):
             k = self.wall[w]
             b.position[w] = self.centre[k] + shift[k] + times(turned[k], b.position[w] - self.centre[k])

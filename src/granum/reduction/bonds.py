@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import BoolArray, FloatArray, IntArray, device, kernel
+from .._jit import device, kernel
+from ..array_types import BoolArray, FloatArray, IntArray
 
-ROOM = 8                # contacts that a grain keeps; those of a pair find room with either grain
+ROOM = 8  # contacts that a grain keeps; those of a pair find room with either grain
 NOBODY = -2_147_483_648
 
 
@@ -36,9 +37,16 @@ def place_for(i, other, aggregate, partner):
 
 @kernel
 def keep_impulses(
-    a: IntArray, b: IntArray, impulse: FloatArray, inside: IntArray, aggregate: IntArray, orientation: FloatArray, first: int,
-    partner: IntArray, kept: FloatArray,
-) -> None:  # fmt: skip
+    a: IntArray,
+    b: IntArray,
+    impulse: FloatArray,
+    inside: IntArray,
+    aggregate: IntArray,
+    orientation: FloatArray,
+    first: int,
+    partner: IntArray,
+    kept: FloatArray,
+) -> None:
     """Keep the impulses (C, 7) of the contacts ``inside``, in the frame of the grain that keeps them, as they act on the other."""
     for c in inside:
         i, j, sign = a[c], b[c], 1.0
@@ -58,9 +66,15 @@ def keep_impulses(
 
 @kernel
 def recall_impulses(
-    a: IntArray, b: IntArray, normal: FloatArray, orientation: FloatArray, first: int, partner: IntArray, kept: FloatArray,
+    a: IntArray,
+    b: IntArray,
+    normal: FloatArray,
+    orientation: FloatArray,
+    first: int,
+    partner: IntArray,
+    kept: FloatArray,
     impulse: FloatArray,
-) -> None:  # fmt: skip
+) -> None:
     """Give contacts without an impulse the one that was kept for them."""
     for c in range(len(a)):
         if impulse[c, 0] != 0.0:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray
+from ..array_types import FloatArray, IntArray
 
 FREE, HELD = -1, -2  # of a grain in a window; 0 or more: the aggregate that it was part of
 

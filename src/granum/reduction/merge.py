@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import BoolArray, FloatArray, IntArray, device, kernel
+from .._jit import device, kernel
+from ..array_types import BoolArray, FloatArray, IntArray
 
 
 @device
@@ -22,10 +23,28 @@ def moves_with(k, first, body, slow, slow_turn, position, velocity, spin, centre
 
 @kernel
 def join_carriers(
-    quiet: IntArray, a: IntArray, b: IntArray, normal: FloatArray, wall_carrier: IntArray, belt: FloatArray, carriers: int,
-    barred: BoolArray, slow: float, slow_turn: float, first: int, position: FloatArray, velocity: FloatArray, spin: FloatArray,
-    centre: FloatArray, speed: FloatArray, turning: FloatArray, aggregate: IntArray, taken: IntArray, fixed: BoolArray, joined: IntArray,
-) -> int:  # fmt: skip
+    quiet: IntArray,
+    a: IntArray,
+    b: IntArray,
+    normal: FloatArray,
+    wall_carrier: IntArray,
+    belt: FloatArray,
+    carriers: int,
+    barred: BoolArray,
+    slow: float,
+    slow_turn: float,
+    first: int,
+    position: FloatArray,
+    velocity: FloatArray,
+    spin: FloatArray,
+    centre: FloatArray,
+    speed: FloatArray,
+    turning: FloatArray,
+    aggregate: IntArray,
+    taken: IntArray,
+    fixed: BoolArray,
+    joined: IntArray,
+) -> int:
     """Free grains with a quiet contact to a carrier or to what it holds join it if they move with it; returns how many ``joined``.
 
     ``belt`` (K, 3) [m/s] is the velocity of the walls' surfaces: where it runs against the surface nothing joins. An aggregate whose
@@ -86,9 +105,20 @@ def root_of(parent, k):
 
 @kernel
 def union_quiet(
-    quiet: IntArray, a: IntArray, b: IntArray, slot: IntArray, slots: int, carriers: int, bodies: int, aggregate: IntArray,
-    wall_aggregate: IntArray, wall_body: IntArray, dynamic: IntArray, barred: BoolArray, parent: IntArray,
-) -> bool:  # fmt: skip
+    quiet: IntArray,
+    a: IntArray,
+    b: IntArray,
+    slot: IntArray,
+    slots: int,
+    carriers: int,
+    bodies: int,
+    aggregate: IntArray,
+    wall_aggregate: IntArray,
+    wall_body: IntArray,
+    dynamic: IntArray,
+    barred: BoolArray,
+    parent: IntArray,
+) -> bool:
     """Join the roots of free grains (by slot), aggregates (after them) and dynamic wall bodies (last) at quiet contacts; whether any did.
 
     ``dynamic`` (W,) is 1 for wall bodies that are pushed. Nothing joins what a carrier holds.

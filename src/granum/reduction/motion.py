@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from .._jit import BoolArray, FloatArray, IntArray, kernel
+from .._jit import kernel
+from ..array_types import BoolArray, FloatArray, IntArray
 
 
 def limits(*values: float | None) -> FloatArray:
@@ -16,9 +17,18 @@ def limits(*values: float | None) -> FloatArray:
 
 @kernel
 def relative_motion(
-    a: IntArray, b: IntArray, normal: FloatArray, position: FloatArray, velocity: FloatArray, spin: FloatArray, radius: FloatArray,
-    first: int, wall_body: IntArray, surface_velocity: FloatArray, out: FloatArray,
-) -> None:  # fmt: skip
+    a: IntArray,
+    b: IntArray,
+    normal: FloatArray,
+    position: FloatArray,
+    velocity: FloatArray,
+    spin: FloatArray,
+    radius: FloatArray,
+    first: int,
+    wall_body: IntArray,
+    surface_velocity: FloatArray,
+    out: FloatArray,
+) -> None:
     """(C, 6) of b against a at every contact: velocity [m/s] and spin [rad/s], in world axes."""
     for c in range(len(a)):
         i, r = first + a[c], radius[a[c]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import IntArray
+from ..array_types import IntArray
 
 
 def by_wall_body(aggregate: IntArray, carrier_body: IntArray, walls: int) -> IntArray:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ..contact.model import NonNegative, Record, Sweeps, Whole
+from ..records import NonNegative, Record, Sweeps, Whole
 
 Split = Literal["contact", "trial", "sensor"]
 Limit = Annotated[float | None, Field(gt=0, allow_inf_nan=False)]  # none: no limit

@@ -12,7 +12,29 @@ from .sink import Sink
 from .sizes import Discrete, LogNormal, Uniform
 
 __all__ = [
-    "BallRegion", "BallSensor", "Body", "Box", "BoxRegion", "BoxSensor", "BoxSource", "Cell", "Cylinder", "CylinderRegion",
-    "CylinderSensor", "Disc", "Discrete", "Emitter", "Grains", "Gravity", "Lattice", "LogNormal", "Mesh", "Motion", "Plane", "Rectangle",
-    "Scene", "Sink", "Uniform",
-]  # fmt: skip
+    "BallRegion",
+    "BallSensor",
+    "Body",
+    "Box",
+    "BoxRegion",
+    "BoxSensor",
+    "BoxSource",
+    "Cell",
+    "Cylinder",
+    "CylinderRegion",
+    "CylinderSensor",
+    "Disc",
+    "Discrete",
+    "Emitter",
+    "Grains",
+    "Gravity",
+    "Lattice",
+    "LogNormal",
+    "Mesh",
+    "Motion",
+    "Plane",
+    "Rectangle",
+    "Scene",
+    "Sink",
+    "Uniform",
+]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contact.model import LARGEST
+from ..records import LARGEST
 
 LARGEST_INDEX = np.iinfo(np.int32).max
 

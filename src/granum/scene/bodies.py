@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 from pydantic import model_validator
 
-from .._jit import FloatArray
 from ..arithmetic import cos, length
-from ..contact.model import Finite, NonNegative, Positive, Record, Vector
+from ..array_types import FloatArray
+from ..records import Finite, NonNegative, Positive, Record, Vector
 from .shapes import Shape
 
 ZERO: Vector = (0.0, 0.0, 0.0)

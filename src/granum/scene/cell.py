@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import PlainSerializer, PlainValidator
 
-from .._jit import FloatArray
 from ..arithmetic import determinant, dot, inverse, length, product
-from ..contact.model import Record
+from ..array_types import FloatArray
+from ..records import Record
 from .arrays import read_array
 
 FLATTEST = 1e-6  # a cell whose vectors span less than this part of their box is refused

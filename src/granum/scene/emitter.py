@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from .._jit import FloatArray
 from ..arithmetic import cos, length, sin, uniform
-from ..contact.model import Finite, Positive, Record, Vector, Whole
+from ..array_types import FloatArray
+from ..records import Finite, Positive, Record, Vector, Whole
 from .shapes import unit
 from .sizes import Sizes
 

@@ -7,8 +7,8 @@ from itertools import product
 
 import numpy as np
 
-from .._jit import FloatArray
 from ..arithmetic import dot, length
+from ..array_types import FloatArray
 from .shapes import Box, Cylinder, Mesh, Plane, Shape
 
 

@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 
-from .._jit import FloatArray, LongArray, kernel
+from .._jit import kernel
 from ..arithmetic import dot
+from ..array_types import FloatArray, LongArray
 from ..state.rotation import matrix
 from .bodies import Body
 from .emitter import Emitter
@@ -87,9 +88,17 @@ def heights_at_end(frame: Frame, x: FloatArray, radius: FloatArray, floor: Float
 
 @kernel
 def let_down(
-    x: FloatArray, radius: FloatArray, floor: FloatArray, order: LongArray, level: LongArray, reach: FloatArray, low: FloatArray,
-    width: FloatArray, cells: LongArray, period: FloatArray,
-) -> FloatArray:  # fmt: skip
+    x: FloatArray,
+    radius: FloatArray,
+    floor: FloatArray,
+    order: LongArray,
+    level: LongArray,
+    reach: FloatArray,
+    low: FloatArray,
+    width: FloatArray,
+    cells: LongArray,
+    period: FloatArray,
+) -> FloatArray:
     """(n,) heights [m] of grains (n, 3) that come down one after the other, in ``order`` from the lowest, onto floors and each other.
 
     Grains of a ``level`` have radii up to ``reach`` [m] and are filed in ``cells`` of ``width`` [m] of their own, the highest first.

@@ -22,7 +22,7 @@ from .library import LIBRARY, make_scene, parameters
 from .scene import Scene
 
 DEEPEST = 32  # levels of tables and arrays in a scene
-WIDEST = 64   # bits of a whole number
+WIDEST = 64  # bits of a whole number
 LARGEST_SEED = 2**62  # what is random gets the numbers from a seed on, all of 63 bits
 
 

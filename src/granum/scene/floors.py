@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._jit import FloatArray, kernel
+from .._jit import kernel
 from ..arithmetic import dot, length
+from ..array_types import FloatArray
 from ..state.rotation import matrix
 from .bodies import Body
 from .extent import cross

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from .._jit import FloatArray
+from ..array_types import FloatArray
 from ..checks import InputError
-from ..contact.model import Fraction, Record, Vector, Whole
 from ..memory import check_grains
+from ..records import Fraction, Record, Vector, Whole
 from .shapes import Numbers, Points
 from .sizes import Sizes
 
@@ -53,9 +53,11 @@ class Grains(Record):
         n = len(self.position)
         still = np.zeros((n, 3))
         return (
-            self.position, np.broadcast_to(self.diameter.ravel(), n) if self.diameter.size == 1 else self.diameter,
-            self.velocity if len(self.velocity) else still, self.spin if len(self.spin) else still,
-        )  # fmt: skip
+            self.position,
+            np.broadcast_to(self.diameter.ravel(), n) if self.diameter.size == 1 else self.diameter,
+            self.velocity if len(self.velocity) else still,
+            self.spin if len(self.spin) else still,
+        )
 
     @property
     def size_range(self) -> tuple[float, float]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._jit import BoolArray, FloatArray, LongArray
 from ..arithmetic import dot
+from ..array_types import BoolArray, FloatArray, LongArray
 from .emitter import BoxSource, Disc, Emitter
 from .extent import cross
 from .scene import Scene
@@ -40,9 +40,13 @@ class Placed:
         none = np.zeros((0, 3))
         position, velocity, spin = (np.concatenate([none, *(block[k] for block in blocks)]) for k in (0, 2, 3))
         return cls(
-            position, 0.5 * np.concatenate([np.zeros(0), *(block[1] for block in blocks)]), velocity, spin,
-            np.repeat(np.array([block.static for block in scene.grains], bool), number), np.repeat(np.arange(len(number)), number),
-        )  # fmt: skip
+            position,
+            0.5 * np.concatenate([np.zeros(0), *(block[1] for block in blocks)]),
+            velocity,
+            spin,
+            np.repeat(np.array([block.static for block in scene.grains], bool), number),
+            np.repeat(np.arange(len(number)), number),
+        )
 
 
 def source_points(emitter: Emitter) -> FloatArray:

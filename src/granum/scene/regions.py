@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from ..contact.model import Positive, Record, Vector
+from ..records import Positive, Record, Vector
 from .shapes import unit
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from pydantic import Field, model_validator
 
-from .._jit import FloatArray
+from ..array_types import FloatArray
 from ..checks import known_name
 from ..contact import HertzContact, Law, Material, MaterialPair, PairTable
-from ..contact.model import NonNegative, Record, Vector
+from ..records import NonNegative, Record, Vector
 from .bodies import Body
 from .cell import Cell
 from .emitter import Emitter

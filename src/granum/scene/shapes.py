@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, PlainSerializer, PlainValidator, field_validator, model_validator
 
-from .._jit import FloatArray, IntArray
 from ..arithmetic import dot, length
+from ..array_types import FloatArray, IntArray
 from ..checks import InputError
-from ..contact.model import Positive, Record, Vector
+from ..records import Positive, Record, Vector
 from .arrays import read_array
 
 
@@ -152,9 +152,7 @@ def check_mesh(vertices: FloatArray, triangles: IntArray, name: str) -> None:
     if len(triangles) == 0:
         raise ValueError(f"{name} is empty: it has {len(vertices)} vertices and no triangles")
     if triangles.min() < 0 or triangles.max() >= len(vertices):
-        raise ValueError(
-            f"{name} names vertex {int(triangles.max())} but has {len(vertices)} vertices (numbered from 0)"
-        )
+        raise ValueError(f"{name} names vertex {int(triangles.max())} but has {len(vertices)} vertices (numbered from 0)")
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     twice_area = length(np.cross(b - a, c - a))
     longest = np.maximum(np.maximum(dot(b - a, b - a), dot(c - b, c - b)), dot(a - c, a - c))

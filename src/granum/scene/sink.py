@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..contact.model import Record
+from ..records import Record
 from .regions import Region
 
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from .._jit import FloatArray
 from ..arithmetic import exp, normal, total, uniform
-from ..contact.model import NonNegative, Positive, Record
+from ..array_types import FloatArray
+from ..records import NonNegative, Positive, Record
 
 
 class Discrete(Record):
@@ -96,6 +96,4 @@ def _plain(value: Any) -> Any:
     return value
 
 
-Sizes = Annotated[
-    Annotated[Discrete | Uniform | LogNormal, Field(discriminator="distribution")], BeforeValidator(_plain)
-]
+Sizes = Annotated[Annotated[Discrete | Uniform | LogNormal, Field(discriminator="distribution")], BeforeValidator(_plain)]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._jit import FloatArray
 from ..arithmetic import dot, length
+from ..array_types import FloatArray
 from ..state.rotation import matrix
 from .bodies import Body
 from .extent import away_from_axis, reach_from_axis
@@ -112,8 +112,9 @@ def _of_grains(placed: Placed) -> list[Speed]:
         return []
     fast, rim = float(length(placed.velocity).max()), float((placed.radius * length(placed.spin)).max())
     return [
-        Speed(fast, f"a grain placed at {fast:.3g} m/s"), Speed(rim, f"a grain placed with a spin that moves its surface at {rim:.3g} m/s"),
-    ]  # fmt: skip
+        Speed(fast, f"a grain placed at {fast:.3g} m/s"),
+        Speed(rim, f"a grain placed with a spin that moves its surface at {rim:.3g} m/s"),
+    ]
 
 
 def _of_falls(scene: Scene, frame: Frame, placed: Placed) -> list[Speed]:

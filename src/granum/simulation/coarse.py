@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import FloatArray
+from ..array_types import FloatArray
 from ..checks import InputError
 from ..nonsmooth.time_step import REACH, as_typed
 from ..scene.extent import reach_from_origin
@@ -69,12 +69,15 @@ class Coarse:
     def losses(self, sim: Simulation, lost: float, scale: float) -> Iterator[tuple[str, str]]:
         """Energy ``lost`` [J] by contacts that should lose none, judged by a ``scale`` [J]."""
         if scale > 0 and self._is_news("loss", lost / scale, LOST):
-            yield "loss", (
-                f"contacts that should lose no energy (restitution 1, no friction) have lost {lost:.3g} J, {lost / scale:.2g} of the "
-                f"largest kinetic energy: a loss of the method, which falls with the step; for less than {LOST:.0%} try --time-step "
-                f"{as_typed(sim.time_step * 0.5 * LOST * scale / lost)}"
-                + ("" if isinstance(sim.settings.stepper, Smooth) else ", or --stepper smooth")
-            )  # fmt: skip
+            yield (
+                "loss",
+                (
+                    f"contacts that should lose no energy (restitution 1, no friction) have lost {lost:.3g} J, {lost / scale:.2g} of the "
+                    f"largest kinetic energy: a loss of the method, which falls with the step; for less than {LOST:.0%} try --time-step "
+                    f"{as_typed(sim.time_step * 0.5 * LOST * scale / lost)}"
+                    + ("" if isinstance(sim.settings.stepper, Smooth) else ", or --stepper smooth")
+                ),
+            )
 
     def smaller_step(self, sim: Simulation, overlap: float) -> str:
         """The step [s] in which an overlap [d] would have stayed small: half as deep as what is told, if it grows with the step."""
@@ -100,13 +103,17 @@ class Coarse:
         if self._is_news("overlap", float(part[worst]), DEEP):
             soft = isinstance(sim.settings.stepper, Smooth) or pressed_overlap(sim, worst) > 0.5 * float(c.overlap[worst])
             way_out = (
-                "the load presses them so deep, so stiffer grains help, not a smaller step" if soft
+                "the load presses them so deep, so stiffer grains help, not a smaller step"
+                if soft
                 else f"the step is too large for what happens in it: try {self.smaller_step(sim, float(part[worst]))}"
-            )  # fmt: skip
-            yield "overlap", (
-                f"{two_of(sim, worst)} overlap by {part[worst]:.2g} d at {place(sim.position[c.a[worst]])} "
-                f"(coarse from {DEEP:g} d on); {way_out}"
-            )  # fmt: skip
+            )
+            yield (
+                "overlap",
+                (
+                    f"{two_of(sim, worst)} overlap by {part[worst]:.2g} d at {place(sim.position[c.a[worst]])} "
+                    f"(coarse from {DEEP:g} d on); {way_out}"
+                ),
+            )
 
     def _is_news(self, kind: str, part: float, least: float) -> bool:
         """Beyond the limit for the first time, or much worse than before."""

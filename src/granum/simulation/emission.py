@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, kernel
+from .._jit import kernel
+from ..array_types import FloatArray, IntArray
 from ..detection.images import in_cell, nearest
 from ..detection.walls import WallTable, find_wall_contacts
 from ..parallel import ONE
@@ -16,15 +17,21 @@ from ..state.bodies import Bodies
 
 TRIES = 12  # places tried for one grain in one step; after that it waits for the next step
 MOST_AT_ONCE = 4096
-STUCK = 100   # steps in which an emitter finds no room for its first grain until that is told
+STUCK = 100  # steps in which an emitter finds no room for its first grain until that is told
 BEHIND = 0.05  # of the grains that were due: an emitter that was further behind its rate than this is told
 
 
 @kernel
 def find_places(
-    tried: FloatArray, walled: IntArray, radius: FloatArray, position: FloatArray, grain_radius: FloatArray, first: int,
-    period: FloatArray | None, chosen: IntArray,
-) -> int:  # fmt: skip
+    tried: FloatArray,
+    walled: IntArray,
+    radius: FloatArray,
+    position: FloatArray,
+    grain_radius: FloatArray,
+    first: int,
+    period: FloatArray | None,
+    chosen: IntArray,
+) -> int:
     """Try places (n, TRIES, 3) for n grains in turn; ``chosen`` (n,) is the first free one, or -1. Returns how many found one.
 
     ``walled`` (n, TRIES) counts the walls that a place touches.
@@ -94,10 +101,26 @@ def touched_walls(bodies: Bodies, walls: WallTable, place: FloatArray, radius: F
     nowhere = np.empty(0, np.int32)
     position = in_cell(np.concatenate([bodies.position[:first], place]), first, period)
     ONE.run(
-        find_wall_contacts, 0, np.arange(count, dtype=np.int32), position,
-        np.concatenate([bodies.orientation[:first], np.zeros((count, 4))]), radius, np.ones(first + count), first, None, None, walls, 0,
-        nowhere, nowhere, nowhere, np.empty((0, 3)), np.empty(0), np.zeros(count, np.int32), counted,
-    )  # fmt: skip
+        find_wall_contacts,
+        0,
+        np.arange(count, dtype=np.int32),
+        position,
+        np.concatenate([bodies.orientation[:first], np.zeros((count, 4))]),
+        radius,
+        np.ones(first + count),
+        first,
+        None,
+        None,
+        walls,
+        0,
+        nowhere,
+        nowhere,
+        nowhere,
+        np.empty((0, 3)),
+        np.empty(0),
+        np.zeros(count, np.int32),
+        counted,
+    )
     return counted
 
 
@@ -139,9 +162,12 @@ class Emission:
             return 0
         radius, position = radius[:placed], tried[np.arange(placed), chosen[:placed]]
         bodies.append_grains(
-            position, radius, np.full(placed, self.material, np.int32), 1 / (self.density * 4 / 3 * math.pi * radius * radius * radius),
+            position,
+            radius,
+            np.full(placed, self.material, np.int32),
+            1 / (self.density * 4 / 3 * math.pi * radius * radius * radius),
             velocity=np.broadcast_to(self.emitter.velocity, (placed, 3)),
-        )  # fmt: skip
+        )
         self.waiting = self.waiting[placed:]
         self.emitted += placed
         return placed
@@ -175,9 +201,13 @@ class Emission:
 
     def checkpoint(self) -> dict[str, Any]:
         return {
-            "emitted": self.emitted, "waiting": self.waiting, "random": self.rng.bit_generator.state, "tried": self.tried,
-            "in_walls": self.in_walls, "most_waiting": self.most_waiting,
-        }  # fmt: skip
+            "emitted": self.emitted,
+            "waiting": self.waiting,
+            "random": self.rng.bit_generator.state,
+            "tried": self.tried,
+            "in_walls": self.in_walls,
+            "most_waiting": self.most_waiting,
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.emitted, self.waiting = saved["emitted"], saved["waiting"]

@@ -34,9 +34,9 @@ class Guard:
         self.world: tuple[np.ndarray, np.ndarray] | None = (
             (np.asarray(scene.world[0]), np.asarray(scene.world[1])) if scene.world is not None else None
         )
-        self.allowed = 0.0    # energy [J] that emitters brought in
+        self.allowed = 0.0  # energy [J] that emitters brought in
         self.lowest = np.inf  # of the energy that nothing explains [J]
-        self.stored = 0.0     # most elastic energy since then [J]
+        self.stored = 0.0  # most elastic energy since then [J]
         self.largest_kinetic = 0.0
         self.unexplained = 0.0  # kinetic and gravitational energy less what emitters and walls brought [J]
         self.began: float | None = None  # kinetic and gravitational energy before the first step [J]; none: not known
@@ -134,9 +134,11 @@ class Guard:
             x, name = sim.bodies.position[w], self.scene.all_bodies[w].name
             if ((x < low) | (x > high))[ends].any():
                 self._act(
-                    self.settings.on_lost, sim, f"body {name}",
+                    self.settings.on_lost,
+                    sim,
+                    f"body {name}",
                     f"the body {name!r} left the world, {_box(low, high)}, at {place(x)}: nothing holds it",
-                )  # fmt: skip
+                )
 
     def _look_at_walls(self, sim: Simulation) -> None:
         c = sim.stepper.through
@@ -144,10 +146,12 @@ class Guard:
             grain, wall = int(sim.contacts.a[c]), -1 - int(sim.contacts.b[c])
             speed = speed_against_wall(sim, grain, wall)
             self._act(
-                self.settings.on_lost, sim, "wall",
+                self.settings.on_lost,
+                sim,
+                "wall",
                 f"grain {sim.bodies.id[grain]} went through wall {wall} (contact {c}) at {place(sim.position[grain])}: against the wall it "
                 f"moves at {speed:.3g} m/s, {speed * sim.time_step / sim.radius[grain]:.2g} radii per step. {self._slower(sim, speed)}",
-            )  # fmt: skip
+            )
 
     def _look_at_leaps(self, sim: Simulation) -> None:
         """Smooth contacts exist only while grains overlap: one that moves half its radius in a step is found too deep, or not at all."""
@@ -156,10 +160,12 @@ class Guard:
         fast = int(np.argmax(length(sim.velocity) / sim.radius))
         speed = float(length(sim.velocity[fast]))
         self._act(
-            self.settings.on_lost, sim, "leap",
+            self.settings.on_lost,
+            sim,
+            "leap",
             f"grain {sim.bodies.id[fast]} at {place(sim.position[fast])} moves at {speed:.3g} m/s, {sim.stepper.leap:.2g} r per step: it "
             f"may pass others and walls unseen (limit {LEAP:g} r). {self._slower(sim, speed)}",
-        )  # fmt: skip
+        )
 
     def _slower(self, sim: Simulation, speed: float) -> str:
         """The way out for things that meet at ``speed`` [m/s]: a smaller step, stiffer grains, or both."""
@@ -182,15 +188,18 @@ class Guard:
         worst = int(part.argmax())
         if part[worst] > self.settings.overlap:
             way_out = (
-                "Stiffer grains help, not a smaller step: the contact law lets them in so deep" if isinstance(sim.settings.stepper, Smooth)
+                "Stiffer grains help, not a smaller step: the contact law lets them in so deep"
+                if isinstance(sim.settings.stepper, Smooth)
                 else f"A smaller time_step helps: grains move up to {sim.stepper.fastest * sim.time_step / smallest:.2g} d per step; "
                 f"try {self._coarse.smaller_step(sim, part[worst])}"
-            )  # fmt: skip
+            )
             self._act(
-                self.settings.on_overlap, sim, "overlap",
+                self.settings.on_overlap,
+                sim,
+                "overlap",
                 f"contact {worst}, {two_of(sim, worst)}, overlaps by {part[worst]:.2f} d at {place(sim.position[c.a[worst]])} "
                 f"(limit {self.settings.overlap:g} d). {way_out}",
-            )  # fmt: skip
+            )
 
     def _look_at_energy(self, sim: Simulation) -> None:
         gravity = self.scene.gravity
@@ -216,11 +225,13 @@ class Guard:
             fast = int(np.argmax(dot(sim.velocity, sim.velocity)))
             self.lowest, self.stored = unexplained, sim.report.elastic_energy
             self._act(
-                self.settings.on_energy, sim, "energy",
+                self.settings.on_energy,
+                sim,
+                "energy",
                 f"energy came from nothing: {created:.3g} J, more than {self.settings.energy:.0%} of kinetic energy and m g d; the fastest "
                 f"grain is {sim.bodies.id[fast]} at {place(sim.position[fast])}. More iterations, a smaller warm start or a smaller "
                 "time_step helps",
-            )  # fmt: skip
+            )
 
     def lost(self, sim: Simulation) -> float:
         """Energy [J] that contacts have lost since the run began, beyond what they store.
@@ -260,10 +271,16 @@ class Guard:
     def checkpoint(self) -> dict[str, Any]:
         world = self.world if self.world is not None else (np.zeros(0), np.zeros(0))
         return {
-            "allowed": self.allowed, "lowest": float(self.lowest), "stored": self.stored, "largest_kinetic": self.largest_kinetic,
-            "began": math.nan if self.began is None else self.began, "low": world[0], "high": world[1],
-            "told": dict(self.told), "coarse": self._coarse.checkpoint(),
-        }  # fmt: skip
+            "allowed": self.allowed,
+            "lowest": float(self.lowest),
+            "stored": self.stored,
+            "largest_kinetic": self.largest_kinetic,
+            "began": math.nan if self.began is None else self.began,
+            "low": world[0],
+            "high": world[1],
+            "told": dict(self.told),
+            "coarse": self._coarse.checkpoint(),
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.allowed, self.lowest = saved["allowed"], saved["lowest"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, kernel
+from .._jit import kernel
 from ..arithmetic import dot, times
+from ..array_types import FloatArray, IntArray
 from ..checks import InputError
 from ..detection.detector import Detector
 from ..scene.scene import Scene
@@ -17,7 +18,7 @@ from ..state.rotation import matrix
 ALLOWED = 0.05  # of the smaller diameter: what a settled packing may have
 RELAX_ROUNDS = 200
 SHORTEST = 2.5  # [largest diameter]: of a cell; from 2 on two grains touch in one image only, the rest is their skin
-ALONG = 1e-9    # of a plane's normal: what may lie along an axis that repeats
+ALONG = 1e-9  # of a plane's normal: what may lie along an axis that repeats
 
 
 def check_cell(scene: Scene) -> None:
@@ -62,9 +63,14 @@ def check_placement(bodies: Bodies, detector: Detector, relax: bool) -> None:
             if not _excess(bodies, detector).max(initial=0.0) > 0.01:
                 break
             push_apart(
-                contacts.a, contacts.b, contacts.normal, contacts.overlap, bodies.wall_body_count, bodies.inverse_mass,
+                contacts.a,
+                contacts.b,
+                contacts.normal,
+                contacts.overlap,
+                bodies.wall_body_count,
+                bodies.inverse_mass,
                 bodies.position,
-            )  # fmt: skip
+            )
     contacts = detector.detect(bodies, 0.0)
     part = _excess(bodies, detector)
     if not len(part) or part.max() <= ALLOWED:

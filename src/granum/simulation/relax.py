@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import FloatArray, LongArray
 from ..arithmetic import length
+from ..array_types import FloatArray, LongArray
 from ..checks import InputError, known_name
 from ..io import Frame, Recording
 from ..quasistatic.course import Course, MinimiseReport
@@ -64,18 +64,27 @@ class RelaxedRun:
         held = self.bodies.inverse_mass[self.bodies.grains] == 0
         blocks = [
             Grains(
-                material=material.name, position=self.position[chosen], diameter=2 * self.bodies.radius[chosen], static=bool(static),
+                material=material.name,
+                position=self.position[chosen],
+                diameter=2 * self.bodies.radius[chosen],
+                static=bool(static),
             )
-            for k, material in enumerate(self.start.materials) for static in (False, True)
+            for k, material in enumerate(self.start.materials)
+            for static in (False, True)
             if (chosen := (self.bodies.material == k) & (held == static)).any()
-        ]  # fmt: skip
+        ]
         return self.start.changed(grains=tuple(blocks), emitters=())
 
 
 def relax_run(
-    run: Watched | Recording | Scene | str | Path, *, frame: int = -1, method: str = METHOD, tolerance: float | None = None,
-    limit: int = LIMIT, watch: Callable[[Course], None] | None = None,
-) -> RelaxedRun:  # fmt: skip
+    run: Watched | Recording | Scene | str | Path,
+    *,
+    frame: int = -1,
+    method: str = METHOD,
+    tolerance: float | None = None,
+    limit: int = LIMIT,
+    watch: Callable[[Course], None] | None = None,
+) -> RelaxedRun:
     """Move the grains of a run to a minimum of their energy: contacts of the scene's law with each other and with walls, and gravity.
 
     ``run`` is a simulation, a recording (or its file) with the number of a ``frame``, or a scene. ``tolerance`` [N] is the largest

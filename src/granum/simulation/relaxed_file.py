@@ -28,28 +28,47 @@ def write_relaxed(path: Path, before: Frame, found: RelaxedRun, description: Map
         path, {"kind": KIND, "scene": scene, **description}, SCALARS, expected_points=len(before.radius), units=UNITS
     ) as writer:
         writer.append(
-            step=before.step, time=before.time, position=before.position, orientation=before.orientation, velocity=before.velocity,
-            spin=before.spin, contacts={c.name: getattr(before.contacts, c.name) for c in CONTACTS}, walls=walls,
-            scalars=_scalars(before.contacts.overlap), **same,
-        )  # fmt: skip
+            step=before.step,
+            time=before.time,
+            position=before.position,
+            orientation=before.orientation,
+            velocity=before.velocity,
+            spin=before.spin,
+            contacts={c.name: getattr(before.contacts, c.name) for c in CONTACTS},
+            walls=walls,
+            scalars=_scalars(before.contacts.overlap),
+            **same,
+        )
         report = found.report
         writer.append(
-            step=before.step + 1, time=before.time, position=found.wrapped_position, orientation=before.orientation, velocity=still,
-            spin=still, contacts=_contacts(found), walls=walls, **same,
-            scalars=_scalars(found.contacts.overlap) | {
-                "energy": report.energy, "kinetic_energy": 0.0, "residual": report.residual, "iterations": report.iterations,
+            step=before.step + 1,
+            time=before.time,
+            position=found.wrapped_position,
+            orientation=before.orientation,
+            velocity=still,
+            spin=still,
+            contacts=_contacts(found),
+            walls=walls,
+            **same,
+            scalars=_scalars(found.contacts.overlap)
+            | {
+                "energy": report.energy,
+                "kinetic_energy": 0.0,
+                "residual": report.residual,
+                "iterations": report.iterations,
                 "elastic_energy": float((found.normal_force * found.contacts.overlap).sum()) / found.alpha,
             },
-        )  # fmt: skip
+        )
         writer.set_summary(summary)
 
 
 def _scalars(overlap: Any) -> dict[str, float]:
     """What can be told of any frame."""
     known = {
-        "contacts": len(overlap), "max_overlap": float(overlap.max(initial=0.0)),
+        "contacts": len(overlap),
+        "max_overlap": float(overlap.max(initial=0.0)),
         "mean_overlap": float(overlap.mean()) if len(overlap) else 0.0,
-    }  # fmt: skip
+    }
     return dict.fromkeys(SCALARS, np.nan) | known
 
 
@@ -58,7 +77,13 @@ def _contacts(found: RelaxedRun) -> dict[str, Any]:
     point = found.position[c.a] + (found.bodies.radius[c.a] - c.overlap / 2)[:, None] * c.normal
     cell = found.start.cell
     return {
-        "a": found.id[c.a], "b": np.where(c.b >= 0, found.id[np.maximum(c.b, 0)], c.b), "feature": c.feature, "normal": c.normal,
-        "overlap": c.overlap, "point": point if cell is None else cell.wrap(point), "force": force[:, None] * c.normal,
-        "normal_force": force, "status": np.zeros(len(force), np.int8),
-    }  # fmt: skip
+        "a": found.id[c.a],
+        "b": np.where(c.b >= 0, found.id[np.maximum(c.b, 0)], c.b),
+        "feature": c.feature,
+        "normal": c.normal,
+        "overlap": c.overlap,
+        "point": point if cell is None else cell.wrap(point),
+        "force": force[:, None] * c.normal,
+        "normal_force": force,
+        "status": np.zeros(len(force), np.int8),
+    }

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray
+from ..array_types import FloatArray, IntArray
 from ..detection.images import in_cell
 from ..detection.regions import find_inside, region_table
 from ..scene.sink import Sink

@@ -7,9 +7,9 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from ..checks import explain, table
-from ..contact.model import NonNegative, Positive, Record, Whole
 from ..nonsmooth import Nonsmooth
 from ..nonsmooth.time_step import TimeStep, automatic_step
+from ..records import NonNegative, Positive, Record, Whole
 from ..reduction import Reduction
 from ..scene.scene import Scene
 from ..smooth import Smooth

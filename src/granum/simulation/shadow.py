@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import IntArray, LongArray
 from ..arithmetic import product
+from ..array_types import IntArray, LongArray
 from ..checks import RunError
 from ..detection.detector import CARRIED
 from ..reduction.error import ApproximationError, approximation_error, merged_throughout
@@ -105,10 +105,15 @@ class Shadow:
     def checkpoint(self) -> dict[str, Any]:
         """All that the rest of the run's errors depend on."""
         return {
-            "found": asdict(self.found) if self.found is not None else None, "windows": self.windows, "sum": self._sum,
-            "largest": self._largest, "merged": self._merged, "id": self._id, "inside": self._inside,
+            "found": asdict(self.found) if self.found is not None else None,
+            "windows": self.windows,
+            "sum": self._sum,
+            "largest": self._largest,
+            "merged": self._merged,
+            "id": self._id,
+            "inside": self._inside,
             "full": self._full.checkpoint() if self._full is not None else None,
-        }  # fmt: skip
+        }
 
     def restore(self, saved: dict[str, Any], sim: Simulation) -> None:
         """Continue from a checkpoint, beside ``sim``."""

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, LongArray
 from ..arithmetic import dot, length, total
+from ..array_types import FloatArray, IntArray, LongArray
 from ..checks import InputError, finite_positive, steps_in
 from ..detection.detector import Detector
 from ..memory import tell_of_bed
@@ -36,9 +36,7 @@ KINDS = {"static": STATIC, "kinematic": KINEMATIC, "dynamic": DYNAMIC}
 def make_bodies(scene: Scene, with_grains: bool = True) -> Bodies:
     """Wall bodies and initial grains of a scene."""
     owners = scene.all_bodies
-    bodies = Bodies(
-        np.array([KINDS[o.kind] for o in owners]), np.array([o.inertia if o.inertia else (1.0, 1.0, 1.0) for o in owners])
-    )
+    bodies = Bodies(np.array([KINDS[o.kind] for o in owners]), np.array([o.inertia if o.inertia else (1.0, 1.0, 1.0) for o in owners]))
     for w, owner in enumerate(owners):
         bodies.position[w] = owner.position
         bodies.orientation[w] = np.asarray(owner.orientation) / length(owner.orientation)
@@ -76,8 +74,7 @@ class Simulation:
         self.time_step = finite_positive("time_step", self.settings.step_for(scene), "s")
         self.stepper: Any = self._make_stepper()
         self.emissions = [
-            Emission(e, scene.materials[scene.material_index[e.material]].density, scene.material_index[e.material])
-            for e in scene.emitters
+            Emission(e, scene.materials[scene.material_index[e.material]].density, scene.material_index[e.material]) for e in scene.emitters
         ]
         self.removal = Removal(scene.sinks)
         self.step_count = 0
@@ -317,7 +314,11 @@ class Simulation:
 
     def _facts(self) -> dict[str, str]:
         return {
-            "scene": self.scene.name, "grains": str(self.grain_count), "contacts": str(self.report.contacts),
-            "time": f"{self.time:.6g} s", "time step": f"{self.time_step:.4g} s",
-            "kinetic energy": f"{self.report.kinetic_energy:.4g} J", "residual": f"{self.report.residual:.3g} m/s",
-        }  # fmt: skip
+            "scene": self.scene.name,
+            "grains": str(self.grain_count),
+            "contacts": str(self.report.contacts),
+            "time": f"{self.time:.6g} s",
+            "time step": f"{self.time_step:.4g} s",
+            "kinetic energy": f"{self.report.kinetic_energy:.4g} J",
+            "residual": f"{self.report.residual:.3g} m/s",
+        }

@@ -18,13 +18,22 @@ from .settings import Settings
 
 Shape = tuple[int | None, ...]  # None: any number of rows
 CONTACTS: dict[str, tuple[type, Shape]] = {
-    "a": (np.int32, ()), "b": (np.int32, ()), "feature": (np.int32, ()), "normal": (np.float64, (3,)), "overlap": (np.float64, ()),
-    "impulse": (np.float64, (7,)), "rebound": (np.float64, ()),
-}  # fmt: skip
+    "a": (np.int32, ()),
+    "b": (np.int32, ()),
+    "feature": (np.int32, ()),
+    "normal": (np.float64, (3,)),
+    "overlap": (np.float64, ()),
+    "impulse": (np.float64, (7,)),
+    "rebound": (np.float64, ()),
+}
 REACHES: dict[str, tuple[type, Shape]] = {
-    "centre": (np.float64, (3,)), "velocity": (np.float64, (3,)), "spin": (np.float64, (3,)), "mass": (np.float64, ()),
-    "inertia": (np.float64, (3, 3)), "used": (np.bool_, ()),
-}  # fmt: skip
+    "centre": (np.float64, (3,)),
+    "velocity": (np.float64, (3,)),
+    "spin": (np.float64, (3,)),
+    "mass": (np.float64, ()),
+    "inertia": (np.float64, (3, 3)),
+    "used": (np.bool_, ()),
+}
 
 
 class _Part:

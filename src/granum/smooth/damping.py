@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
-from .._jit import FloatArray
 from ..arithmetic import arctan2, exp, log
+from ..array_types import FloatArray
 from ..scene.scene import Scene
 
 LEAST = 0.1

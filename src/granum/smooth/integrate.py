@@ -9,17 +9,32 @@ import math
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, kernel
+from .._jit import kernel
+from ..array_types import FloatArray, IntArray
 from ..state.rotation import turn
 from .lanes import U
 
 
 @kernel
 def kick_and_drift(
-    rank: IntArray, first: int, kick: float, drift: float, gravity: FloatArray, force: FloatArray, inverse_mass: FloatArray,
-    radius: FloatArray, material: IntArray, reference: FloatArray, skin: FloatArray, position: FloatArray, orientation: FloatArray,
-    velocity: FloatArray, spin: FloatArray, grain: FloatArray, sphere: FloatArray,
-) -> int:  # fmt: skip
+    rank: IntArray,
+    first: int,
+    kick: float,
+    drift: float,
+    gravity: FloatArray,
+    force: FloatArray,
+    inverse_mass: FloatArray,
+    radius: FloatArray,
+    material: IntArray,
+    reference: FloatArray,
+    skin: FloatArray,
+    position: FloatArray,
+    orientation: FloatArray,
+    velocity: FloatArray,
+    spin: FloatArray,
+    grain: FloatArray,
+    sphere: FloatArray,
+) -> int:
     """v += kick a, x += drift v for every grain that yields, and its rows in ``grain`` and ``sphere``; returns how many left their skin."""
     gone = 0
     gx, gy, gz = gravity[0], gravity[1], gravity[2]
@@ -50,9 +65,17 @@ def kick_and_drift(
 
 @kernel
 def kick_and_look(
-    rank: IntArray, first: int, kick: float, gravity: FloatArray, force: FloatArray, sphere: FloatArray, grain: FloatArray,
-    velocity: FloatArray, spin: FloatArray, box: FloatArray,
-) -> tuple[float, float, float, float]:  # fmt: skip
+    rank: IntArray,
+    first: int,
+    kick: float,
+    gravity: FloatArray,
+    force: FloatArray,
+    sphere: FloatArray,
+    grain: FloatArray,
+    velocity: FloatArray,
+    spin: FloatArray,
+    box: FloatArray,
+) -> tuple[float, float, float, float]:
     """v += kick a from the rows; returns kinetic energy [J], energy in the field of gravity [J], largest speed [m/s] and largest v/r [1/s].
 
     ``box`` (2, 3) receives the lowest and highest coordinates of the centres [m].
@@ -84,9 +107,16 @@ def kick_and_look(
 @kernel
 def carry_springs(
     # touching pairs of grains, and their places in the old list; both then as ranks and places in the new one
-    a: IntArray, b: IntArray, place: IntArray,
-    old_spring: FloatArray, rank: IntArray, candidate_first: IntArray, candidate: IntArray, spring: FloatArray, touched: np.ndarray,
-) -> None:  # fmt: skip
+    a: IntArray,
+    b: IntArray,
+    place: IntArray,
+    old_spring: FloatArray,
+    rank: IntArray,
+    candidate_first: IntArray,
+    candidate: IntArray,
+    spring: FloatArray,
+    touched: np.ndarray,
+) -> None:
     """Springs of touching pairs from an old neighbour list into a new one.
 
     A pair may have another owner in the new list: then its springs change sign; their stiffness, which stands first, does not.

@@ -38,22 +38,22 @@ def _fields(first: int, count: int) -> tuple[np.uint64, ...]:
 
 
 # how the contact moves
-NX, NY, NZ = _fields(0, 3)          # unit normal from a towards b
+NX, NY, NZ = _fields(0, 3)  # unit normal from a towards b
 OVERLAP, ROUND, INERTIA = _fields(3, 3)  # delta [m], R* [m], m* [kg]
-ARM_A, ARM_B = _fields(6, 2)        # from the centres to the contact point [m]
-UX, UY, UZ = _fields(8, 3)          # velocity of b against a at the contact [m/s]
-WX, WY, WZ = _fields(11, 3)         # spin of b against a [rad/s]
-FX, FY, FZ = _fields(14, 3)         # spin of the contact's frame [rad/s]
+ARM_A, ARM_B = _fields(6, 2)  # from the centres to the contact point [m]
+UX, UY, UZ = _fields(8, 3)  # velocity of b against a at the contact [m/s]
+WX, WY, WZ = _fields(11, 3)  # spin of b against a [rad/s]
+FX, FY, FZ = _fields(14, 3)  # spin of the contact's frame [rad/s]
 # its material
 STIFFNESS, DAMPING, MU, MU_R, SHEAR = _fields(17, 5)  # k, alpha, mu, mu_r, k_t / K
 # its springs, before and after
-(HELD,) = _fields(22, 1)            # K [N/m] when they were last looked at; 0: the contact is new
-SX, SY, SZ = _fields(23, 3)         # [m]
-QX, QY, QZ = _fields(26, 3)         # [rad]
+(HELD,) = _fields(22, 1)  # K [N/m] when they were last looked at; 0: the contact is new
+SX, SY, SZ = _fields(23, 3)  # [m]
+QX, QY, QZ = _fields(26, 3)  # [rad]
 # what comes out
-PX, PY, PZ = _fields(29, 3)         # force on b [N]
-CX, CY, CZ = _fields(32, 3)         # n x force [N]: the torque on either body is -arm times this
-TX, TY, TZ = _fields(35, 3)         # rolling torque on b [N m]
+PX, PY, PZ = _fields(29, 3)  # force on b [N]
+CX, CY, CZ = _fields(32, 3)  # n x force [N]: the torque on either body is -arm times this
+TX, TY, TZ = _fields(35, 3)  # rolling torque on b [N m]
 SHEARED, PUSH, LOSS, SHRINK = _fields(38, 4)  # k_t [N/m], f_n [N], eta_t [N s/m], what is left of springs as K grows
 ENERGY, DEEPEST, HITS = _fields(42, 3)  # over all blocks: elastic energy [J], largest overlap [m], number of impacts
 # of pairs: the 2 x 12 numbers of the two grains

@@ -11,13 +11,14 @@ import math
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, device, kernel
+from .._jit import device, kernel
+from ..array_types import FloatArray, IntArray
 from ..detection.images import nearest
 from . import lanes as of
 from .lanes import ROW_A, ROW_B, SCRATCH, U, W, blank, clear_sums, push, sums
 
-ROW = 8     # numbers of a grain besides its sphere: velocity, inverse mass, spin, material; as wide as a cache line
-FORCE = 6   # force [N] and torque [N m]
+ROW = 8  # numbers of a grain besides its sphere: velocity, inverse mass, spin, material; as wide as a cache line
+FORCE = 6  # force [N] and torque [N m]
 R, L, F = U(ROW), U(of.LAW), U(FORCE)
 A0, A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11 = ROW_A
 B0, B1, B2, B3, B4, B5, B6, B7, B8, B9, B10, B11 = ROW_B
@@ -27,9 +28,17 @@ STIFFNESS, HELD, PX, CX, TX = of.STIFFNESS, of.HELD, of.PX, of.CX, of.TX
 
 @kernel
 def find_touching(
-    sphere: FloatArray, grain: FloatArray, candidate_first: IntArray, candidate: IntArray, period: FloatArray | None,
-    touched: np.ndarray, spring: FloatArray, a: IntArray, b: IntArray, place: IntArray,
-) -> int:  # fmt: skip
+    sphere: FloatArray,
+    grain: FloatArray,
+    candidate_first: IntArray,
+    candidate: IntArray,
+    period: FloatArray | None,
+    touched: np.ndarray,
+    spring: FloatArray,
+    a: IntArray,
+    b: IntArray,
+    place: IntArray,
+) -> int:
     """Ranks a and b of the pairs that touch and their place in the list; returns how many. Springs of pairs that came apart are cleared."""
     found, kept = U(0), U(spring.shape[1])
     for k in range(U(len(candidate_first) - 1)):
@@ -87,9 +96,22 @@ def meet(s):
 
 @kernel
 def push_pairs(
-    count: int, a: IntArray, b: IntArray, place: IntArray, sphere: FloatArray, grain: FloatArray, law: FloatArray, materials: int,
-    hertz: bool, dissipation: float, h: float, period: FloatArray | None, spring: FloatArray, force: FloatArray, pair_force: FloatArray,
-) -> tuple[float, float, int]:  # fmt: skip
+    count: int,
+    a: IntArray,
+    b: IntArray,
+    place: IntArray,
+    sphere: FloatArray,
+    grain: FloatArray,
+    law: FloatArray,
+    materials: int,
+    hertz: bool,
+    dissipation: float,
+    h: float,
+    period: FloatArray | None,
+    spring: FloatArray,
+    force: FloatArray,
+    pair_force: FloatArray,
+) -> tuple[float, float, int]:
     """Add the forces of touching pairs to ``force`` (R, 6); returns elastic energy [J], largest overlap [m] and number of impacts.
 
     ``spring`` moves on by ``h`` [s]; ``pair_force`` gets the force on b [N] and the rolling torque on b [N m] of every pair.

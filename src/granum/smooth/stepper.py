@@ -10,14 +10,14 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import model_validator
 
-from .._jit import FloatArray, IntArray
 from ..arithmetic import dot, length, times
+from ..array_types import FloatArray, IntArray
 from ..contact import Material
-from ..contact.model import Record
 from ..detection.images import in_cell, period_of
 from ..detection.neighbours import NeighbourList, Skin
 from ..detection.walls import CYLINDER, WallTable, find_wall_contacts, surface_velocity
 from ..parallel import ONE
+from ..records import Record
 from ..reduction import refused
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
@@ -36,7 +36,7 @@ from .walls import carry_wall_springs, push_walls
 SKIN = Skin(least=0.15, ahead=20, slow_ahead=100, slow_skin=0.5)
 REACH = 0.5  # of the largest radius: how far beyond a grain walls are looked for, its skin and the walls' way included
 EMPTY = np.zeros((0, FORCE))
-CONTACTS = ("a", "b", "feature", "normal", "overlap", "impulse", "rebound")        # kept in a checkpoint
+CONTACTS = ("a", "b", "feature", "normal", "overlap", "impulse", "rebound")  # kept in a checkpoint
 WALL_CONTACTS = ("a", "b", "feature", "normal", "overlap", "spring", "force")
 
 
@@ -129,10 +129,18 @@ class SmoothStepper:
         tick()
         drift, detect, push, kick = (b - a for a, b in pairwise(clock))
         return StepReport(
-            step=number, time=time + h, contacts=touching, impacts=self.impacts, iterations=0, residual=0.0, max_overlap=self.deepest,
-            elastic_energy=self.elastic, kinetic_energy=kinetic, energy=kinetic + potential,
+            step=number,
+            time=time + h,
+            contacts=touching,
+            impacts=self.impacts,
+            iterations=0,
+            residual=0.0,
+            max_overlap=self.deepest,
+            elastic_energy=self.elastic,
+            kinetic_energy=kinetic,
+            energy=kinetic + potential,
             seconds={"detection": detect, "assembly": 0.0, "impact": 0.0, "solve": push, "integrate": drift + kick},
-        )  # fmt: skip
+        )
 
     def watch_energy(self, unexplained: float, kinetic: float, fall: float) -> None:
         """Nothing is adapted: stable steps need no help."""
@@ -147,9 +155,24 @@ class SmoothStepper:
     def _kick_and_drift(self, kick: float, drift: float, gravity: FloatArray) -> int:
         b, near = self.bodies, self.neighbours
         return kick_and_drift(
-            near.rank, b.wall_body_count, kick, drift, gravity, self._force, b.inverse_mass, b.radius, b.material, near.reference,
-            near.skin, b.position, b.orientation, b.velocity, b.spin, self._grain, self._sphere,
-        )  # fmt: skip
+            near.rank,
+            b.wall_body_count,
+            kick,
+            drift,
+            gravity,
+            self._force,
+            b.inverse_mass,
+            b.radius,
+            b.material,
+            near.reference,
+            near.skin,
+            b.position,
+            b.orientation,
+            b.velocity,
+            b.spin,
+            self._grain,
+            self._sphere,
+        )
 
     def _list(self, left: int, h: float) -> None:
         """A new neighbour list if grains came or left their skin; springs, forces and rows move to their new places."""
@@ -199,9 +222,17 @@ class SmoothStepper:
         """Pairs and walls that touch now, with their springs."""
         near = self.neighbours
         self._count = find_touching(
-            self._sphere, self._grain, near.candidate_first, near.candidate, self.period, self._touched, self._spring, self._a, self._b,
+            self._sphere,
+            self._grain,
+            near.candidate_first,
+            near.candidate,
+            self.period,
+            self._touched,
+            self._spring,
+            self._a,
+            self._b,
             self._place,
-        )  # fmt: skip
+        )
         self._contacts = None
         if len(self.walls.kind):
             self._find_walls()
@@ -251,9 +282,22 @@ class SmoothStepper:
         self._force[:] = 0.0
         materials = len(self.scene.materials)
         self.elastic, self.deepest, hits = push_pairs(
-            self._count, self._a, self._b, self._place, self._sphere, self._grain, self.law, materials, self.hertz, self.dissipation, h,
-            self.period, self._spring, self._force, self._pair_force,
-        )  # fmt: skip
+            self._count,
+            self._a,
+            self._b,
+            self._place,
+            self._sphere,
+            self._grain,
+            self.law,
+            materials,
+            self.hertz,
+            self.dissipation,
+            h,
+            self.period,
+            self._spring,
+            self._force,
+            self._pair_force,
+        )
         self.impacts += hits
         t = self._touch
         self._wall_force[:] = 0.0
@@ -261,10 +305,30 @@ class SmoothStepper:
             return
         place = in_cell(self._sphere, 0, self.period)
         elastic, deepest, hits, power = push_walls(
-            t.a, t.b, t.normal, t.overlap, near.rank, place, self._grain, self.walls.body, self.walls.material,
-            surface_velocity(self.walls, b.orientation), b.position, b.velocity, b.spin, b.inverse_mass, self.law, materials, self.hertz,
-            self.dissipation, h, t.spring, self._force, self._wall_force, t.force,
-        )  # fmt: skip
+            t.a,
+            t.b,
+            t.normal,
+            t.overlap,
+            near.rank,
+            place,
+            self._grain,
+            self.walls.body,
+            self.walls.material,
+            surface_velocity(self.walls, b.orientation),
+            b.position,
+            b.velocity,
+            b.spin,
+            b.inverse_mass,
+            self.law,
+            materials,
+            self.hertz,
+            self.dissipation,
+            h,
+            t.spring,
+            self._force,
+            self._wall_force,
+            t.force,
+        )
         self.elastic, self.deepest = self.elastic + elastic, max(self.deepest, deepest)
         self.impacts += hits
         if self.driven:
@@ -336,11 +400,20 @@ class SmoothStepper:
         """All that the next step depends on besides the bodies."""
         c, n, t = self.contacts, self._count, self._touch
         return {
-            "neighbours": self.neighbours.checkpoint(), "work": self.work, "fresh": self._fresh, "way": self._way, "near": self._near,
-            "force": self._force, "wall_force": self._wall_force, "extent": self.extent, "spring": self._spring,
-            "touched": self._touched, "pairs": {"a": self._a[:n], "b": self._b[:n], "place": self._place[:n]},
-            "walls": t.checkpoint(), "contacts": {"pairs": n, **{name: getattr(c, name) for name in CONTACTS}},
-        }  # fmt: skip
+            "neighbours": self.neighbours.checkpoint(),
+            "work": self.work,
+            "fresh": self._fresh,
+            "way": self._way,
+            "near": self._near,
+            "force": self._force,
+            "wall_force": self._wall_force,
+            "extent": self.extent,
+            "spring": self._spring,
+            "touched": self._touched,
+            "pairs": {"a": self._a[:n], "b": self._b[:n], "place": self._place[:n]},
+            "walls": t.checkpoint(),
+            "contacts": {"pairs": n, **{name: getattr(c, name) for name in CONTACTS}},
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
@@ -417,10 +490,26 @@ class WallContacts:
         self.number[:] = 0
         while True:
             count = ONE.run(
-                find_wall_contacts, 0,
-                grains, place, bodies.orientation, radius, bodies.inverse_mass, bodies.wall_body_count, None, None, walls, 0,
-                self._a, self._b, self._feature, self._normal, self._overlap, self.first, self.number,
-            )  # fmt: skip
+                find_wall_contacts,
+                0,
+                grains,
+                place,
+                bodies.orientation,
+                radius,
+                bodies.inverse_mass,
+                bodies.wall_body_count,
+                None,
+                None,
+                walls,
+                0,
+                self._a,
+                self._b,
+                self._feature,
+                self._normal,
+                self._overlap,
+                self.first,
+                self.number,
+            )
             if count <= self.room:
                 self._show(count)
                 return
@@ -472,6 +561,7 @@ def _law(scene: Scene, damped: bool, hertz: bool) -> FloatArray:
 
 def shear_ratio(materials: Sequence[Material], hertz: bool) -> FloatArray:
     """(M, M) k_t / K: Mindlin's 8 G* / (2 E*) of the two materials, and 3/2 from the secant to the tangent of Hertz' law."""
+
     def pair(a: Material, b: Material) -> float:
         shear = [(2 - m.poisson_ratio) * 2 * (1 + m.poisson_ratio) / m.youngs_modulus for m in (a, b)]
         return (1.5 if hertz else 1.0) * 4 * (a.softness + b.softness) / (shear[0] + shear[1])

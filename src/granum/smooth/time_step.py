@@ -18,8 +18,8 @@ from ..scene.scene import Scene
 from ..scene.speeds import expected_speeds
 from .damping import damping_table
 
-MODE = 16.0   # six neighbours with friction: two thirds of their shear stiffness on the grain's turning, twice in opposite phase
-DEEP = 0.01   # of the diameter
+MODE = 16.0  # six neighbours with friction: two thirds of their shear stiffness on the grain's turning, twice in opposite phase
+DEEP = 0.01  # of the diameter
 # Automatic steps in a contact's own limit: some 40 in a collision, more for dashpots that set in at once, or for energy to stay
 HERTZ, LINEAR, ELASTIC = 20.0, 48.0, 50.0
 WAY, LEAP = 0.25, 0.5  # of a radius: the furthest way in an automatic step; from here on grains are met too late, or not at all

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, kernel
+from .._jit import kernel
+from ..array_types import FloatArray, IntArray
 from ..detection.persistence import find_among
 from . import lanes as of
 from .lanes import SCRATCH, U, W, blank, clear_sums, push, sums
@@ -15,9 +16,18 @@ STIFFNESS, HELD, PX, CX, TX = of.STIFFNESS, of.HELD, of.PX, of.CX, of.TX
 
 @kernel
 def carry_wall_springs(
-    a: IntArray, b: IntArray, feature: IntArray, normal: FloatArray, old_b: IntArray, old_feature: IntArray, old_normal: FloatArray,
-    old_spring: FloatArray, old_first: IntArray, old_count: IntArray, spring: FloatArray,
-) -> int:  # fmt: skip
+    a: IntArray,
+    b: IntArray,
+    feature: IntArray,
+    normal: FloatArray,
+    old_b: IntArray,
+    old_feature: IntArray,
+    old_normal: FloatArray,
+    old_spring: FloatArray,
+    old_first: IntArray,
+    old_count: IntArray,
+    spring: FloatArray,
+) -> int:
     """Springs of the contacts that go on, zeros for new ones; returns a contact that is now on the other side of its wall, or -1."""
     through, kept = -1, spring.shape[1]
     for c in range(len(a)):
@@ -40,15 +50,33 @@ def carry_wall_springs(
 @kernel
 def push_walls(
     # contacts
-    a: IntArray, b: IntArray, normal: FloatArray, overlap: FloatArray,
+    a: IntArray,
+    b: IntArray,
+    normal: FloatArray,
+    overlap: FloatArray,
     # grains by rank, and the walls' bodies
-    rank: IntArray, sphere: FloatArray, grain: FloatArray, wall_body: IntArray, wall_material: IntArray, surface_velocity: FloatArray,
-    position: FloatArray, velocity: FloatArray, spin: FloatArray, inverse_mass: FloatArray,
+    rank: IntArray,
+    sphere: FloatArray,
+    grain: FloatArray,
+    wall_body: IntArray,
+    wall_material: IntArray,
+    surface_velocity: FloatArray,
+    position: FloatArray,
+    velocity: FloatArray,
+    spin: FloatArray,
+    inverse_mass: FloatArray,
     # law
-    law: FloatArray, materials: int, hertz: bool, dissipation: float, h: float,
+    law: FloatArray,
+    materials: int,
+    hertz: bool,
+    dissipation: float,
+    h: float,
     # in and out
-    spring: FloatArray, force: FloatArray, wall_force: FloatArray, contact_force: FloatArray,
-) -> tuple[float, float, int, float]:  # fmt: skip
+    spring: FloatArray,
+    force: FloatArray,
+    wall_force: FloatArray,
+    contact_force: FloatArray,
+) -> tuple[float, float, int, float]:
     """Add the forces of wall contacts to ``force`` (R, 6) and ``wall_force`` (W, 6), torques about the bodies' positions.
 
     Returns elastic energy [J], largest overlap [m], number of impacts, and the power [W] that driven walls and belts put in.

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray, LongArray
+from ..array_types import FloatArray, IntArray, LongArray
 
 STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
 
 _COLUMNS: dict[str, tuple[int, ...]] = {
-    "position": (3,), "orientation": (4,), "velocity": (3,), "spin": (3,), "inverse_mass": (), "movable": (),
-}  # fmt: skip
+    "position": (3,),
+    "orientation": (4,),
+    "velocity": (3,),
+    "spin": (3,),
+    "inverse_mass": (),
+    "movable": (),
+}
 _GRAIN_COLUMNS = {"radius": np.float64, "material": np.int32, "aggregate": np.int32, "id": np.int64}
 
 
@@ -44,7 +49,7 @@ class Bodies:
         self.inertia = np.ascontiguousarray(inertia, float).reshape(-1, 3)
         self.wall_body_count = len(self.kind)
         self.dynamic = [int(w) for w in np.flatnonzero(self.kind == DYNAMIC)]  # wall bodies that are pushed
-        self.moving = [int(w) for w in np.flatnonzero(self.kind != STATIC)]    # wall bodies that are pushed or driven
+        self.moving = [int(w) for w in np.flatnonzero(self.kind != STATIC)]  # wall bodies that are pushed or driven
         self.grain_count = self.next_id = 0
         self._room: dict[str, np.ndarray] = {}
         self._reserve(64)
@@ -67,9 +72,14 @@ class Bodies:
         return np.divide(1.0, inverse, out=np.full(len(inverse), np.inf), where=inverse > 0)
 
     def append_grains(
-        self, position: FloatArray, radius: FloatArray, material: IntArray, inverse_mass: FloatArray,
-        velocity: FloatArray | None = None, spin: FloatArray | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        position: FloatArray,
+        radius: FloatArray,
+        material: IntArray,
+        inverse_mass: FloatArray,
+        velocity: FloatArray | None = None,
+        spin: FloatArray | None = None,
+    ) -> None:
         """Add grains at rest, or with the given velocity [m/s] and spin [rad/s]."""
         first, count = self.body_count, len(position)
         self._reserve(self.grain_count + count)

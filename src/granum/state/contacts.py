@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import BoolArray, FloatArray, IntArray
+from ..array_types import BoolArray, FloatArray, IntArray
 
 _FIELDS: dict[str, tuple[tuple[int, ...], type]] = {
-    "a": ((), np.int32), "b": ((), np.int32), "feature": ((), np.int32),
-    "normal": ((3,), np.float64), "overlap": ((), np.float64), "impulse": ((7,), np.float64), "rebound": ((), np.float64),
-}  # fmt: skip
+    "a": ((), np.int32),
+    "b": ((), np.int32),
+    "feature": ((), np.int32),
+    "normal": ((3,), np.float64),
+    "overlap": ((), np.float64),
+    "impulse": ((7,), np.float64),
+    "rebound": ((), np.float64),
+}
 
 
 def overlap_in_diameters(overlap: FloatArray, a: IntArray, b: IntArray, radius: FloatArray) -> FloatArray:

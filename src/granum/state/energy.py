@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, LongArray, kernel
+from .._jit import kernel
 from ..arithmetic import dot, times, total
+from ..array_types import FloatArray, LongArray
 from ..parallel import LIGHT, ONE, Team
 from ..parallel.barrier import share, wait
 from .bodies import Bodies
@@ -16,10 +17,21 @@ CHUNK = 1024  # grains that are summed up in one go
 
 @kernel
 def grain_energy(
-    thread: int, threads: int, barrier: LongArray,
-    first: int, inverse_mass: FloatArray, radius: FloatArray, velocity: FloatArray, spin: FloatArray, position: FloatArray,
-    gx: float, gy: float, gz: float, parts: FloatArray, box: FloatArray,
-) -> None:  # fmt: skip
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    first: int,
+    inverse_mass: FloatArray,
+    radius: FloatArray,
+    velocity: FloatArray,
+    spin: FloatArray,
+    position: FloatArray,
+    gx: float,
+    gy: float,
+    gz: float,
+    parts: FloatArray,
+    box: FloatArray,
+) -> None:
     """Of each chunk of grains, in ``parts`` (chunks, 3): kinetic energy [J], energy in the field of gravity [J] (zero at the origin) and
     the square of the largest speed [m/s]; in ``box`` (chunks, 2, 3) the lowest and highest coordinates of the centres [m].
     """
@@ -51,9 +63,20 @@ def energy(bodies: Bodies, gravity: FloatArray, team: Team = ONE) -> tuple[float
     chunks = (bodies.grain_count + CHUNK - 1) // CHUNK
     parts, box = np.empty((chunks, 3)), np.empty((chunks, 2, 3))
     team.run(
-        grain_energy, bodies.grain_count // LIGHT, bodies.wall_body_count, bodies.inverse_mass, bodies.radius, bodies.velocity, bodies.spin,
-        bodies.position, gravity[0], gravity[1], gravity[2], parts, box,
-    )  # fmt: skip
+        grain_energy,
+        bodies.grain_count // LIGHT,
+        bodies.wall_body_count,
+        bodies.inverse_mass,
+        bodies.radius,
+        bodies.velocity,
+        bodies.spin,
+        bodies.position,
+        gravity[0],
+        gravity[1],
+        gravity[2],
+        parts,
+        box,
+    )
     own, lifted = wall_energy(bodies, gravity)
     kinetic, potential = total(parts[:, 0]), total(parts[:, 1])
     extent = np.stack([box[:, 0].min(axis=0, initial=np.inf), box[:, 1].max(axis=0, initial=-np.inf)])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from .._jit import FloatArray, kernel
+from .._jit import kernel
 from ..arithmetic import times
+from ..array_types import FloatArray
 from .bodies import DYNAMIC, Bodies
 from .rotation import matrix, turn
 

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
-from .._jit import FloatArray, device
+from .._jit import device
 from ..arithmetic import length
 from ..arithmetic.elementary import sincos
+from ..array_types import FloatArray
 
 
 @device
@@ -16,10 +17,19 @@ def turn(q, k, wx, wy, wz, h):
     """Turn quaternion ``q[k]`` by the spin (wx, wy, wz) [rad/s], world axes, for ``h`` [s]: exact for a steady spin."""
     square = 0.25 * h * h * (wx * wx + wy * wy + wz * wz)  # of half the angle
     if square < 0.1:  # series of sin(x)/x and cos(x), exact to rounding here
-        f = 1.0 + square * (-1.0 / 6.0 + square * (1.0 / 120.0 + square * (-1.0 / 5040.0 + square * (1.0 / 362880.0 + square * (
-            -1.0 / 39916800.0 + square * (1.0 / 6227020800.0))))))  # fmt: skip
-        c = 1.0 + square * (-1.0 / 2.0 + square * (1.0 / 24.0 + square * (-1.0 / 720.0 + square * (1.0 / 40320.0 + square * (
-            -1.0 / 3628800.0 + square * (1.0 / 479001600.0))))))  # fmt: skip
+        f = 1.0 + square * (
+            -1.0 / 6.0
+            + square
+            * (
+                1.0 / 120.0
+                + square * (-1.0 / 5040.0 + square * (1.0 / 362880.0 + square * (-1.0 / 39916800.0 + square * (1.0 / 6227020800.0))))
+            )
+        )
+        c = 1.0 + square * (
+            -1.0 / 2.0
+            + square
+            * (1.0 / 24.0 + square * (-1.0 / 720.0 + square * (1.0 / 40320.0 + square * (-1.0 / 3628800.0 + square * (1.0 / 479001600.0)))))
+        )
     else:
         half = math.sqrt(square)
         s, c = sincos(half)

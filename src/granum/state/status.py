@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import FloatArray, IntArray
 from ..arithmetic import length
+from ..array_types import FloatArray, IntArray
 
 CONTINUOUS, REBOUNDING, SLIDING = 0, 1, 2
 AT_BOUND = 1 - 1e-6  # of the friction bound: a contact that slides

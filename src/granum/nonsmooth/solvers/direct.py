@@ -25,8 +25,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..._jit import BoolArray, FloatArray
-from ...contact.model import NonNegative, Record, Sweeps
+from ...array_types import BoolArray, FloatArray
+from ...records import NonNegative, Record, Sweeps
 from ..problem import Problem
 from ..system import System
 from .elimination import Elimination
@@ -34,25 +34,25 @@ from .linearise import active_set, central_path, choose_slips, follow_path, prod
 from .pgs import PGS
 from .report import SolveReport
 
-FIRM = 1e-9          # of a row's W: softness that an active-set step takes at least, so that hard contacts can be eliminated
-PATIENCE = 1         # active-set steps without headway
-HEADWAY = 0.3        # what the residual must fall to in a step to count as such
-WILD = 10.0          # growth of the residual that ends a try of the active set
-RETRY = 1e-3         # fall of the residual between two tries of the active set
-NEAR_BOUND = 0.98    # of the way to the bounds that an interior step may go
-CENTRED = 1e-3       # of the mean product: the least one that an interior step may leave
-INNER = 0.9          # of the bound: friction at the start of interior steps
-SPEED = 0.1          # of the velocities that single impulses give: the least slip speed at the start of interior steps
-SHORT = 0.02         # part of an interior step that hardly moves
-STUCK = 4            # such steps in a row
-SMOOTHING = 30       # sweeps after an interior step
-LONGEST = 60         # interior steps before another kind is tried
+FIRM = 1e-9  # of a row's W: softness that an active-set step takes at least, so that hard contacts can be eliminated
+PATIENCE = 1  # active-set steps without headway
+HEADWAY = 0.3  # what the residual must fall to in a step to count as such
+WILD = 10.0  # growth of the residual that ends a try of the active set
+RETRY = 1e-3  # fall of the residual between two tries of the active set
+NEAR_BOUND = 0.98  # of the way to the bounds that an interior step may go
+CENTRED = 1e-3  # of the mean product: the least one that an interior step may leave
+INNER = 0.9  # of the bound: friction at the start of interior steps
+SPEED = 0.1  # of the velocities that single impulses give: the least slip speed at the start of interior steps
+SHORT = 0.02  # part of an interior step that hardly moves
+STUCK = 4  # such steps in a row
+SMOOTHING = 30  # sweeps after an interior step
+LONGEST = 60  # interior steps before another kind is tried
 FIRST_SWEEPS, MORE_SWEEPS = 300, 3000  # before interior steps with moving and with held bounds
-HOLD = 4             # interior steps with held bounds, at the start and after one that was blocked
-BLOCKED = 0.1        # part of an interior step that was
-NEARLY = 100.0       # tolerances: a residual that more sweeps may bring down
-HELD = 50            # most times that bounds are held
-HELD_GAP = 1e-4      # of its start: the mean product at which bounds are set anew, less when they hardly change
+HOLD = 4  # interior steps with held bounds, at the start and after one that was blocked
+BLOCKED = 0.1  # part of an interior step that was
+NEARLY = 100.0  # tolerances: a residual that more sweeps may bring down
+HELD = 50  # most times that bounds are held
+HELD_GAP = 1e-4  # of its start: the mean product at which bounds are set anew, less when they hardly change
 ROUNDING = 8 * np.finfo(float).eps  # of the velocities that single impulses give: no residual can be asked to be smaller
 
 
@@ -136,9 +136,15 @@ class Solution:
                 f"in {self.reduce.factorisations} factorisations: {reason}."
             )
         return SolveReport(
-            iterations=self.reduce.factorisations, residual=b.residual, residual_by_kind=b.kinds, converged=done, message=message,
-            history=np.array(b.history).reshape(-1, 4), work=np.array(b.seconds) / sweep, seconds=np.array(b.seconds),
-        )  # fmt: skip
+            iterations=self.reduce.factorisations,
+            residual=b.residual,
+            residual_by_kind=b.kinds,
+            converged=done,
+            message=message,
+            history=np.array(b.history).reshape(-1, 4),
+            work=np.array(b.seconds) / sweep,
+            seconds=np.array(b.seconds),
+        )
 
     def _prepare(self) -> None:
         """What the kernels take: bounds by ball, and softness and step length by row."""
@@ -321,9 +327,7 @@ class Solution:
                 self.reduce.factorise(law)
             dp, du = self.reduce.solve(e)
             change = [dp, np.empty_like(dp), np.empty_like(at.top)]
-            length = follow_path(
-                *state, at.slips, u, s.target, s.softness, self.balls, *bounds, kept, dp, du, *change[1:]
-            )
+            length = follow_path(*state, at.slips, u, s.target, s.softness, self.balls, *bounds, kept, dp, du, *change[1:])
             return length, change
 
         def after(length: float, change: list[FloatArray]) -> list[FloatArray]:
@@ -349,9 +353,17 @@ class Solution:
         new = Interior(p, z, top, at.slips.copy())
         if bounds[0] is self.coefficient:
             choose_slips(
-                self.reduce.relative_velocity(p), s.softness, self.rho, self.balls, self.coefficient, self._mean_product(new, bounds), p, z,
-                top, new.slips,
-            )  # fmt: skip
+                self.reduce.relative_velocity(p),
+                s.softness,
+                self.rho,
+                self.balls,
+                self.coefficient,
+                self._mean_product(new, bounds),
+                p,
+                z,
+                top,
+                new.slips,
+            )
         return new, taken
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import SuperLU, splu
 
-from ..._jit import FloatArray, IntArray, kernel
+from ..._jit import kernel
+from ...array_types import FloatArray, IntArray
 from ..system import System
 
 

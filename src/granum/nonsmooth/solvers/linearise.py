@@ -9,16 +9,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._jit import BoolArray, FloatArray, IntArray, kernel
+from ..._jit import kernel
+from ...array_types import BoolArray, FloatArray, IntArray
 
 TIGHT = 1e-9  # of g^2: below it g^2 - |p|^2 drowns in rounding
 
 
 @kernel
 def let_slip(
-    p: FloatArray, u: FloatArray, soft: FloatArray, firm: FloatArray, rho: FloatArray, c: int, rows: int, first: int, size: int,
-    coefficient: float, base: float, law: FloatArray, e: FloatArray,
-) -> None:  # fmt: skip
+    p: FloatArray,
+    u: FloatArray,
+    soft: FloatArray,
+    firm: FloatArray,
+    rho: FloatArray,
+    c: int,
+    rows: int,
+    first: int,
+    size: int,
+    coefficient: float,
+    base: float,
+    law: FloatArray,
+    e: FloatArray,
+) -> None:
     """Rows of an impulse that slips: p = g z / |z| with z = p - rho û; the bound g follows the normal impulse."""
     o = c * rows
     g, r = base + coefficient * max(p[o], 0.0), rho[o + first]
@@ -45,9 +57,17 @@ def let_slip(
 
 @kernel
 def active_set(
-    p: FloatArray, u: FloatArray, target: FloatArray, soft: FloatArray, firm: FloatArray, rho: FloatArray, balls: IntArray,
-    coefficient: FloatArray, law: FloatArray, e: FloatArray,
-) -> None:  # fmt: skip
+    p: FloatArray,
+    u: FloatArray,
+    target: FloatArray,
+    soft: FloatArray,
+    firm: FloatArray,
+    rho: FloatArray,
+    balls: IntArray,
+    coefficient: FloatArray,
+    law: FloatArray,
+    e: FloatArray,
+) -> None:
     """dp = e - D du of every contact, closed or open, sticking or slipping as a projected update of p would have it."""
     contacts, rows = len(coefficient), law.shape[1]
     law[:] = 0.0
@@ -106,15 +126,30 @@ def scaled(w: FloatArray, factor: float, sign: float, x: FloatArray, size: int, 
 @kernel
 def central_path(
     # state
-    p: FloatArray, z: FloatArray, top: FloatArray, slips: BoolArray,
+    p: FloatArray,
+    z: FloatArray,
+    top: FloatArray,
+    slips: BoolArray,
     # the problem
-    u: FloatArray, target: FloatArray, soft: FloatArray, firm: FloatArray, rho: FloatArray, balls: IntArray, coefficient: FloatArray,
+    u: FloatArray,
+    target: FloatArray,
+    soft: FloatArray,
+    firm: FloatArray,
+    rho: FloatArray,
+    balls: IntArray,
+    coefficient: FloatArray,
     base: FloatArray,
     # the point of the path, and the predictor whose products are to be corrected
-    tau: float, correct: bool, dp: FloatArray, dz: FloatArray, dtop: FloatArray,
+    tau: float,
+    correct: bool,
+    dp: FloatArray,
+    dz: FloatArray,
+    dtop: FloatArray,
     # out
-    law: FloatArray, e: FloatArray, kept: FloatArray,
-) -> None:  # fmt: skip
+    law: FloatArray,
+    e: FloatArray,
+    kept: FloatArray,
+) -> None:
     """dp = e - D du of every contact towards p_n û_n = tau and (g, p_t) o (top, û_t) = (tau, 0).
 
     The second is taken in the scaling of Nesterov and Todd. ``kept`` (C, balls, 3 + size) is what `follow_path` needs of it.
@@ -215,10 +250,22 @@ def reach(x: FloatArray, dx: FloatArray, size: int) -> float:
 
 @kernel
 def follow_path(
-    p: FloatArray, z: FloatArray, top: FloatArray, slips: BoolArray, u: FloatArray, target: FloatArray, soft: FloatArray,
-    balls: IntArray, coefficient: FloatArray, base: FloatArray, kept: FloatArray, dp: FloatArray, du: FloatArray, dz: FloatArray,
+    p: FloatArray,
+    z: FloatArray,
+    top: FloatArray,
+    slips: BoolArray,
+    u: FloatArray,
+    target: FloatArray,
+    soft: FloatArray,
+    balls: IntArray,
+    coefficient: FloatArray,
+    base: FloatArray,
+    kept: FloatArray,
+    dp: FloatArray,
+    du: FloatArray,
+    dz: FloatArray,
     dtop: FloatArray,
-) -> float:  # fmt: skip
+) -> float:
     """The changes of z and top that go with dp, and how much of the step leads to a bound."""
     contacts, rows = len(coefficient), len(p) // len(coefficient)
     step = np.inf
@@ -278,9 +325,17 @@ def products(
 
 @kernel
 def choose_slips(
-    u: FloatArray, soft: FloatArray, rho: FloatArray, balls: IntArray, coefficient: FloatArray, tau: float, p: FloatArray, z: FloatArray,
-    top: FloatArray, slips: BoolArray,
-) -> None:  # fmt: skip
+    u: FloatArray,
+    soft: FloatArray,
+    rho: FloatArray,
+    balls: IntArray,
+    coefficient: FloatArray,
+    tau: float,
+    p: FloatArray,
+    z: FloatArray,
+    top: FloatArray,
+    slips: BoolArray,
+) -> None:
     """Impulses so near their bound that rounding hides the distance slip from now on, until a projected update takes them off it."""
     rows = len(p) // len(slips)
     for c in range(len(slips)):

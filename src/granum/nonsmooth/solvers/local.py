@@ -8,9 +8,10 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
-from ..._jit import FloatArray, IntArray, device, kernel
+from ..._jit import device, kernel
+from ...array_types import FloatArray, IntArray
 from ...checks import InputError
-from ...contact.model import NonNegative, Record, Sweeps
+from ...records import NonNegative, Record, Sweeps
 from ..local import LocalProblem
 from ..rows import into_cone
 from .momentum import STATE, begin, judge_step, next_momentum
@@ -34,8 +35,14 @@ def contact_velocity(start, column, block, offset, c, r):
 
 @kernel
 def local_residual(
-    start: IntArray, column: IntArray, block: FloatArray, offset: FloatArray, friction: FloatArray, diagonal: FloatArray, r: FloatArray,
-) -> FloatArray:  # fmt: skip
+    start: IntArray,
+    column: IntArray,
+    block: FloatArray,
+    offset: FloatArray,
+    friction: FloatArray,
+    diagonal: FloatArray,
+    r: FloatArray,
+) -> FloatArray:
     """(C, 3) residual of every contact by row kind, as of a problem with bodies: D times the change by a projected update [m/s]."""
     out = np.zeros((len(friction), 3))
     for c in range(len(friction)):
@@ -73,9 +80,20 @@ def sweep_local(start, column, block, own, offset, friction, diagonal, r, at):
 
 @kernel
 def iterate_local(
-    start: IntArray, column: IntArray, block: FloatArray, own: IntArray, offset: FloatArray, friction: FloatArray, diagonal: FloatArray,
-    iterations: int, tolerance: float, momentum: bool, r: FloatArray, history: FloatArray, kinds: FloatArray,
-) -> tuple[int, float]:  # fmt: skip
+    start: IntArray,
+    column: IntArray,
+    block: FloatArray,
+    own: IntArray,
+    offset: FloatArray,
+    friction: FloatArray,
+    diagonal: FloatArray,
+    iterations: int,
+    tolerance: float,
+    momentum: bool,
+    r: FloatArray,
+    history: FloatArray,
+    kinds: FloatArray,
+) -> tuple[int, float]:
     """Sweep until ``iterations`` or the residual is below ``tolerance`` [m/s]; returns sweeps done and residual. As ``iterate`` of pgs."""
     before = r.copy()
     at = r.copy()
@@ -153,11 +171,25 @@ class LocalPGS(Record):
         """Solve in place: the impulses of ``problem`` are the start and become the result."""
         b, rows, kinds = LocalBlocks(problem), np.zeros((self.iterations if history else 0, 4)), np.zeros(3)
         done, residual = iterate_local(
-            b.start, b.column, b.block, b.own, b.offset, b.friction, b.diagonal, self.iterations, self.tolerance, self.momentum,
-            b.impulse, rows, kinds,
-        )  # fmt: skip
+            b.start,
+            b.column,
+            b.block,
+            b.own,
+            b.offset,
+            b.friction,
+            b.diagonal,
+            self.iterations,
+            self.tolerance,
+            self.momentum,
+            b.impulse,
+            rows,
+            kinds,
+        )
         problem.impulse[:] = b.impulse.reshape(-1, 3)[:, : problem.dimension].ravel()
         return SolveReport(
-            iterations=done, residual=residual, residual_by_kind=tuple(kinds), history=rows[:done],
+            iterations=done,
+            residual=residual,
+            residual_by_kind=tuple(kinds),
+            history=rows[:done],
             converged=self.tolerance > 0 and residual <= self.tolerance,
-        )  # fmt: skip
+        )

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from ..._jit import FloatArray
-from ...contact.model import NonNegative, Record, Sweeps
+from ...array_types import FloatArray
+from ...records import NonNegative, Record, Sweeps
 from ..local import LocalProblem
 from ..problem import Problem
 from ..system import System
@@ -29,10 +29,19 @@ class LocalSystem(System):
         rows, count = len(problem.offset), problem.contact_count
         matrix = sparse.csr_array(problem.matrix)
         return cls(
-            rows=3, slot=np.zeros(0, np.int32), basis=np.zeros((count, 3, 3)), jacobian=sparse.csr_array(sparse.eye_array(rows)),
-            inverse_mass=matrix, velocity=matrix @ problem.impulse, drift=problem.offset, target=np.zeros(rows), softness=np.zeros(rows),
-            friction=problem.friction, rolling=np.zeros(count), impulse=problem.impulse.copy(),
-        )  # fmt: skip
+            rows=3,
+            slot=np.zeros(0, np.int32),
+            basis=np.zeros((count, 3, 3)),
+            jacobian=sparse.csr_array(sparse.eye_array(rows)),
+            inverse_mass=matrix,
+            velocity=matrix @ problem.impulse,
+            drift=problem.offset,
+            target=np.zeros(rows),
+            softness=np.zeros(rows),
+            friction=problem.friction,
+            rolling=np.zeros(count),
+            impulse=problem.impulse.copy(),
+        )
 
     def write(self, problem: Any, impulse: FloatArray) -> None:
         """Impulses into the blocks that measure them."""

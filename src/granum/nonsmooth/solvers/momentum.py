@@ -12,8 +12,8 @@ import numpy as np
 from ..._jit import device
 
 LARGEST_MOMENTUM = 0.95  # without a cap the extrapolation diverges late in a solve
-GROWTH_RESTART = 1.5     # restart when the squared step grows by this
-WINDOW = 20              # sweeps: without headway from one window to the next, plain sweeps follow, longer each time
+GROWTH_RESTART = 1.5  # restart when the squared step grows by this
+WINDOW = 20  # sweeps: without headway from one window to the next, plain sweeps follow, longer each time
 
 THETA, LAST_SQUARE, IN_WINDOW, LAST_WINDOW, REST, PLAIN_UNTIL = range(6)
 STATE = 6

@@ -8,9 +8,10 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from ..._jit import FloatArray, IntArray, LongArray, device, kernel
-from ...contact.model import NonNegative, Record, Sweeps, Whole
+from ..._jit import device, kernel
+from ...array_types import FloatArray, IntArray, LongArray
 from ...parallel.barrier import share, wait
+from ...records import NonNegative, Record, Sweeps, Whole
 from ..blocks import BODY, COLOURS, LANES
 from ..problem import Problem
 from ..residual import mean_residual
@@ -23,15 +24,15 @@ from .report import SolveReport
 class Order(IntEnum):
     """In which order a sweep visits the contacts."""
 
-    COLOUR = 0     # colour by colour, with vector instructions
-    GIVEN = 1      # as found
+    COLOUR = 0  # colour by colour, with vector instructions
+    GIVEN = 1  # as found
     SYMMETRIC = 2  # as found, every second sweep backwards
-    RANDOM = 3     # a new permutation each sweep
+    RANDOM = 3  # a new permutation each sweep
 
 
 ORDER_NUMBER = {order.name.lower(): int(order) for order in Order}  # a plain number: an enum is slow to hand to compiled code
-FEW_BLOCKS = 4   # of a colour: fewer are done by one thread sooner than by several
-SWEPT = 4        # things that a contact counts for, since it is swept so often
+FEW_BLOCKS = 4  # of a colour: fewer are done by one thread sooner than by several
+SWEPT = 4  # things that a contact counts for, since it is swept so often
 CHECK_EVERY = 5  # sweeps between two looks at the residual at least: a look costs about as much as a sweep
 MOST_SWEEPS = 500  # of a solve whose number of sweeps is left to its accuracy
 
@@ -50,9 +51,27 @@ def extrapolate(body, body_before, first, last, beta):
 
 @device
 def sweep_colours(
-    thread, threads, barrier, body, lane_a, lane_b, data, before, fields, colour_block, full_first, lever, full, inverse_inertia, beta,
-    momentum, soft_t, soft_r, scratch, sums,
-):  # fmt: skip
+    thread,
+    threads,
+    barrier,
+    body,
+    lane_a,
+    lane_b,
+    data,
+    before,
+    fields,
+    colour_block,
+    full_first,
+    lever,
+    full,
+    inverse_inertia,
+    beta,
+    momentum,
+    soft_t,
+    soft_r,
+    scratch,
+    sums,
+):
     """One sweep, colour by colour: the contacts of a colour share no body, so that each thread takes some of them.
 
     A colour with few of them is left to the first thread; between two such colours nobody waits.
@@ -82,9 +101,23 @@ def sweep_colours(
             low, high = np.int64(0), last - first if thread == 0 else np.int64(0)
         for k in range(first + low, first + high):
             ahead, square = sweep_contact(
-                body, lane_a, lane_b, data, before, fields, serial_start + k, serial_start, lever, full, inverse_inertia, beta, momentum,
-                soft_t, soft_r, False,
-            )  # fmt: skip
+                body,
+                lane_a,
+                lane_b,
+                data,
+                before,
+                fields,
+                serial_start + k,
+                serial_start,
+                lever,
+                full,
+                inverse_inertia,
+                beta,
+                momentum,
+                soft_t,
+                soft_r,
+                False,
+            )
             sums[2 * (blocks + k)], sums[2 * (blocks + k) + 1] = ahead, square
         wait(barrier, threads)
 
@@ -104,17 +137,42 @@ def add_step_sums(sums, blocks, one_by_one):
 
 @kernel
 def iterate(
-    thread: int, threads: int, barrier: LongArray,
+    thread: int,
+    threads: int,
+    barrier: LongArray,
     # the problem
-    lane_a: IntArray, lane_b: IntArray, place: IntArray, contact_at: IntArray, fields: int, colour_block: IntArray, full_first: IntArray,
-    lever: FloatArray, full: IntArray, inverse_inertia: FloatArray, radius_eff: FloatArray, soft_t: float, soft_r: float, yielding: int,
+    lane_a: IntArray,
+    lane_b: IntArray,
+    place: IntArray,
+    contact_at: IntArray,
+    fields: int,
+    colour_block: IntArray,
+    full_first: IntArray,
+    lever: FloatArray,
+    full: IntArray,
+    inverse_inertia: FloatArray,
+    radius_eff: FloatArray,
+    soft_t: float,
+    soft_r: float,
+    yielding: int,
     # the method
-    iterations: int, tolerance: float, momentum: bool, order: int, box: bool, seed: int, measure: bool,
+    iterations: int,
+    tolerance: float,
+    momentum: bool,
+    order: int,
+    box: bool,
+    seed: int,
+    measure: bool,
     # in and out
-    body: FloatArray, data: FloatArray,
+    body: FloatArray,
+    data: FloatArray,
     # work and results
-    body_before: FloatArray, before: FloatArray, sums: FloatArray, history: FloatArray, kinds: FloatArray,
-) -> tuple[int, float]:  # fmt: skip
+    body_before: FloatArray,
+    before: FloatArray,
+    sums: FloatArray,
+    history: FloatArray,
+    kinds: FloatArray,
+) -> tuple[int, float]:
     """Sweep until ``iterations`` or the residual is below ``tolerance`` [m/s]; returns sweeps done and residual (-1: not measured).
 
     ``history`` (iterations, 4), when it has rows, receives residual and row-kind residuals after every sweep. Every thread comes to the
@@ -144,9 +202,27 @@ def iterate(
         ahead, square = 0.0, 0.0
         if in_colours:
             sweep_colours(
-                thread, threads, barrier, body, lane_a, lane_b, data, before, fields, colour_block, full_first, lever, full,
-                inverse_inertia, beta, momentum, soft_t, soft_r, scratch, sums,
-            )  # fmt: skip
+                thread,
+                threads,
+                barrier,
+                body,
+                lane_a,
+                lane_b,
+                data,
+                before,
+                fields,
+                colour_block,
+                full_first,
+                lever,
+                full,
+                inverse_inertia,
+                beta,
+                momentum,
+                soft_t,
+                soft_r,
+                scratch,
+                sums,
+            )
             if momentum:
                 ahead, square = add_step_sums(sums, blocks, np.int64(full_first[COLOURS + 1]))
         elif order == Order.RANDOM:
@@ -154,9 +230,23 @@ def iterate(
         for k in range(len(visit)):
             backwards = order == Order.SYMMETRIC and sweep % 2 == 1
             x, y = sweep_contact(
-                body, lane_a, lane_b, data, before, fields, np.int64(visit[contacts - 1 - k if backwards else k]), serial_start, lever,
-                full, inverse_inertia, beta, momentum, soft_t, soft_r, box,
-            )  # fmt: skip
+                body,
+                lane_a,
+                lane_b,
+                data,
+                before,
+                fields,
+                np.int64(visit[contacts - 1 - k if backwards else k]),
+                serial_start,
+                lever,
+                full,
+                inverse_inertia,
+                beta,
+                momentum,
+                soft_t,
+                soft_r,
+                box,
+            )
             ahead += x
             square += y
         done = sweep + 1
@@ -166,9 +256,25 @@ def iterate(
             if done == next_look:
                 next_look = done + max(CHECK_EVERY, done // 4)
             residual = mean_residual(
-                thread, threads, barrier, body, lane_a, lane_b, data, fields, place, serial_start, lever, full, soft_t, soft_r, box,
-                radius_eff, sums, own_kinds,
-            )  # fmt: skip
+                thread,
+                threads,
+                barrier,
+                body,
+                lane_a,
+                lane_b,
+                data,
+                fields,
+                place,
+                serial_start,
+                lever,
+                full,
+                soft_t,
+                soft_r,
+                box,
+                radius_eff,
+                sums,
+                own_kinds,
+            )
             if len(history) > 0 and thread == 0:
                 history[sweep, 0] = residual
                 history[sweep, 1:] = own_kinds
@@ -198,9 +304,7 @@ class PGS(Record):
     seed: Whole = Field(default=0, ge=0)
     """Of the random order."""
 
-    def solve(
-        self, problem: Problem, *, step: int = 0, measure: bool = True, history: bool = False
-    ) -> SolveReport:
+    def solve(self, problem: Problem, *, step: int = 0, measure: bool = True, history: bool = False) -> SolveReport:
         """Solve in place: impulses and velocities of ``problem`` are the start and become the result."""
         iterations = self.iterations if self.iterations is not None else MOST_SWEEPS
         tolerance = self.tolerance
@@ -212,10 +316,29 @@ class PGS(Record):
         box = self.friction == "box"
         shared = SWEPT * problem.contact_count if self.order == "colour" and not box else 0
         done, residual = problem.team.run(
-            iterate, shared, *problem.for_sweeps(), iterations, tolerance, momentum, ORDER_NUMBER[self.order], box,
-            self.seed + step, measure, problem.body, problem.data, problem.body_before, problem.before, problem.sums, rows, kinds,
-        )  # fmt: skip
+            iterate,
+            shared,
+            *problem.for_sweeps(),
+            iterations,
+            tolerance,
+            momentum,
+            ORDER_NUMBER[self.order],
+            box,
+            self.seed + step,
+            measure,
+            problem.body,
+            problem.data,
+            problem.body_before,
+            problem.before,
+            problem.sums,
+            rows,
+            kinds,
+        )
         return SolveReport(
-            iterations=done, residual=residual, residual_by_kind=tuple(kinds), history=rows[:done],
-            converged=tolerance > 0 and 0 <= residual <= tolerance, work=np.arange(1.0, len(rows[:done]) + 1),
-        )  # fmt: skip
+            iterations=done,
+            residual=residual,
+            residual_by_kind=tuple(kinds),
+            history=rows[:done],
+            converged=tolerance > 0 and 0 <= residual <= tolerance,
+            work=np.arange(1.0, len(rows[:done]) + 1),
+        )

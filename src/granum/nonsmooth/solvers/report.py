@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..._jit import FloatArray
+from ...array_types import FloatArray
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from ..precondition import ContactStiffness, Identity, Preconditioner
 from .fire import FIRE
 from .lbfgs import LBFGS
 
-NEAR = 0.3          # of the mean contact force: with a larger force left over, grains are still on the move
-ENOUGH = 0.9        # of the d N contacts that hold a packing: with fewer it is unjammed
+NEAR = 0.3  # of the mean contact force: with a larger force left over, grains are still on the move
+ENOUGH = 0.9  # of the d N contacts that hold a packing: with fewer it is unjammed
 FIRST_FALL, LONGEST_FALL = 400, 3200  # iterations of FIRE before the contacts are tried again; twice as many each time, up to the second
 TRIAL = {2: 500, 3: 120}  # iterations that L-BFGS with the contacts gets to show that it works, by dimension
-GAIN = 0.1          # of the residual that it must be below by then
+GAIN = 0.1  # of the residual that it must be below by then
 
 
 class Auto:

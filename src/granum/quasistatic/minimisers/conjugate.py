@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._jit import FloatArray
+from ...array_types import FloatArray
 from ..course import Course, dot, largest
 from ..line_search import probe, search
 from ..precondition import Preconditioner
 
-CURVATURE = 0.1     # c2: directions stay conjugate only after a sharp search
-FARTHEST = 0.25     # largest motion of a grain in a first trial, in mean diameters
+CURVATURE = 0.1  # c2: directions stay conjugate only after a sharp search
+FARTHEST = 0.25  # largest motion of a grain in a first trial, in mean diameters
 
 
 @dataclass

@@ -6,17 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._jit import FloatArray, kernel
+from ..._jit import kernel
 from ...arithmetic import normal
+from ...array_types import FloatArray
 from ..course import Course, dot, largest
 from ..precondition import Preconditioner
 
-FASTER, SLOWER = 1.1, 0.5       # of the time step, after a run downhill, and after a turn
-PATIENCE = 5                    # steps downhill before the time step grows
+FASTER, SLOWER = 1.1, 0.5  # of the time step, after a run downhill, and after a turn
+PATIENCE = 5  # steps downhill before the time step grows
 MIXING, LESS_MIXING = 0.1, 0.99  # how much of the velocity is turned downhill, and how that fades
-LOOK_EVERY = 1000               # iterations between two looks at the stiffest mode, which bounds the time step
-SHORTEST = 1e-6                 # of the largest time step: what is left is rounding
-FARTHEST = 0.25                 # largest motion of a grain in an iteration, in mean diameters
+LOOK_EVERY = 1000  # iterations between two looks at the stiffest mode, which bounds the time step
+SHORTEST = 1e-6  # of the largest time step: what is left is rounding
+FARTHEST = 0.25  # largest motion of a grain in an iteration, in mean diameters
 
 
 @dataclass

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._jit import FloatArray, kernel
+from ..._jit import kernel
+from ...array_types import FloatArray
 from ..course import Course, dot, largest
 from ..line_search import probe, search
 from ..precondition import Preconditioner
 
-CURVATURE = 0.9     # c2 of the line search
-FARTHEST = 0.25     # largest motion of a grain in a first trial, in mean diameters
+CURVATURE = 0.9  # c2 of the line search
+FARTHEST = 0.25  # largest motion of a grain in a first trial, in mean diameters
 
 
 @dataclass

@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._jit import FloatArray, IntArray
 from ...arithmetic import mean, product, times
+from ...array_types import FloatArray, IntArray
 from ..blocks import diagonal_blocks, eigenpairs, multiply
 from ..course import Course, dot, largest
 from ..energy import of_packing
 from ..precondition import Preconditioner
 
 FIRST_RADIUS = 0.02  # of the trust region, in mean diameters (norm over all grains)
-ACCEPT = 1e-4       # of the predicted decrease: a step with less is not taken
+ACCEPT = 1e-4  # of the predicted decrease: a step with less is not taken
 INNER_LIMIT = 2000  # conjugate gradient iterations of a step
 
 
@@ -53,9 +53,7 @@ class Newton:
                 if radius < 1e-16 * largest(course.x):
                     course.stalled = "no step leads down: rounding"
 
-    def _step(
-        self, g: FloatArray, hessian: Hessian, own: FloatArray | None, radius: float, goal: float
-    ) -> tuple[FloatArray, float]:
+    def _step(self, g: FloatArray, hessian: Hessian, own: FloatArray | None, radius: float, goal: float) -> tuple[FloatArray, float]:
         """Minimise g.u + u.H u / 2 within ``radius`` [m], until the gradient of it is below ``goal`` [N]; u and the decrease [J]."""
         u, r = np.zeros_like(g), g.copy()
         z = self._inverse(r, own)

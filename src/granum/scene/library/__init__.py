@@ -22,8 +22,14 @@ from .pile import pile
 from .silo import silo
 
 LIBRARY: dict[str, Callable[..., Scene]] = {
-    "box": box, "collapse": collapse, "column": column, "conveyor": conveyor, "drum": drum, "pile": pile, "silo": silo,
-}  # fmt: skip
+    "box": box,
+    "collapse": collapse,
+    "column": column,
+    "conveyor": conveyor,
+    "drum": drum,
+    "pile": pile,
+    "silo": silo,
+}
 
 
 def parameters(name: str) -> dict[str, inspect.Parameter]:

@@ -47,18 +47,28 @@ def box(
         smallest, fall = diameter / size_ratio, math.sqrt(2 * GRAVITY * 0.3 * height)  # the lattice loses a third of its height
         time_step = min(math.sqrt(0.02 * smallest / GRAVITY), 0.4 * smallest / fall)
     sizes = Uniform(lower=diameter / size_ratio, upper=diameter) if size_ratio > 1 else Discrete(diameters=(diameter,))
-    material = pellet(
-        youngs_modulus=youngs_modulus, friction=friction, rolling_friction=rolling_friction, restitution=restitution
-    )
+    material = pellet(youngs_modulus=youngs_modulus, friction=friction, rolling_friction=rolling_friction, restitution=restitution)
     lean = math.radians(tilt)
     return Scene(
-        name="box", materials=(material,),
+        name="box",
+        materials=(material,),
         gravity=Gravity(acceleration=(GRAVITY * sin(lean), 0.0, -GRAVITY * cos(lean))),
-        grains=(Lattice(
-            material="pellet", lower=(-side / 2, -side / 2, 0), upper=(side / 2, side / 2, height), count=count, sizes=sizes, seed=seed,
-        ),),
-        bodies=(Body(name="box", walls=(
-            Box(material="pellet", lower=(-side / 2, -side / 2, 0), upper=(side / 2, side / 2, height), open=("+z",)),
-        )),),
-        run={"time_step": time_step, "duration": duration}, parameters={"count": count, "diameter": diameter, "width": side},
-    )  # fmt: skip
+        grains=(
+            Lattice(
+                material="pellet",
+                lower=(-side / 2, -side / 2, 0),
+                upper=(side / 2, side / 2, height),
+                count=count,
+                sizes=sizes,
+                seed=seed,
+            ),
+        ),
+        bodies=(
+            Body(
+                name="box",
+                walls=(Box(material="pellet", lower=(-side / 2, -side / 2, 0), upper=(side / 2, side / 2, height), open=("+z",)),),
+            ),
+        ),
+        run={"time_step": time_step, "duration": duration},
+        parameters={"count": count, "diameter": diameter, "width": side},
+    )

@@ -14,9 +14,9 @@ from ..sizes import Discrete
 from .column import GRAVITY
 from .materials import changed, pellet
 
-THICK = 3.0     # [d] of walls
-PACKED = 0.5    # solid fraction of what was poured: grains that hardly roll stay loose
-RATE = 12.0     # grains a second from each d^2 of the source
+THICK = 3.0  # [d] of walls
+PACKED = 0.5  # solid fraction of what was poured: grains that hardly roll stay loose
+RATE = 12.0  # grains a second from each d^2 of the source
 
 
 def collapse(
@@ -52,28 +52,50 @@ def collapse(
     height = count * math.pi / 12 * (d * d * d + small * small * small) / (PACKED * side * side)  # at rest
     high, inner, rate = 1.3 * height + 4 * d, side - d, RATE * width * width
     emitter = Emitter(
-        name="source", material=grain.name, sizes=Discrete(diameters=(d, small) if size_ratio > 1 else (d,)), rate=rate, count=count,
+        name="source",
+        material=grain.name,
+        sizes=Discrete(diameters=(d, small) if size_ratio > 1 else (d,)),
+        rate=rate,
+        count=count,
         source=Rectangle(corner=(d / 2, -inner / 2, high - d), edge_u=(inner, 0, 0), edge_v=(0, inner, 0)),
-        velocity=(0, 0, -math.sqrt(2 * GRAVITY * d)), seed=seed,
-    )  # fmt: skip
+        velocity=(0, 0, -math.sqrt(2 * GRAVITY * d)),
+        seed=seed,
+    )
     lift = count / rate + settle
     thick, half, speed = THICK * d, side / 2, 2 * math.sqrt(2 * GRAVITY * high)
     front = Box(material="smooth", lower=(side, -half - thick, 0), upper=(side + thick, half + thick, high), side="outside")
     sides = tuple(
-        Box(material="smooth", lower=(-thick, min(s * half, s * (half + thick)), 0), upper=(side, max(s * half, s * (half + thick)), high),
-            side="outside")
+        Box(
+            material="smooth",
+            lower=(-thick, min(s * half, s * (half + thick)), 0),
+            upper=(side, max(s * half, s * (half + thick)), high),
+            side="outside",
+        )
         for s in (1, -1)
-    )  # fmt: skip
+    )
     return Scene(
-        name="collapse", materials=(grain, changed(grain, name="smooth", friction=0.0, rolling_friction=0.0)),
-        pairs=(MaterialPair(materials=(grain.name, "smooth"), friction=0.0, rolling_friction=0.0),), law=LinearContact(stiffness=stiffness),
-        gravity=Gravity(acceleration=(0, 0, -GRAVITY)), emitters=(emitter,),
+        name="collapse",
+        materials=(grain, changed(grain, name="smooth", friction=0.0, rolling_friction=0.0)),
+        pairs=(MaterialPair(materials=(grain.name, "smooth"), friction=0.0, rolling_friction=0.0),),
+        law=LinearContact(stiffness=stiffness),
+        gravity=Gravity(acceleration=(0, 0, -GRAVITY)),
+        emitters=(emitter,),
         walls=(Plane(material=grain.name), Plane(material="smooth", normal=(1, 0, 0)), *sides),
-        bodies=(Body(
-            name="front", kind="kinematic", walls=(front,), motion=Motion(velocity=(0, 0, speed), start=lift, stop=lift + 2 * high / speed),
-        ),),
+        bodies=(
+            Body(
+                name="front",
+                kind="kinematic",
+                walls=(front,),
+                motion=Motion(velocity=(0, 0, speed), start=lift, stop=lift + 2 * high / speed),
+            ),
+        ),
         run={"time_step": time_step, "duration": duration if duration is not None else lift + 2.0},
         parameters={
-            "count": count, "diameter": d, "size_ratio": size_ratio, "width": side, "lift": lift, "view": [-78.0, 10.0],
+            "count": count,
+            "diameter": d,
+            "size_ratio": size_ratio,
+            "width": side,
+            "lift": lift,
+            "view": [-78.0, 10.0],
         },
-    )  # fmt: skip
+    )

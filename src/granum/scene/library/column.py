@@ -29,8 +29,11 @@ def column(
     material = pellet(youngs_modulus=youngs_modulus, friction=friction, rolling_friction=rolling_friction)
     height = (np.arange(count) + 0.5) * diameter
     return Scene(
-        name="column", materials=(material,), gravity=Gravity(acceleration=(0, 0, -GRAVITY)),
+        name="column",
+        materials=(material,),
+        gravity=Gravity(acceleration=(0, 0, -GRAVITY)),
         grains=(Grains(material="pellet", position=np.outer(height, (0.0, 0.0, 1.0)), diameter=diameter),),
-        walls=(Plane(material="pellet"),), run={"time_step": time_step, "duration": duration},
+        walls=(Plane(material="pellet"),),
+        run={"time_step": time_step, "duration": duration},
         parameters={"count": count, "diameter": diameter},
-    )  # fmt: skip
+    )

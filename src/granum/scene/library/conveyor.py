@@ -17,11 +17,11 @@ from ..sizes import Discrete
 from .column import GRAVITY
 from .materials import changed, pellet
 
-SOURCE = (15.0, 4.0)      # [d] of the emitter, along and across the belt
-BEHIND = 3.0              # [d] from the wall at the back to the emitter
-REPOSE = 41.0             # [degrees] of such a pile: sizes of belt and sensors are derived from it, nothing that is measured
-PACKED = 0.58             # solid fraction, for the same
-SLACK, STEP = 1.5, 1.0    # [d] that sensors reach behind the slope at the end, and their height
+SOURCE = (15.0, 4.0)  # [d] of the emitter, along and across the belt
+BEHIND = 3.0  # [d] from the wall at the back to the emitter
+REPOSE = 41.0  # [degrees] of such a pile: sizes of belt and sensors are derived from it, nothing that is measured
+PACKED = 0.58  # solid fraction, for the same
+SLACK, STEP = 1.5, 1.0  # [d] that sensors reach behind the slope at the end, and their height
 COUNTED, GONE = 15.0, 25.0  # [d] below the belt: where the discharge is counted, and where it leaves the run
 
 
@@ -52,8 +52,12 @@ def conveyor(
     leaves the run 25 d below.
     """
     for name, value, unit in (
-        ("speed", speed, "m/s"), ("rate", rate, "1/s"), ("diameter", diameter, "m"), ("drop", drop, "m"), ("time_step", time_step, "s"),
-    ):  # fmt: skip
+        ("speed", speed, "m/s"),
+        ("rate", rate, "1/s"),
+        ("diameter", diameter, "m"),
+        ("drop", drop, "m"),
+        ("time_step", time_step, "s"),
+    ):
         finite_positive(name, value, unit)
     d, repose = diameter, math.radians(REPOSE)
     slope = sin(repose) / cos(repose)
@@ -72,24 +76,40 @@ def conveyor(
     grain = pellet(friction=friction, rolling_friction=rolling_friction, restitution=restitution)
     fall = math.sqrt(2 * GRAVITY * d)  # as in 'pile': the source is free again for the next ones
     emitter = Emitter(
-        name="source", material=grain.name, sizes=Discrete(diameters=(d,)), rate=rate, count=count, seed=seed, velocity=(0, 0, -fall),
+        name="source",
+        material=grain.name,
+        sizes=Discrete(diameters=(d,)),
+        rate=rate,
+        count=count,
+        seed=seed,
+        velocity=(0, 0, -fall),
         source=Rectangle(corner=(BEHIND * d, -SOURCE[1] / 2 * d, drop), edge_u=(SOURCE[0] * d, 0, 0), edge_v=(0, SOURCE[1] * d, 0)),
-    )  # fmt: skip
+    )
     belt = Box(material=grain.name, lower=(-2 * d, -half, -2 * d), upper=(end, half, 0), side="outside", surface_velocity=(speed, 0, 0))
     return Scene(
-        name="conveyor", materials=(grain, changed(grain, name="smooth", friction=0.0, rolling_friction=0.0)),
-        pairs=(MaterialPair(materials=(grain.name, "smooth"), friction=0.0, rolling_friction=0.0),), law=LinearContact(stiffness=stiffness),
-        gravity=Gravity(acceleration=(0, 0, -GRAVITY)), emitters=(emitter,),
+        name="conveyor",
+        materials=(grain, changed(grain, name="smooth", friction=0.0, rolling_friction=0.0)),
+        pairs=(MaterialPair(materials=(grain.name, "smooth"), friction=0.0, rolling_friction=0.0),),
+        law=LinearContact(stiffness=stiffness),
+        gravity=Gravity(acceleration=(0, 0, -GRAVITY)),
+        emitters=(emitter,),
         walls=(belt, Plane(material="smooth", normal=(1, 0, 0))),
         sinks=(Sink(name="below", region=BoxRegion(lower=(-0.5 * end, -10 * half, -8 * GONE * d), upper=(2 * end, 10 * half, -GONE * d))),),
         sensors=_along_slope(end, half, drop, height, slope, d),
         run={"time_step": time_step, "duration": duration if duration is not None else end / speed + 7.0},
         parameters={
-            "diameter": d, "source": [BEHIND * d, (BEHIND + SOURCE[0]) * d], "length": end, "half_width": half,
-            "speed": speed, "rate": rate, "ridge_height": height, "counted": -COUNTED * d, "filled": end / speed,
+            "diameter": d,
+            "source": [BEHIND * d, (BEHIND + SOURCE[0]) * d],
+            "length": end,
+            "half_width": half,
+            "speed": speed,
+            "rate": rate,
+            "ridge_height": height,
+            "counted": -COUNTED * d,
+            "filled": end / speed,
             "middle": [(BEHIND + SOURCE[0] + 4) * d, end - back],
         },
-    )  # fmt: skip
+    )
 
 
 def _along_slope(end: float, half: float, drop: float, height: float, slope: float, d: float) -> tuple[BoxSensor, ...]:

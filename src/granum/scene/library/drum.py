@@ -22,21 +22,34 @@ from .sites import LANDING, SPACING, gentle_ramp, round_room, shake
 
 PAPER: dict[str, dict[str, Any]] = {
     "smooth": {
-        "count": 4864, "width": 40.0, "length": 7.0, "speed": 0.25, "diameter": 0.013, "size_ratio": 1.3, "side_friction": 0.0,
-        "time_step": 0.005, "duration": 8.0,
+        "count": 4864,
+        "width": 40.0,
+        "length": 7.0,
+        "speed": 0.25,
+        "diameter": 0.013,
+        "size_ratio": 1.3,
+        "side_friction": 0.0,
+        "time_step": 0.005,
+        "duration": 8.0,
     },
     "sawtooth": {
-        "count": 7500, "width": 80.0, "length": 8.0, "speed": 0.63, "diameter": 0.01, "size_ratio": 1.0,
-        "time_step": 0.005, "duration": 7.0,
+        "count": 7500,
+        "width": 80.0,
+        "length": 8.0,
+        "speed": 0.63,
+        "diameter": 0.01,
+        "size_ratio": 1.0,
+        "time_step": 0.005,
+        "duration": 7.0,
     },
-}  # fmt: skip
+}
 """Where a parameter is not given: as in the papers, but for SN's time step of 0.01 s, in which an avalanche runs a diameter."""
 
 TOOTH_HEIGHT, ATTACK = 1.2, 50.0  # [diameters], [degrees]
-TEETH = 64 / 80                   # for each diameter of width
-REPOSE, PACKED = 45.0, 0.58       # [degrees] and solid fraction of a bed in slow flow: where the sensor is, nothing that is measured
-SENSED, FLAT = 0.15, 20.0         # of the drum's radius: how deep below the surface the sensor reaches, and its own radius: nearly flat
-VIEW = (-78.0, 10.0)              # azimuth and elevation [degrees] from which a drum is seen best: nearly along its axis
+TEETH = 64 / 80  # for each diameter of width
+REPOSE, PACKED = 45.0, 0.58  # [degrees] and solid fraction of a bed in slow flow: where the sensor is, nothing that is measured
+SENSED, FLAT = 0.15, 20.0  # of the drum's radius: how deep below the surface the sensor reaches, and its own radius: nearly flat
+VIEW = (-78.0, 10.0)  # azimuth and elevation [degrees] from which a drum is seen best: nearly along its axis
 
 
 def drum(
@@ -73,9 +86,15 @@ def drum(
     A sensor (for runs that merge grains) takes in the flow: all that is higher than 0.15 radii below a surface that is 45 degrees steep.
     """
     given = {
-        "count": count, "width": width, "length": length, "speed": speed, "diameter": diameter, "size_ratio": size_ratio,
-        "side_friction": side_friction, "duration": duration,
-    }  # fmt: skip
+        "count": count,
+        "width": width,
+        "length": length,
+        "speed": speed,
+        "diameter": diameter,
+        "size_ratio": size_ratio,
+        "side_friction": side_friction,
+        "duration": duration,
+    }
     p = PAPER[known_name("kind of drum", kind, PAPER)] | {key: value for key, value in given.items() if value is not None}
     for name, least in (("count", 1), ("width", 4.0), ("length", 1.1), ("size_ratio", 1.0)):
         if not least <= p[name] < math.inf:
@@ -88,9 +107,12 @@ def drum(
     radius, length = p["width"] * d / 2, p["length"] * d
 
     grain = changed(
-        PELLET if kind == "smooth" else BEAD, youngs_modulus=youngs_modulus, friction=friction, rolling_friction=rolling_friction,
+        PELLET if kind == "smooth" else BEAD,
+        youngs_modulus=youngs_modulus,
+        friction=friction,
+        rolling_friction=rolling_friction,
         restitution=restitution,
-    )  # fmt: skip
+    )
     side_friction = p.get("side_friction", grain.friction)
     side = changed(grain, name="side", friction=side_friction, rolling_friction=0.0 if side_friction == 0 else None)
     # Its ends lie behind the flat sides and are never touched; closed, it lets nothing out however far that was pushed.
@@ -113,7 +135,9 @@ def drum(
         ramp = gentle_ramp(GRAVITY, _fall(site, sizes / d) * d + height, LANDING * d / time_step)
     ends = [Plane(material="side", point=(0, -sign * length / 2, 0), normal=(0, sign, 0)) for sign in (1, -1)]
     return Scene(
-        name="drum", materials=(grain, side), pairs=(MaterialPair(materials=(grain.name, "side"), friction=side_friction),),
+        name="drum",
+        materials=(grain, side),
+        pairs=(MaterialPair(materials=(grain.name, "side"), friction=side_friction),),
         gravity=Gravity(acceleration=(0, 0, -GRAVITY), ramp=ramp),
         grains=(Grains(material=grain.name, position=shake(site, d, seed), diameter=sizes),),
         law=HertzContact() if stiffness is None else LinearContact(stiffness=stiffness),
@@ -121,12 +145,24 @@ def drum(
         bodies=(Body(name="drum", kind="kinematic", motion=Motion(spin=(0, -p["speed"], 0), start=ramp), walls=(*inner, *ends)),),
         run={"time_step": time_step, "duration": p["duration"]},
         parameters={
-            "kind": kind, "count": p["count"], "diameter": d, "size_ratio": p["size_ratio"], "drum_radius": radius, "length": length,
-            "axis": [0.0, -math.copysign(1.0, p["speed"]), 0.0], "speed": p["speed"], "starts": ramp, "teeth": teeth,
-            "tooth_height": height, "friction": grain.friction, "side_friction": side_friction, "drum_walls": list(range(len(inner))),
-            "side_walls": [len(inner), len(inner) + 1], "view": list(VIEW),
+            "kind": kind,
+            "count": p["count"],
+            "diameter": d,
+            "size_ratio": p["size_ratio"],
+            "drum_radius": radius,
+            "length": length,
+            "axis": [0.0, -math.copysign(1.0, p["speed"]), 0.0],
+            "speed": p["speed"],
+            "starts": ramp,
+            "teeth": teeth,
+            "tooth_height": height,
+            "friction": grain.friction,
+            "side_friction": side_friction,
+            "drum_walls": list(range(len(inner))),
+            "side_walls": [len(inner), len(inner) + 1],
+            "view": list(VIEW),
         },
-    )  # fmt: skip
+    )
 
 
 def _lower_sites(count: int, reach: float, length: float) -> np.ndarray:
@@ -157,9 +193,11 @@ def _above_bed(radius: float, length: float, speed: float, sizes: np.ndarray) ->
         low, high = (half, high) if half - sin(half) * cos(half) < math.pi * part else (low, half)
     above, tilt = (FLAT - SENSED - cos(low)) * radius, math.radians(REPOSE)
     return CylinderSensor(
-        centre=(-math.copysign(above * sin(tilt), speed), 0, above * cos(tilt)), axis=(0, 1, 0), radius=FLAT * radius,
+        centre=(-math.copysign(above * sin(tilt), speed), 0, above * cos(tilt)),
+        axis=(0, 1, 0),
+        radius=FLAT * radius,
         length=2 * length,
-    )  # fmt: skip
+    )
 
 
 def _fall(site: np.ndarray, size: np.ndarray) -> float:

@@ -33,11 +33,21 @@ def pile(
     # Grains enter at the speed of a fall of one diameter, so that the source is free again for the next ones.
     speed = math.sqrt(2 * GRAVITY * diameter)
     emitter = Emitter(
-        name="source", material="pellet", sizes=Discrete(diameters=(diameter,)), rate=rate, count=count, seed=seed,
-        source=Disc(centre=(0, 0, 15 * diameter), diameter=3 * diameter), velocity=(0, 0, -speed),
-    )  # fmt: skip
+        name="source",
+        material="pellet",
+        sizes=Discrete(diameters=(diameter,)),
+        rate=rate,
+        count=count,
+        seed=seed,
+        source=Disc(centre=(0, 0, 15 * diameter), diameter=3 * diameter),
+        velocity=(0, 0, -speed),
+    )
     return Scene(
-        name="pile", materials=(material,), gravity=Gravity(acceleration=(0, 0, -GRAVITY)), emitters=(emitter,),
-        walls=(Plane(material="pellet"),), run={"time_step": time_step, "duration": count / rate + settle},
+        name="pile",
+        materials=(material,),
+        gravity=Gravity(acceleration=(0, 0, -GRAVITY)),
+        emitters=(emitter,),
+        walls=(Plane(material="pellet"),),
+        run={"time_step": time_step, "duration": count / rate + settle},
         parameters={"count": count, "diameter": diameter},
-    )  # fmt: skip
+    )

@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from ..._jit import FloatArray, IntArray
 from ...arithmetic import arctan2, cos, sin
+from ...array_types import FloatArray, IntArray
 from ...checks import InputError
 
 

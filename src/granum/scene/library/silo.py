@@ -16,8 +16,8 @@ from ..shapes import Box, Mesh, Plane
 from .materials import BEAD, changed
 from .sites import LANDING, SPACING, gentle_ramp, round_layer, round_room, shake, speed_of_fall
 
-GRAVITY = 9.82          # [m/s^2] at the end of the ramp
-FIRST_GRAVITY = 0.01    # and at its start
+GRAVITY = 9.82  # [m/s^2] at the end of the ramp
+FIRST_GRAVITY = 0.01  # and at its start
 FACES = 20
 # [s] of the ramps that a scene chooses. In a shorter one grains land hard, are pushed up again, and sides that should carry them pull them
 # down. The longest is SN's.
@@ -87,23 +87,39 @@ def silo(
         top = float(position[:, 2].max()) + diameter
         bodies = _open_silo(radius, top, outlet * diameter / 2, settled, drop + diameter)
     elif width > 1:
-        bodies = [Body(name="silo", walls=tuple(
-            Plane(material="wall", point=(-radius * x, -radius * y, 0.0), normal=(x, y, 0.0)) for x, y in _circle(np.arange(FACES))
-        ))]  # fmt: skip
+        bodies = [
+            Body(
+                name="silo",
+                walls=tuple(
+                    Plane(material="wall", point=(-radius * x, -radius * y, 0.0), normal=(x, y, 0.0)) for x, y in _circle(np.arange(FACES))
+                ),
+            )
+        ]
     side_walls = [] if not bodies else [1] if outlet else list(range(1, 1 + FACES))
     return Scene(
-        name="silo", materials=(bead, changed(bead, name="wall")),
+        name="silo",
+        materials=(bead, changed(bead, name="wall")),
         pairs=(MaterialPair(materials=("bead", "wall"), friction=wall_friction),),
         gravity=Gravity(acceleration=(0, 0, -GRAVITY), initial=(0, 0, -FIRST_GRAVITY), ramp=ramp),
         grains=(Grains(material="bead", position=position, diameter=diameter),),
-        walls=(_tray(drop, diameter) if outlet else Plane(material="wall"),), bodies=tuple(bodies),
+        walls=(_tray(drop, diameter) if outlet else Plane(material="wall"),),
+        bodies=tuple(bodies),
         run={"time_step": time_step, "duration": duration},
         parameters={
-            "count": count, "width": width, "diameter": diameter, "inner_diameter": 2 * radius, "faces": FACES if bodies else 0,
-            "side_walls": side_walls, "floor_walls": [2, 3] if outlet else [0], "friction": friction,
-            "wall_friction": wall_friction, "ramp": ramp, "settled": settled, "outlet": outlet * diameter,
+            "count": count,
+            "width": width,
+            "diameter": diameter,
+            "inner_diameter": 2 * radius,
+            "faces": FACES if bodies else 0,
+            "side_walls": side_walls,
+            "floor_walls": [2, 3] if outlet else [0],
+            "friction": friction,
+            "wall_friction": wall_friction,
+            "ramp": ramp,
+            "settled": settled,
+            "outlet": outlet * diameter,
         },
-    )  # fmt: skip
+    )
 
 
 def _grid(count: int, width: float, diameter: float, seed: int) -> np.ndarray:

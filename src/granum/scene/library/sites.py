@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from ..._jit import FloatArray
 from ...arithmetic import power
+from ...array_types import FloatArray
 
-LANDING = 0.3   # largest way of a grain in a step when it lands, in diameters
-SHAKEN = 0.02   # largest way between the extreme places of a grain along an axis, in lattice spacings
+LANDING = 0.3  # largest way of a grain in a step when it lands, in diameters
+SHAKEN = 0.02  # largest way between the extreme places of a grain along an axis, in lattice spacings
 SPACING = 1.001 / (1 - SHAKEN)  # of the lattice, in diameters of the largest grain: neighbours never overlap
 
 

@@ -1,0 +1,1 @@
+"""Sparse symmetric matrices of contact networks: their order of elimination and their Cholesky factors."""

@@ -1,0 +1,1 @@
+"""Figures of the papers' experiments: each draws what an experiment returns."""

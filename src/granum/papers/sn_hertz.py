@@ -1,0 +1,76 @@
+"""A column under its own weight, soft to stiff: every overlap against Hertz's law (SN 5.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..analysis import Snapshot
+from ..analysis.results import exact_column_overlaps
+from .experiment import Outcome, Row, Runner, compared
+from .figures.sn import draw_hertz
+from .pool import Job
+from .sn_systems import PAPER_REST, Rest, come_to_rest, container
+
+PAPER_ERROR = 0.001  # [d]
+
+
+@dataclass(frozen=True)
+class HertzSize:
+    """Sizes of the experiment."""
+
+    young: tuple[float, ...]
+    """E [Pa]"""
+    rest: Rest
+    count: int = 20
+    iterations: int = 500
+
+
+QUICK = HertzSize(tuple(10.0**k for k in range(5, 14)), Rest(ramp=10.0, hold=2.0))
+FULL = HertzSize(tuple(10.0**k for k in np.arange(5, 13.25, 0.5)), PAPER_REST)
+
+
+def measure(size: HertzSize, run: Runner) -> Outcome:
+    """One column for each stiffness."""
+    results = run([Job(overlaps, (size, young), 1.0) for young in size.young])
+    measured, exact = (np.array([found[k] for found in results]) for k in (0, 1))  # (E, contacts) [d], from the floor up
+    curves: dict[str, Any] = {
+        "young": np.array(size.young),
+        "overlap": measured,
+        "exact": exact,
+        "mean_error": np.abs(measured - exact).mean(axis=1),
+    }
+    rows = [
+        Row(f"mean overlap, E = {young:.0e} Pa", f"{found.mean():.2e} d, error {error:.1e} d", f"Hertz: {right.mean():.2e} d")
+        for young, found, right, error in zip(size.young, measured, exact, curves["mean_error"], strict=True)
+    ]
+    rows.append(
+        compared(
+            f"largest mean error of the overlap, E = {size.young[0]:.0e} to {size.young[-1]:.0e} Pa, {size.iterations} iterations",
+            float(curves["mean_error"].max()),
+            f"less than {PAPER_ERROR:g} d",
+            0.0,
+            PAPER_ERROR,
+            "{:.2e} d",
+        )
+    )
+    return Outcome(rows, curves)
+
+
+def draw(outcome: Outcome, folder: Path) -> list[Path]:
+    """One figure: overlaps along the column, and their mean error against stiffness."""
+    return [draw_hertz(outcome.curves, folder / "sn-hertz.png")]
+
+
+def overlaps(size: HertzSize, young: float) -> tuple[np.ndarray, np.ndarray]:
+    """Overlaps [d] of the contacts from the floor up, and those of Hertz's law; zero where grains have come apart."""
+    scene = container(size.count, 1.0, size.rest, youngs_modulus=young)
+    snapshot = Snapshot.of(come_to_rest(scene, size.rest, size.iterations)[0])
+    found = np.zeros(size.count)
+    lower = np.where(snapshot.at_wall, -1, np.minimum(snapshot.a, snapshot.b))  # grains are numbered from the floor up
+    found[lower + 1] = snapshot.overlap
+    d = float(scene.parameters["diameter"])
+    return found / d, exact_column_overlaps(scene) / d

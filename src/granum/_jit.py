@@ -4,7 +4,9 @@ Kernels stand at module level and take arrays and numbers only: one built inside
 as an argument, would be compiled again in every process.
 
 Numba's disk cache sees an edit of a kernel's own file, but not of a device function in another file, nor of compiler
-options. So the cache folder is named after a digest of those: an edit or an upgrade never runs an old binary.
+options. So every kernel is kept under a digest of all that it is compiled from: its own instructions, those of the functions that it calls,
+the constants that both use and the fields of the records that it is given. An edit or an upgrade never runs an old binary, and an edit
+compiles only the kernels that it reaches.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import pickle
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numba
@@ -29,25 +32,76 @@ FASTMATH = {"contract", "nsz"}
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": FASTMATH}
 
 
-def _digest() -> str:
-    """Of everything that can change a compiled kernel besides the kernel's own file."""
+@functools.cache
+def source_digest() -> str:
+    """Of the whole source: known by it are things that were computed and can be computed again."""
     digest = hashlib.sha256(f"{__version__} {numba.__version__}".encode())
     for path in sorted(Path(__file__).parent.rglob("*.py")):
-        text = path.read_bytes()
-        if b"\n@device" in text or b"\n@as_written" in text or path.name == "_jit.py":
-            digest.update(text)
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
-DIGEST = _digest()
-"""Of the kernels: what they leave behind is known by it."""
+def _options_text(options: dict[str, Any]) -> str:
+    """Compiler options in words; the order of a set is another in every process."""
+    return repr(sorted((name, sorted(value) if isinstance(value, set) else str(value)) for name, value in options.items()))
+
+
+def _digest_of(function: Callable[..., Any]) -> str:
+    """Of all that a kernel is compiled from."""
+    digest = hashlib.sha256(f"{__version__} {numba.__version__} {_options_text(OPTIONS)}".encode())
+    seen: set[int] = set()
+    _digest_function(function, digest, seen)
+    return digest.hexdigest()[:24]
+
+
+def _digest_function(function: Any, digest: Any, seen: set[int]) -> None:
+    if id(function) in seen:
+        return
+    seen.add(id(function))
+    digest.update(f"{function.__qualname__} {function.__defaults__}".encode())
+    _digest_code(function.__code__, function.__globals__, digest, seen)
+    for name, value in sorted(function.__globals__.items(), key=lambda item: item[0]):
+        if isinstance(value, type) and hasattr(value, "_fields"):  # a record that may be handed to it
+            digest.update(f"{name} {value._fields}".encode())
+
+
+def _digest_code(code: Any, known: dict[str, Any], digest: Any, seen: set[int]) -> None:
+    digest.update(code.co_code)
+    digest.update(f"{code.co_names} {code.co_varnames}".encode())
+    for constant in code.co_consts:
+        if hasattr(constant, "co_code"):
+            _digest_code(constant, known, digest, seen)
+        else:
+            digest.update(f"{type(constant).__name__} {constant!r}".encode())
+    for name in code.co_names:
+        if name in known:
+            _digest_value(name, known[name], code.co_names, digest, seen)
+
+
+def _digest_value(name: str, value: Any, names: tuple[str, ...], digest: Any, seen: set[int]) -> None:
+    """What a name stands for that a compiled function uses."""
+    digest.update(name.encode())
+    if hasattr(value, "py_func"):  # compiled as well
+        digest.update(_options_text(value.targetoptions).encode())
+        _digest_function(value.py_func, digest, seen)
+    elif hasattr(value, "_defn"):  # instructions of our own, written out
+        _digest_function(value._defn, digest, seen)
+    elif isinstance(value, ModuleType):
+        if value.__name__.startswith("granum"):
+            for inner in names:
+                if inner in vars(value):
+                    _digest_value(inner, vars(value)[inner], names, digest, seen)
+    elif hasattr(value, "__code__"):
+        _digest_function(value, digest, seen)
+    else:
+        digest.update(f"{type(value).__qualname__} {value!r}".encode())
 
 
 @functools.cache
 def kernel_folder() -> Path | None:
-    """Where compiled kernels are kept, one folder per digest, made at the first call; none: there is no safe place, they are not kept."""
+    """Where compiled kernels are kept, made at the first call; none: there is no safe place, they are not kept."""
     root = cache_root()
-    return own_folder(root / "kernels" / DIGEST) if root is not None else None
+    return own_folder(root / "compiled") if root is not None else None
 
 
 def cache_is_warm() -> bool:
@@ -113,7 +167,7 @@ class _KernelCache(FunctionCache):
                 return False
             settings: Any = numba.config
             kept = settings.CACHE_DIR  # read when the cache is opened; put back so that other packages are not moved
-            settings.CACHE_DIR = str(folder)
+            settings.CACHE_DIR = str(folder / _digest_of(self._function))
             try:
                 super().__init__(self._function)
             except (OSError, RuntimeError) as error:  # Numba finds no place to write to
@@ -121,7 +175,7 @@ class _KernelCache(FunctionCache):
                 return False
             finally:
                 settings.CACHE_DIR = kept
-            self._cache_file = _SealedFiles(self._cache_path, self._impl.filename_base, self._cache_file._source_stamp)
+            self._cache_file = _SealedFiles(self._cache_path, self._impl.filename_base, None)  # the folder says what the source was
         return bool(self._enabled)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:

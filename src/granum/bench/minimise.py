@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import DIGEST
+from .._jit import source_digest
 from ..checks import InputError, RunError
 from ..quasistatic.course import Course
 from ..quasistatic.jam import ABOVE, JamStep, jam_packing
@@ -96,7 +96,7 @@ def measure_size(count: int, dim: int, talk: Talk) -> dict[str, Any]:
 def near_jamming(count: int, dim: int, talk: Talk) -> tuple[Packing, float]:
     """Random grains in balance, and how far above phi_cr they are: about 1e-4. From the cache if they are there."""
     folder = bench_folder()
-    path = folder / f"packing-{dim}d-{count}-{DIGEST}.npz" if folder is not None else None
+    path = folder / f"packing-{dim}d-{count}-{source_digest()}.npz" if folder is not None else None
     if path is not None:
         with contextlib.suppress(OSError, KeyError, ValueError, zipfile.BadZipFile), np.load(path) as kept:
             return Packing(Cell(vectors=kept["cell"]), kept["position"], kept["radius"]), float(kept["above"])

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from .._jit import DIGEST
+from .._jit import source_digest
 from ..caches import cache_root, own_folder
 from ..checks import InputError, OutputError
 from ..io import read_checkpoint, write_checkpoint
@@ -65,7 +65,7 @@ def turning_drum(particles: int, talk: Callable[[str], None]) -> Simulation:
 
 def _made_once(name: str, scene: Scene, settings: Settings, steps: int, braked: int, talk: Callable[[str], None]) -> dict[str, Any]:
     """The checkpoint after that many steps, from the cache if it is there; another version of the kernels makes its own."""
-    text = f"{scene.model_dump_json()} {settings.model_dump_json()} {DIGEST} {steps} {braked} {BRAKE}"
+    text = f"{scene.model_dump_json()} {settings.model_dump_json()} {source_digest()} {steps} {braked} {BRAKE}"
     folder = bench_folder()
     path = folder / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.h5" if folder is not None else None
     try:

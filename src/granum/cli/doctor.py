@@ -34,7 +34,7 @@ def doctor(
 
     if clear_cache:
         root = cache_root()
-        for old in [*(root / "kernels").glob("*"), root / "bench"] if root is not None else []:
+        for old in (root / "compiled", root / "bench") if root is not None else ():
             remove_own(old)
         kernel_folder.cache_clear()
         talk(f"cleared {root}" if root is not None else "there is no cache to clear")

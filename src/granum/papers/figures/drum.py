@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...plot.experiment_sheet import head, new_figure, save, series, ticks
-from .ws_experiments import STYLE
+from .ws import STYLE
 
 SPEEDS = "viridis"
 MOST_RELATIVE = 2.0  # of the rim's speed: the end of the colour scale

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from granum.reduction.numbering import by_wall_body
 from numpy.testing import assert_allclose, assert_array_equal
 
 from granum.analysis import Snapshot, merged_counts, snapshots
@@ -14,7 +15,6 @@ from granum.io import Recording, RecordingWriter
 from granum.observe import Recorder, steps
 from granum.plot.aggregates import FREE, HELD, grain_colours
 from granum.plot.figures import draw_figure
-from granum.reduction.numbering import by_wall_body
 from granum.scene.library import make_scene
 from granum.simulation import Simulation, make_settings
 

@@ -32,6 +32,7 @@ class Cells(NamedTuple):
     start: IntArray  # table entry -> first filed grain; one more at the end of each level
     filed: IntArray  # ranks, by table entry
     code: LongArray  # cell code of each filed rank
+    origin: FloatArray  # (3,) of the grid [m]
 
 
 @device
@@ -61,43 +62,34 @@ def cell_index(x, origin, inverse_width):
 
 
 @kernel
-def morton_codes(position: FloatArray, first: int, count: int, width: float) -> LongArray:
+def morton_codes(position: FloatArray, origin: FloatArray, width: float) -> LongArray:
     """(N,) Morton code of every grain's cell of the given width [m]."""
-    code = np.empty(count, np.int64)
-    for i in range(count):
-        k = first + i
-        code[i] = cell_code(
-            cell_index(position[k, 0], position[first, 0], 1.0 / width),
-            cell_index(position[k, 1], position[first, 1], 1.0 / width),
-            cell_index(position[k, 2], position[first, 2], 1.0 / width),
+    code = np.empty(len(position), np.int64)
+    for k in range(len(position)):
+        code[k] = cell_code(
+            cell_index(position[k, 0], origin[0], 1.0 / width),
+            cell_index(position[k, 1], origin[1], 1.0 / width),
+            cell_index(position[k, 2], origin[2], 1.0 / width),
         )
     return code
 
 
 @kernel
-def file_grains(
-    position: FloatArray,
-    first: int,
-    order: IntArray,
-    level: IntArray,
-    width: FloatArray,
-    table: LongArray,
-    start: IntArray,
-    filed: IntArray,
-    code: LongArray,
-) -> None:
+def file_grains(position: FloatArray, cells: Cells) -> None:
     """Counting sort of the ranks by (level, table entry); ranks of one entry stay in order."""
+    order, level, width, table, origin = cells.order, cells.level, cells.width, cells.table, cells.origin
+    start, filed, code = cells.start, cells.filed, cells.code
     count = len(order)
     entry = np.empty(count, np.int64)
     own = np.empty(count, np.int64)
     start[:] = 0
     for k in range(count):
-        g, lv = first + order[k], level[k]
+        g, lv = order[k], level[k]
         scale = 1.0 / width[lv]
         own[k] = cell_code(
-            cell_index(position[g, 0], position[first, 0], scale),
-            cell_index(position[g, 1], position[first, 1], scale),
-            cell_index(position[g, 2], position[first, 2], scale),
+            cell_index(position[g, 0], origin[0], scale),
+            cell_index(position[g, 1], origin[1], scale),
+            cell_index(position[g, 2], origin[2], scale),
         )
         entry[k] = table[lv, 0] + (own[k] & table[lv, 1])
         start[entry[k] + 1] += 1
@@ -111,14 +103,14 @@ def file_grains(
         code[p] = own[k]
 
 
-def file_in_cells(position: FloatArray, first: int, reach: FloatArray) -> Cells:
-    """Sort grains (bodies from ``first`` on) along the Morton curve and file them by cell and level.
+def file_in_cells(position: FloatArray, reach: FloatArray, origin: FloatArray) -> Cells:
+    """Sort grains along the Morton curve and file them by cell and level, in a grid that begins at ``origin`` [m].
 
     ``reach`` (N,) [m]: two grains are candidates when their distance is below the sum of their reaches.
     """
     count = len(reach)
     smallest = reach.min()
-    order = np.argsort(morton_codes(position, first, count, 2 * smallest), kind="stable").astype(np.int32)
+    order = np.argsort(morton_codes(position, origin, 2 * smallest), kind="stable").astype(np.int32)
     # The first level is narrow: it holds the many grains of one size that rest, whose cells should not be wider than they need.
     by_octave = np.clip(octave(reach / (FIRST_LEVEL * smallest)), 0, 30).astype(np.int64)
     octaves, level = np.unique(by_octave, return_inverse=True)
@@ -130,5 +122,6 @@ def file_in_cells(position: FloatArray, first: int, reach: FloatArray) -> Cells:
     start = np.zeros(size.sum() + 1, np.int32)
     filed, code = np.empty(count, np.int32), np.empty(count, np.int64)
     by_rank: IntArray = level.astype(np.int32)[order]
-    file_grains(position, first, order, by_rank, 2 * largest, table, start, filed, code)
-    return Cells(order, by_rank, 2 * largest, largest, members, table, start, filed, code)
+    cells = Cells(order, by_rank, 2 * largest, largest, members, table, start, filed, code, origin)
+    file_grains(position, cells)
+    return cells

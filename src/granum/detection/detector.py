@@ -9,16 +9,18 @@ import numpy as np
 from ..array_types import FloatArray, IntArray
 from ..parallel import ONE, Team
 from ..state.bodies import Bodies
-from ..state.contacts import Contacts, closed_up, still_there
+from ..state.contacts import ContactArrays, Contacts, Spans, closed_up, still_there
 from .images import in_cell
-from .narrow import find_pair_contacts
+from .narrow import fill_spheres, find_pair_contacts
 from .neighbours import NeighbourList
 from .persistence import carry_over
-from .prediction import Ahead, keep_first_meetings
-from .visits import Visits, fill_spheres
-from .walls import WallTable, find_wall_contacts
+from .prediction import NOTHING_AHEAD, Ahead, keep_first_meetings
+from .selection import Selection
+from .wall_table import WallTable
+from .walls import find_wall_contacts
 
-CARRIED = ("a", "b", "feature", "normal", "overlap", "impulse", "rebound")  # of contacts, in a checkpoint
+CARRIED = ContactArrays._fields
+"""What contacts carry into the next step, in a checkpoint."""
 
 
 class Detector:
@@ -26,7 +28,7 @@ class Detector:
 
     ``contacts`` is this step's result; ``same`` whether they and the order of the grains are those of the last step; ``through`` a contact
     whose grain went through its wall, or -1; ``place`` where grains meet walls: their positions, in the cell if there is one (``period``).
-    ``order`` grains of the packed slots, ``slot`` (N,) the slot of each grain. With ``visits`` grains of an aggregate do not meet.
+    ``order`` grains of the packed slots, ``slot`` (N,) the slot of each grain. ``visits`` says who is looked at, if not all are.
     """
 
     def __init__(self, walls: WallTable, team: Team = ONE, period: FloatArray | None = None) -> None:
@@ -36,32 +38,26 @@ class Detector:
         self._where = np.zeros((2, 2, 0), np.int32)  # first and count, pairs and walls, of each grain
         self._last_where = np.zeros((2, 2, 0), np.int32)
         self.neighbours = NeighbourList(team=team, period=period)
-        self.visits: Visits | None = None
+        self.visits: Selection | None = None
         self._hit = np.zeros(0, np.int32)  # room to work in
         self.same = False
         self.through = -1
-        self.ahead: Ahead | None = None
+        self.ahead = NOTHING_AHEAD
 
-    def detect(self, bodies: Bodies, h: float, ahead: Ahead | None = None) -> Contacts:
+    def detect(self, bodies: Bodies, h: float, ahead: Ahead = NOTHING_AHEAD) -> Contacts:
         """Contacts of the bodies where they are now; ``h`` [s] is the step they are about to take.
 
         With ``ahead`` those that this step can close count too: they have minus their gap as overlap.
         """
         self.ahead = ahead
-        relisted = self.neighbours.update(bodies, h, *((max(ahead.step, ahead.time), ahead.fall) if ahead is not None else ()))
+        relisted = self.neighbours.update(bodies, h, max(ahead.step, ahead.time), ahead.fall)
         self.contacts, self._last = self._last, self.contacts
         self._where, self._last_where = self._last_where, self._where
         return self._look(bodies, relisted)
 
     def look_again(self, bodies: Bodies) -> Contacts:
-        """Contacts of this step once more, after aggregates have changed."""
+        """Contacts of this step once more, after grains have changed their bodies."""
         return self._look(bodies, True)
-
-    @property
-    def _reach(self) -> tuple[float, float, float, float]:
-        """Step and time [s], fall [m] and speed of collisions [m/s] of what is looked at ahead."""
-        a = self.ahead
-        return (a.step, a.time, a.fall, a.impact) if a is not None else (0.0, 0.0, 0.0, 0.0)
 
     @property
     def last(self) -> Contacts:
@@ -77,57 +73,28 @@ class Detector:
         return self.neighbours.rank if self.visits is None else self.visits.slot
 
     def _look(self, bodies: Bodies, relisted: bool) -> Contacts:
-        self.place = in_cell(bodies.position, bodies.wall_body_count, self.period)
+        self.place = in_cell(bodies.position, bodies.first_grain, self.period)
         if self.visits is not None:
             relisted |= self.visits.stale
             self._visit(self.visits, bodies, relisted)
         self._find(bodies)
-        if self.ahead is not None:
-            c = self.contacts
-            keep_first_meetings(
-                c.a, c.b, c.normal, bodies.radius, bodies.wall_body_count, self.walls.body, self.place, self.ahead, c.overlap
-            )
-        c, old = self.contacts, self._last
+        if self.ahead is not NOTHING_AHEAD:
+            at = bodies.arrays if self.period is None else bodies.arrays._replace(position=self.place)
+            keep_first_meetings(self.contacts.arrays, at, bodies.grain_arrays, self.walls.frame, self.ahead)
+        c = self.contacts
         same, self.through = self.team.run(
-            carry_over,
-            c.contact_count,
-            c.a,
-            c.b,
-            c.feature,
-            c.normal,
-            c.overlap,
-            self.ahead.fall if self.ahead is not None else 0.0,
-            old.b,
-            old.feature,
-            old.normal,
-            old.overlap,
-            old.impulse,
-            old.rebound,
-            self._last_where[0],
-            self._last_where[1],
-            c.impulse,
-            c.rebound,
+            carry_over, c.contact_count, bodies.id, self.ahead.fall, self._last.arrays, *self._last_where, c.arrays
         )
         self.same = same and not relisted
         return c
 
-    def _visit(self, visits: Visits, bodies: Bodies, relisted: bool) -> None:
+    def _visit(self, visits: Selection, bodies: Bodies, relisted: bool) -> None:
         """Who is looked at in this step, and where they are."""
         near = self.neighbours
         if relisted:
             visits.update(near)
-        step, time, fall, _ = self._reach
-        fill_spheres(
-            visits.rank,
-            near.order,
-            bodies.position,
-            bodies.velocity,
-            bodies.wall_body_count,
-            bodies.radius,
-            max(step, time),
-            fall,
-            near.sphere,
-        )
+        ahead = self.ahead
+        fill_spheres(visits.rank, bodies.arrays, bodies.grain_arrays, near.arrays, max(ahead.step, ahead.time), ahead.fall)
         visits.number(near.order)
 
     def _find(self, bodies: Bodies) -> None:
@@ -138,49 +105,21 @@ class Detector:
         if len(self._hit) < len(near.candidate):
             self._hit = np.empty_like(near.candidate)
         first, count = self._where
-        visit = aggregate = wall_aggregate = None
-        at_walls = near.live
+        pair_spans, wall_spans = Spans(first[0], count[0]), Spans(first[1], count[1])
+        visit, at_walls = None, near.live
         if self.visits is not None:
             visit, at_walls = self.visits.rank, self.visits.at_walls
-            aggregate, wall_aggregate = self.visits.aggregate, self.visits.wall_aggregate
             count[:] = 0  # of grains that are not visited
+        state, grains, ahead = bodies.arrays, bodies.grain_arrays, self.ahead
+        ahead_at_walls = ahead if ahead is not NOTHING_AHEAD else None
         while True:
-            out = [contacts.whole(name) for name in ("a", "b", "feature", "normal", "overlap")]
+            out, visited = contacts.whole, len(near.order if visit is None else visit)
             pairs = self.team.run(
-                find_pair_contacts,
-                len(near.order if visit is None else visit),
-                near.sphere,
-                near.order,
-                near.candidate_first,
-                near.candidate,
-                bodies.movable,
-                bodies.wall_body_count,
-                visit,
-                aggregate,
-                self.period,
-                *self._reach,
-                self._hit,
-                *out,
-                first[0],
-                count[0],
+                find_pair_contacts, visited, near.arrays, state, grains, visit, self.period, ahead, self._hit, out, pair_spans
             )
+            at = state if self.period is None else state._replace(position=self.place)
             total = self.team.run(
-                find_wall_contacts,
-                len(at_walls),
-                at_walls,
-                self.place,
-                bodies.orientation,
-                bodies.radius,
-                bodies.movable,
-                bodies.wall_body_count,
-                aggregate,
-                wall_aggregate,
-                self.walls,
-                pairs,
-                *out,
-                first[1],
-                count[1],
-                self.ahead,
+                find_wall_contacts, len(at_walls), at_walls, at, grains, self.walls, pairs, ahead_at_walls, out, wall_spans
             )
             if total <= contacts.room:
                 contacts.resize(pairs, total)

@@ -38,29 +38,14 @@ def cell_of(grid, w, x, y, z):
 
 
 @device
-def touch_mesh(
-    # in: columns of MeshTable, one by one: taken from the tuple here, each would be reference-counted at every call
-    triangle,
-    region,
-    own,
-    edge,
-    edge_first,
-    edge_side,
-    vertex,
-    vertex_first,
-    spoke,
-    cell_triangle,
-    begin,
-    end,  # triangles of the grain's cell: cell_triangle[begin:end]
-    x,
-    y,
-    z,
-    radius,  # of the sphere, in the frame of the mesh [m]
-    solid,  # grains are in front only
-    # out
-    found,  # (candidate_room, CANDIDATE_COLUMNS)
-):
-    """Contacts of a sphere with the triangles near its cell, ordered by triangle; returns how many were found."""
+def touch_mesh(mesh, begin, end, x, y, z, radius, solid, found):
+    """Contacts of a sphere with the triangles near its cell, ordered by triangle; returns how many were found.
+
+    The triangles are ``mesh.cell_triangle[begin:end]``; centre and radius [m] stand in the frame of the mesh, which is ``solid`` if grains
+    are in front only. ``found`` has ``candidate_room`` rows of CANDIDATE_COLUMNS.
+    """
+    triangle, region, own, cell_triangle = mesh.triangle, mesh.region, mesh.own, mesh.cell_triangle
+    edge_first, edge_side = mesh.edge_first, mesh.edge_side
     slack = SLACK * radius
     count = 0
     for entry in range(begin, end):
@@ -84,9 +69,9 @@ def touch_mesh(
             if part < 0:
                 continue
             if k < 3:
-                dx, dy, dz, distance = from_edge(triangle, edge, edge_first, edge_side, part, x, y, z, slack)
+                dx, dy, dz, distance = from_edge(mesh, part, x, y, z, slack)
             else:
-                dx, dy, dz, distance = from_vertex(vertex, vertex_first, spoke, part, x, y, z, slack)
+                dx, dy, dz, distance = from_vertex(mesh, part, x, y, z, slack)
             if not distance < radius:
                 continue
             ahead = from_front(triangle, edge_first, edge_side, t, part if k < 3 else -1, dx, dy, dz)
@@ -111,26 +96,28 @@ def above(triangle, t, plane, x, y, z):
 
 
 @device
-def from_edge(triangle, edge, edge_first, edge_side, e, x, y, z, slack):
+def from_edge(mesh, e, x, y, z, slack):
     """Vector and distance [m] from the nearest point of edge e to the centre.
 
     The distance is infinite if the point is not between the ends, or if a triangle that shares the edge comes nearer.
     """
+    edge, edge_first, edge_side = mesh.edge, mesh.edge_first, mesh.edge_side
     ux, uy, uz = edge[e, 3], edge[e, 4], edge[e, 5]
     dx, dy, dz = x - edge[e, 0], y - edge[e, 1], z - edge[e, 2]
     along = dx * ux + dy * uy + dz * uz
     if along < -slack or along > edge[e, 6] + slack:
         return 0.0, 0.0, 0.0, np.inf
     for n in range(edge_first[e], edge_first[e + 1]):
-        if above(triangle, edge_side[n] // 3, 1 + edge_side[n] % 3, x, y, z) > slack:
+        if above(mesh.triangle, edge_side[n] // 3, 1 + edge_side[n] % 3, x, y, z) > slack:
             return 0.0, 0.0, 0.0, np.inf
     dx, dy, dz = dx - along * ux, dy - along * uy, dz - along * uz
     return dx, dy, dz, math.sqrt(dx * dx + dy * dy + dz * dz)
 
 
 @device
-def from_vertex(vertex, vertex_first, spoke, v, x, y, z, slack):
+def from_vertex(mesh, v, x, y, z, slack):
     """Vector and distance [m] from vertex v to the centre; infinitely far if an edge that leaves it comes nearer."""
+    vertex, vertex_first, spoke = mesh.vertex, mesh.vertex_first, mesh.spoke
     dx, dy, dz = x - vertex[v, 0], y - vertex[v, 1], z - vertex[v, 2]
     for n in range(vertex_first[v], vertex_first[v + 1]):
         if dx * spoke[n, 0] + dy * spoke[n, 1] + dz * spoke[n, 2] > slack:

@@ -3,25 +3,45 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray, LongArray
 from ..parallel.barrier import add_up, share, wait
+from ..state.bodies import BodyArrays, GrainArrays
+from ..state.contacts import Spans, Touching
 from .images import nearest
-from .prediction import closes, margin
+from .prediction import Ahead, closes, margin
 
 ROUNDING = 1e-12  # grains that touch but for rounding are in contact
 
 
 @device
-def fill_sphere(sphere, k, position, velocity, body, r, time, fall):
-    """Row k: 0:3 centre, 3 radius [m], 4:7 velocity [m/s], 7 how far beyond the surface partners are looked for [m]."""
+def fill_sphere(sphere, k, bodies, grains, i, time, fall):
+    """Row k: 0:3 centre, 3 radius [m], 4:7 velocity [m/s], 7 how far beyond the surface partners are looked for [m], of grain i."""
+    position, velocity, body, r = bodies.position, bodies.velocity, grains.first + i, grains.radius[i]
     vx, vy, vz = velocity[body, 0], velocity[body, 1], velocity[body, 2]
     sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3] = position[body, 0], position[body, 1], position[body, 2], r
     sphere[k, 4], sphere[k, 5], sphere[k, 6] = vx, vy, vz
     sphere[k, 7] = margin(vx, vy, vz, r, time, fall) if time > 0.0 else 0.0
+
+
+class Candidates(NamedTuple):
+    """The neighbour list, for kernels: candidates of rank k are ``candidate[candidate_first[k] : candidate_first[k + 1]]``, as ranks."""
+
+    order: IntArray  # (R,) grain of each rank, -1: none
+    candidate_first: IntArray  # (R + 1,)
+    candidate: IntArray
+    sphere: FloatArray  # (R, 8) centre, radius, velocity and look-out of each rank
+
+
+class Skins(NamedTuple):
+    """How far grains may go before the neighbour list must know them anew."""
+
+    reference: FloatArray  # (N, 3) where each was when it was listed [m]
+    skin: FloatArray  # (N,) how far it may be from there [m]
 
 
 @kernel
@@ -29,22 +49,19 @@ def gather_sorted(
     thread: int,
     threads: int,
     barrier: LongArray,
-    position: FloatArray,
-    velocity: FloatArray,
-    first: int,
-    radius: FloatArray,
-    order: IntArray,
-    reference: FloatArray,
-    skin: FloatArray,
+    bodies: BodyArrays,
+    grains: GrainArrays,
+    near: Candidates,
+    skins: Skins,
     time: float,
     fall: float,
-    sphere: FloatArray,
     left: IntArray,
 ) -> int:
     """Fill ``sphere`` (R, 8) by rank; returns how many grains leave their skin within ``time`` [s], named in ``left``.
 
     It names no more than there is room for in ``left``. An empty rank is put out of everybody's reach.
     """
+    order, sphere, reference, skin = near.order, near.sphere, skins.reference, skins.skin
     low, high = share(len(order), thread, threads)
     own = np.empty(len(left), np.int32)
     gone = 0
@@ -53,7 +70,7 @@ def gather_sorted(
         if i < 0:
             sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3] = np.inf, np.inf, np.inf, 0.0
             continue
-        fill_sphere(sphere, k, position, velocity, first + i, radius[i], time, fall)
+        fill_sphere(sphere, k, bodies, grains, i, time, fall)
         dx, dy, dz = sphere[k, 0] - reference[i, 0], sphere[k, 1] - reference[i, 1], sphere[k, 2] - reference[i, 2]
         ex, ey, ez = dx + time * sphere[k, 4], dy + time * sphere[k, 5], dz + time * sphere[k, 6]
         furthest = max(dx * dx + dy * dy + dz * dz, ex * ex + ey * ey + ez * ez)
@@ -69,40 +86,81 @@ def gather_sorted(
 
 
 @kernel
+def left_skin(
+    bodies: BodyArrays,
+    grains: GrainArrays,
+    order: IntArray,
+    skins: Skins,
+    time: float,
+    fall: float,
+    resting: int,
+    turned: FloatArray,
+    shift: FloatArray,
+    left: IntArray,
+) -> int:
+    """How many grains leave their skin within ``time`` [s], named in ``left``; the frame has ``turned`` (3, 3) and ``shift``-ed [m] since.
+
+    Those that the body ``resting`` moves move with the frame.
+    """
+    position, velocity, first, reference, skin = bodies.position, bodies.velocity, grains.first, skins.reference, skins.skin
+    gone = 0
+    for k in range(len(order)):
+        i = order[k]
+        if i < 0 or grains.body[i] == resting:
+            continue
+        square, later = 0.0, 0.0
+        for f in range(3):
+            at = turned[f, 0] * reference[i, 0] + turned[f, 1] * reference[i, 1] + turned[f, 2] * reference[i, 2] + shift[f]
+            square += (position[first + i, f] - at) ** 2
+            later += (position[first + i, f] + time * velocity[first + i, f] - at) ** 2
+        if not max(square, later) <= (skin[i] - 0.5 * fall) ** 2:  # a NaN is not inside
+            if gone < len(left):
+                left[gone] = i
+            gone += 1
+    return gone
+
+
+@kernel
+def fill_spheres(visit: IntArray, bodies: BodyArrays, grains: GrainArrays, near: Candidates, time: float, fall: float) -> None:
+    """Spheres of the ranks that are visited."""
+    for n in range(len(visit)):
+        fill_sphere(near.sphere, visit[n], bodies, grains, near.order[visit[n]], time, fall)
+
+
+@device
+def may_push(bodies, grains, i, j):
+    """Whether two grains can push each other: they are not parts of one body, and one of the bodies yields or holds merged grains."""
+    own, other = grains.body[i], grains.body[j]
+    if own == other:
+        return False
+    merged = own < grains.first or other < grains.first
+    return merged or bodies.inverse_mass[own] + bodies.inverse_mass[other] > 0.0
+
+
+@kernel
 def find_pair_contacts(
     thread: int,
     threads: int,
     barrier: LongArray,
-    sphere: FloatArray,
-    order: IntArray,
-    candidate_first: IntArray,
-    candidate: IntArray,
-    movable: FloatArray,
-    first: int,
+    near: Candidates,
+    bodies: BodyArrays,
+    grains: GrainArrays,
     visit: IntArray | None,
-    aggregate: IntArray | None,
     period: FloatArray | None,
-    step: float,
-    time: float,
-    fall: float,
-    impact: float,
+    ahead: Ahead,
     hit: IntArray,
-    a: IntArray,
-    b: IntArray,
-    feature: IntArray,
-    normal: FloatArray,
-    overlap: FloatArray,
-    first_of: IntArray,
-    count_of: IntArray,
+    out: Touching,
+    spans: Spans,
 ) -> int:
     """Contacts of grain pairs, in Morton order of their owner a; returns how many, written only as far as there is room.
 
-    With a ``step`` [s] > 0 pairs that close their gap in it are contacts too (see ``closes``), with minus their gap as overlap.
+    With ``ahead`` pairs that close their gap in the step are contacts too (see ``closes``), with minus their gap as overlap.
 
-    ``movable`` is the inverse mass of the bodies: two grains that never move do not push. ``hit`` has room for all candidates and keeps
-    those that touch, until each thread knows where its contacts begin. With aggregates only the ranks of ``visit`` are looked at, and two
-    grains of one ``aggregate`` (N,) do not touch.
+    ``hit`` has room for all candidates and keeps those that touch, until each thread knows where its contacts begin. With ``visit`` only
+    these ranks are looked at.
     """
+    order, candidate_first, candidate, sphere = near
+    first_of, count_of = spans
     low, high = share(len(order) if visit is None else len(visit), thread, threads)
     start = candidate_first[low]
     if visit is not None:
@@ -122,18 +180,15 @@ def find_pair_contacts(
             dx, dy, dz = sphere[m, 0] - xk, sphere[m, 1] - yk, sphere[m, 2] - zk
             if period is not None:
                 dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
-            near = rk + sphere[m, 3]
-            far = near + mk + sphere[m, 7]
+            reach = rk + sphere[m, 3]
+            far = reach + mk + sphere[m, 7]
             square = dx * dx + dy * dy + dz * dz
             if square < far * far * (1.0 + ROUNDING):
-                if not square < near * near * (1.0 + ROUNDING):
+                if not square < reach * reach * (1.0 + ROUNDING):
                     ux, uy, uz = sphere[m, 4] - sphere[k, 4], sphere[m, 5] - sphere[k, 5], sphere[m, 6] - sphere[k, 6]
-                    if not closes(dx, dy, dz, math.sqrt(square), near, ux, uy, uz, step, time, fall, impact)[0]:
+                    if not closes((dx, dy, dz), math.sqrt(square), reach, (ux, uy, uz), ahead)[0]:
                         continue
-                pushes = movable[first + i] + movable[first + order[m]] > 0.0
-                if aggregate is not None:
-                    pushes = pushes or aggregate[i] != aggregate[order[m]]
-                if pushes:
+                if may_push(bodies, grains, i, order[m]):
                     hit[found] = m
                     found += 1
         count_of[i] = found - known
@@ -151,23 +206,23 @@ def find_pair_contacts(
         for _ in range(count_of[i]):
             m = hit[next_hit]
             next_hit += 1
-            if place < len(a):
+            if place < len(out.a):
                 dx, dy, dz = sphere[m, 0] - xk, sphere[m, 1] - yk, sphere[m, 2] - zk
                 if period is not None:
                     dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
                 distance = math.sqrt(dx * dx + dy * dy + dz * dz)
-                near = rk + sphere[m, 3]
-                a[place], b[place], feature[place] = i, order[m], 0
-                overlap[place] = max(0.0, near - distance)
-                if not distance * distance < near * near * (1.0 + ROUNDING):
+                reach = rk + sphere[m, 3]
+                out.a[place], out.b[place], out.feature[place] = i, order[m], 0
+                out.overlap[place] = max(0.0, reach - distance)
+                if not distance * distance < reach * reach * (1.0 + ROUNDING):
                     ux, uy, uz = sphere[m, 4] - sphere[k, 4], sphere[m, 5] - sphere[k, 5], sphere[m, 6] - sphere[k, 6]
-                    _, nx, ny, nz, gap = closes(dx, dy, dz, distance, near, ux, uy, uz, step, time, fall, impact)
-                    normal[place, 0], normal[place, 1], normal[place, 2], overlap[place] = nx, ny, nz, gap
+                    _, nx, ny, nz, gap = closes((dx, dy, dz), distance, reach, (ux, uy, uz), ahead)
+                    out.normal[place, 0], out.normal[place, 1], out.normal[place, 2], out.overlap[place] = nx, ny, nz, gap
                 elif distance > 0.0:
                     f = 1.0 / distance
-                    normal[place, 0], normal[place, 1], normal[place, 2] = dx * f, dy * f, dz * f
+                    out.normal[place, 0], out.normal[place, 1], out.normal[place, 2] = dx * f, dy * f, dz * f
                 else:  # concentric: any direction will do, but always the same
-                    normal[place, 0], normal[place, 1], normal[place, 2] = 0.0, 0.0, 1.0
+                    out.normal[place, 0], out.normal[place, 1], out.normal[place, 2] = 0.0, 0.0, 1.0
             place += 1
     wait(barrier, threads)
     return total

@@ -18,12 +18,12 @@ from ..parallel import LIGHT, ONE, Team
 from ..state.bodies import Bodies
 from .cells import Cells, file_in_cells
 from .images import in_cell
-from .narrow import gather_sorted
+from .narrow import Candidates, Skins, fill_spheres, gather_sorted, left_skin
 from .pairs import append_candidates, append_near, find_candidates, who_searches
-from .visits import Visits, fill_spheres, left_skin
+from .selection import Selection
 
 FEW = 16  # grains that are appended in one step; more are cheaper to list all together
-FEW_NEAR = 256  # the same where many grains rest in an aggregate
+FEW_NEAR = 256  # the same where many grains rest as parts of one body
 APPENDED = 0.05  # of all grains: when more than this part has been appended, the list is made anew
 APPENDED_NEAR = 0.25
 SPHERE = 8  # numbers of a grain that the search for contacts reads
@@ -61,8 +61,13 @@ class NeighbourList:
         self.listed = 0  # ranks of the last whole list; later ones were appended
         self.rebuilds = 0
         self.fall = 0.0  # [m] that gravity may add to the way of a step
-        self.visits: Visits | None = None
+        self.visits: Selection | None = None
         self._cells: Cells | None = None  # of the last whole list; none after a restart
+
+    @property
+    def arrays(self) -> Candidates:
+        """The list, for kernels."""
+        return Candidates(self.order, self.candidate_first, self.candidate, self.sphere)
 
     def update(self, bodies: Bodies, h: float, time: float = 0.0, fall: float = 0.0) -> bool:
         """Make the list hold for the bodies where they are now; ``h`` [s] is their next step. True if it has changed.
@@ -85,50 +90,32 @@ class NeighbourList:
             else:
                 self._append(bodies, h, left)
                 appended = np.arange(len(self.order) - len(left), len(self.order), dtype=np.int32)
-                fill_spheres(
-                    appended, self.order, bodies.position, bodies.velocity, bodies.wall_body_count, bodies.radius, time, fall, self.sphere
-                )
+                fill_spheres(appended, bodies.arrays, bodies.grain_arrays, self.arrays, time, fall)
         return (len(self.order), self.rebuilds) != before
 
     def _gather(self, bodies: Bodies, time: float, fall: float) -> IntArray:
         """Fill ``sphere`` (with ``visits`` they do); returns the grains that have left their skin."""
         left = np.empty((FEW if self.visits is None else FEW_NEAR) + 1, np.int32)
         if self.visits is not None:
-            count = left_skin(
-                bodies.position,
-                bodies.velocity,
-                bodies.wall_body_count,
-                self.order,
-                self.reference,
-                self.skin,
-                time,
-                fall,
-                self.visits.aggregate,
-                self.visits.resting,
-                *self.visits.since_listed(),
-                left,
-            )
+            skins, frame = Skins(self.reference, self.skin), (self.visits.resting, *self.visits.since_listed())
+            count = left_skin(bodies.arrays, bodies.grain_arrays, self.order, skins, time, fall, *frame, left)
             return left[: min(count, len(left))]
         count = self.team.run(
             gather_sorted,
             len(self.order) // LIGHT,
-            bodies.position,
-            bodies.velocity,
-            bodies.wall_body_count,
-            bodies.radius,
-            self.order,
-            self.reference,
-            self.skin,
+            bodies.arrays,
+            bodies.grain_arrays,
+            self.arrays,
+            Skins(self.reference, self.skin),
             time,
             fall,
-            self.sphere,
             left,
         )
         return left[: min(count, len(left))]
 
     def _skin(self, bodies: Bodies, h: float, grains: IntArray) -> FloatArray:
         """(n,) of some grains [m]: it lasts some steps at their speed."""
-        v, radius = bodies.velocity[bodies.wall_body_count + grains], bodies.radius[grains]
+        v, radius = bodies.velocity[bodies.first_grain + grains], bodies.radius[grains]
         step = h * length(v)
         ahead = np.maximum(self.rule.ahead * step, np.minimum(self.rule.slow_ahead * step, self.rule.slow_skin * radius))
         return np.minimum(np.maximum(self.rule.least * radius, ahead) + 0.5 * self.fall, self.furthest - radius)
@@ -143,8 +130,8 @@ class NeighbourList:
             self.visits.settle()
         reach = bodies.radius + self.skin
         place = in_cell(self.reference, 0, self.period)
-        cells = self._cells = file_in_cells(place, 0, reach)
-        self._origin = place[0].copy() if count else np.zeros(3)
+        origin = place[0].copy() if count else np.zeros(3)
+        cells = self._cells = file_in_cells(place, reach, origin)
         self.order = self.live = cells.order
         self.rank = np.empty(count, np.int32)
         self.rank[cells.order] = np.arange(count, dtype=np.int32)
@@ -155,17 +142,9 @@ class NeighbourList:
                 find_candidates,
                 count,
                 place,
-                0,
                 reach,
-                cells.order,
-                cells.level,
-                cells.width,
-                cells.reach,
+                cells,
                 looks,
-                cells.table,
-                cells.start,
-                cells.filed,
-                cells.code,
                 self.period,
                 sorted_reach,
                 np.empty_like(self.candidate),
@@ -185,7 +164,7 @@ class NeighbourList:
             self.reference = np.concatenate([self.reference, np.zeros((more, 3))])
             self.skin = np.concatenate([self.skin, np.zeros(more)])
             self.rank = np.concatenate([self.rank, np.zeros(more, np.int32)])
-        place = bodies.position[bodies.wall_body_count + grains]
+        place = bodies.position[bodies.first_grain + grains]
         if self.visits is not None:  # as seen when the others were listed
             turned, shift = self.visits.since_listed()
             place = product(place - shift, turned)
@@ -202,22 +181,7 @@ class NeighbourList:
         reach = bodies.radius[: len(self.skin)] + self.skin
         while True:
             if self._cells is not None and self.period is None:
-                c = self._cells
-                found = append_near(
-                    self.reference,
-                    reach,
-                    self.order,
-                    first,
-                    c.width,
-                    c.reach,
-                    c.table,
-                    c.start,
-                    c.filed,
-                    c.code,
-                    self._origin,
-                    self.candidate_first,
-                    self.candidate,
-                )
+                found = append_near(self.reference, reach, self.order, first, self._cells, self.candidate_first, self.candidate)
             else:
                 found = append_candidates(self.reference, reach, self.order, first, self.period, self.candidate_first, self.candidate)
             if found <= len(self.candidate):

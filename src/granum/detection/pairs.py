@@ -30,17 +30,9 @@ def find_candidates(
     threads: int,
     barrier: LongArray,
     position: FloatArray,
-    first: int,
     reach: FloatArray,
-    order: IntArray,
-    level: IntArray,
-    width: FloatArray,
-    level_reach: FloatArray,
+    cells: Cells,
     looks: BoolArray,
-    table: LongArray,
-    start: IntArray,
-    filed: IntArray,
-    code: LongArray,
     period: FloatArray | None,
     x: FloatArray,
     found_here: IntArray,
@@ -53,15 +45,17 @@ def find_candidates(
     ``found_here``, as long as ``candidate``, are room to work in: each thread fills its part of it, and then moves it to its place.
     In a cell (``period``) positions lie inside it, and two reaches together are no longer than half of it: so a pair meets in one image.
     """
+    order, level, width, level_reach = cells.order, cells.level, cells.width, cells.reach
+    table, start, filed, code, origin = cells.table, cells.start, cells.filed, cells.code, cells.origin
     count, levels = len(order), len(width)
     low, high = share(count, thread, threads)
     begin, end = share(len(candidate), thread, threads)
     for k in range(low, high):  # in Morton order: neighbours in space are neighbours in memory
         g = order[k]
-        x[k, 0], x[k, 1], x[k, 2] = position[first + g, 0], position[first + g, 1], position[first + g, 2]
+        x[k, 0], x[k, 1], x[k, 2] = position[g, 0], position[g, 1], position[g, 2]
         x[k, 3] = reach[g]
     wait(barrier, threads)
-    ox, oy, oz = position[first, 0], position[first, 1], position[first, 2]
+    ox, oy, oz = origin[0], origin[1], origin[2]
     found, images = np.int64(0), 1
     if period is not None:
         images = IMAGES
@@ -132,17 +126,13 @@ def append_near(
     reach: FloatArray,
     order: IntArray,
     known: int,
-    width: FloatArray,
-    level_reach: FloatArray,
-    table: LongArray,
-    start: IntArray,
-    filed: IntArray,
-    code: LongArray,
-    origin: FloatArray,
+    cells: Cells,
     candidate_first: IntArray,
     candidate: IntArray,
 ) -> int:
     """As `append_candidates`, in the same order, looking for the ranks of the last whole list in its cells only."""
+    width, level_reach, table, origin = cells.width, cells.reach, cells.table, cells.origin
+    start, filed, code = cells.start, cells.filed, cells.code
     found, room, listed = candidate_first[known], len(candidate), len(filed)
     near = np.empty(listed, np.int32)
     for k in range(known, len(order)):

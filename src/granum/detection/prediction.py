@@ -13,7 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import device, kernel
-from ..array_types import FloatArray, IntArray
+from ..array_types import IntArray
+from ..state.bodies import BodyArrays, GrainArrays
+from ..state.contacts import ContactArrays
 
 FAST = 0.25  # of the sum of two radii: pairs whose way in a step is longer are followed along it
 TOWARDS = 0.01  # of its speed: a grain that comes nearer at less than this slides along
@@ -24,10 +26,6 @@ LEAST = 1e-4  # of the sum of two radii: a gap that is always looked at, as cont
 class Ahead(NamedTuple):
     """What the contacts of the next step may do before it ends."""
 
-    velocity: FloatArray
-    """(B, 3) of the bodies [m/s]."""
-    spin: FloatArray
-    """(B, 3) of the bodies [rad/s]."""
     step: float
     """[s] the step: a collision that it does not bring about is no contact."""
     time: float
@@ -38,12 +36,19 @@ class Ahead(NamedTuple):
     """[m/s] approaches that are faster are collisions."""
 
 
+NOTHING_AHEAD = Ahead(0.0, 0.0, 0.0, 0.0)
+"""Contacts exist only while grains overlap."""
+
+
 @device
-def closes(dx, dy, dz, distance, near, ux, uy, uz, step, time, fall, impact):
+def closes(d, distance, near, u, ahead):
     """Whether two spheres that are apart meet in the step: (yes or no, normal, minus the gap along it [m]).
 
     They are ``distance`` apart along d and touch at ``near``; u is the velocity of the second against the first.
     """
+    dx, dy, dz = d
+    ux, uy, uz = u
+    step, time, fall, impact = ahead
     gap = distance - near
     rate = (dx * ux + dy * uy + dz * uz) / distance
     square = ux * ux + uy * uy + uz * uz
@@ -69,8 +74,9 @@ def margin(vx, vy, vz, r, time, fall):
 
 
 @device
-def approach(velocity, spin, position, wall_body, body):
+def approach(bodies, wall_body, body):
     """Velocity of a wall against a grain, at the grain's centre [m/s]."""
+    position, velocity, spin = bodies.position, bodies.velocity, bodies.spin
     dx, dy = position[body, 0] - position[wall_body, 0], position[body, 1] - position[wall_body, 1]
     dz = position[body, 2] - position[wall_body, 2]
     wx, wy, wz = spin[wall_body, 0], spin[wall_body, 1], spin[wall_body, 2]
@@ -82,16 +88,16 @@ def approach(velocity, spin, position, wall_body, body):
 
 
 @device
-def meeting_time(c, a, b, normal, overlap, radius, first, wall_body, position, ahead):
+def meeting_time(c, contacts, bodies, grains, frame, ahead):
     """When a fast pair meets [s], 0 if it touches; infinite for those that are slow or do not come nearer."""
-    i, reach = first + a[c], radius[a[c]]
+    a, b, normal, overlap, velocity = contacts.a, contacts.b, contacts.normal, contacts.overlap, bodies.velocity
+    i, reach = grains.first + a[c], grains.radius[a[c]]
     if b[c] >= 0:
-        j = first + b[c]
-        ux, uy = ahead.velocity[j, 0] - ahead.velocity[i, 0], ahead.velocity[j, 1] - ahead.velocity[i, 1]
-        uz = ahead.velocity[j, 2] - ahead.velocity[i, 2]
-        reach += radius[b[c]]
+        j = grains.first + b[c]
+        ux, uy, uz = velocity[j, 0] - velocity[i, 0], velocity[j, 1] - velocity[i, 1], velocity[j, 2] - velocity[i, 2]
+        reach += grains.radius[b[c]]
     else:
-        ux, uy, uz = approach(ahead.velocity, ahead.spin, position, wall_body[-1 - b[c]], i)
+        ux, uy, uz = approach(bodies, frame[-1 - b[c]], i)
     rate = ux * normal[c, 0] + uy * normal[c, 1] + uz * normal[c, 2]
     square = ux * ux + uy * uy + uz * uz
     if square * ahead.step * ahead.step < (FAST * reach) ** 2 or not (rate < 0.0 and rate * rate > TOWARDS * TOWARDS * square):
@@ -100,22 +106,16 @@ def meeting_time(c, a, b, normal, overlap, radius, first, wall_body, position, a
 
 
 @kernel
-def keep_first_meetings(
-    a: IntArray,
-    b: IntArray,
-    normal: FloatArray,
-    radius: FloatArray,
-    first: int,
-    wall_body: IntArray,
-    position: FloatArray,
-    ahead: Ahead,
-    overlap: FloatArray,
-) -> None:
-    """Of all that a fast grain would meet on its way in this step only the first counts: after it the way is another."""
+def keep_first_meetings(contacts: ContactArrays, bodies: BodyArrays, grains: GrainArrays, frame: IntArray, ahead: Ahead) -> None:
+    """Of all that a fast grain would meet on its way in this step only the first counts: after it the way is another.
+
+    ``frame`` (K,) is the body that each wall is fixed to.
+    """
+    a, b, overlap, radius = contacts.a, contacts.b, contacts.overlap, grains.radius
     some = np.empty(len(a), np.int64)
     count = 0
     for c in range(len(a)):
-        if meeting_time(c, a, b, normal, overlap, radius, first, wall_body, position, ahead) < np.inf:
+        if meeting_time(c, contacts, bodies, grains, frame, ahead) < np.inf:
             some[count] = c
             count += 1
     if count < 2:
@@ -124,7 +124,7 @@ def keep_first_meetings(
     soonest = np.full(len(radius), np.inf)
     for k in range(count):
         c = some[k]
-        time[k] = meeting_time(c, a, b, normal, overlap, radius, first, wall_body, position, ahead)
+        time[k] = meeting_time(c, contacts, bodies, grains, frame, ahead)
         soonest[a[c]] = min(soonest[a[c]], time[k])
         if b[c] >= 0:
             soonest[b[c]] = min(soonest[b[c]], time[k])

@@ -8,15 +8,19 @@ that nobody could foresee, since one of the two was hit in this step, wait likew
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from .._jit import kernel
 from ..array_types import FloatArray, IntArray
+from ..state.bodies import BodyArrays, GrainArrays
 from .images import nearest
 from .mesh import CANDIDATE_COLUMNS
+from .narrow import Candidates
 from .prediction import TOWARDS, approach
-from .walls import FLAT, MOST_SURFACES, ROW, WallTable, first_touch, place_surfaces
+from .surfaces import FLAT, MOST_SURFACES, ROW, Surfaces, first_touch, place_surfaces
+from .wall_table import WallTable
 
 FAST = 0.5  # of the radius: grains that go further against a wall in a step are followed
 FAST_PAIR = 0.8  # of the sum of two radii: pairs whose way in a step is longer are;
@@ -25,40 +29,46 @@ GRAZING = 2.0  # if they do not have to go back along their way by more than thi
 
 
 @kernel
-def may_be_fast(velocity: FloatArray, spin: FloatArray, first: int, radius: FloatArray, h: float) -> bool:
-    """Whether anything could go far enough in a step to be followed: a quick look at all grains and wall bodies."""
+def may_be_fast(bodies: BodyArrays, grains: GrainArrays, wall_bodies: int, h: float) -> bool:
+    """Whether anything could go far enough in a step to be followed: a quick look at all bodies. The first ``wall_bodies`` have walls,
+    which are faster at their rim."""
+    velocity, spin, radius = bodies.velocity, bodies.spin, grains.radius
     limit = (LATE * radius.min()) ** 2 if len(radius) else np.inf
     for k in range(len(velocity)):
         square = velocity[k, 0] ** 2 + velocity[k, 1] ** 2 + velocity[k, 2] ** 2
-        if square * h * h > limit or (k < first and (spin[k, 0] != 0.0 or spin[k, 1] != 0.0 or spin[k, 2] != 0.0)):
+        if square * h * h > limit or (k < wall_bodies and (spin[k, 0] != 0.0 or spin[k, 1] != 0.0 or spin[k, 2] != 0.0)):
             return True
     return False
 
 
+class Ways(NamedTuple):
+    """How long of this step each grain goes before it meets something that the step did not solve."""
+
+    time: FloatArray  # (N,) [s]
+    back: FloatArray  # (N, 3) [m/s] the part of its velocity that it loses from then on
+    other: IntArray  # (N,) what it waits for, -1: it waits in any case
+
+
 @kernel
 def times_to_pairs(
-    order: IntArray,
-    candidate_first: IntArray,
-    candidate: IntArray,
-    sphere: FloatArray,
-    position: FloatArray,
-    velocity: FloatArray,
-    first: int,
-    radius: FloatArray,
-    movable: FloatArray,
+    near: Candidates,
+    bodies: BodyArrays,
+    grains: GrainArrays,
+    yielding: FloatArray,
     struck: FloatArray,
     period: FloatArray | None,
     h: float,
-    time: FloatArray,
-    back: FloatArray,
-    other: IntArray,
+    ways: Ways,
 ) -> None:
-    """Lower ``time`` (N,) [s] of grains to when they meet another fast, or are too deep in one that was not near enough to be a contact.
+    """Lower the times of grains to when they meet another fast, or are too deep in one that was not near enough to be a contact.
 
-    ``sphere`` (R, 8) has the places at which the step began, by rank, and ``struck`` (B,) is when in the step a body got its velocity.
-    ``back`` (N, 3) [m/s] is the part of the velocity that is taken back from then on: by mass, so that the two end where they meet and
-    their centre where it should, in any frame. ``other`` (N,) is the grain that a slow one waits for, -1 if it waits in any case.
+    ``near.sphere`` has the places at which the step began, by rank, ``yielding`` (B,) the inverse mass of bodies that move on their own
+    [1/kg], and ``struck`` (B,) when in the step a body got its velocity [s]. Velocities are taken back by mass, so that the two end where
+    they meet and their centre where it should, in any frame.
     """
+    order, candidate_first, candidate, sphere = near
+    position, velocity, first, radius = bodies.position, bodies.velocity, grains.first, grains.radius
+    time, back, other = ways
     for k in range(len(order)):
         i = order[k]
         if i < 0:
@@ -71,10 +81,10 @@ def times_to_pairs(
             square = 0.0
             for f in range(3):
                 square += (velocity[first + j, f] - velocity[first + i, f]) ** 2
-            near, yielding = radius[i] + radius[j], movable[first + i] + movable[first + j]
-            if not square * h * h > (LATE * near) ** 2 or yielding == 0.0:
+            both, inverse = radius[i] + radius[j], yielding[first + i] + yielding[first + j]
+            if not square * h * h > (LATE * both) ** 2 or inverse == 0.0:
                 continue
-            fast = square * h * h > (FAST_PAIR * near) ** 2
+            fast = square * h * h > (FAST_PAIR * both) ** 2
             start = max(struck[first + i], struck[first + j]) if fast else h
             along, apart, began = 0.0, 0.0, 0.0
             for f in range(3):
@@ -88,70 +98,52 @@ def times_to_pairs(
             if not along < 0.0:
                 continue
             if fast:  # on the way from the moment at which both have their velocity
-                inside = apart - near * near
+                inside = apart - both * both
                 under = along * along - square * inside
                 if not (inside > 0.0 and under > 0.0):
                     continue
                 meeting = start + inside / (math.sqrt(under) - along)
             else:  # where the step leaves them, and back along the way from there
-                deep = (1.0 - LATE) * near
-                if not (apart < deep * deep and began > near * near):
+                deep = (1.0 - LATE) * both
+                if not (apart < deep * deep and began > both * both):
                     continue
                 too_far = (deep * deep - apart) / (math.sqrt(along * along + square * (deep * deep - apart)) - along)
                 meeting = h - min(too_far, GRAZING * (deep - math.sqrt(apart)) / math.sqrt(square))
             for side in range(2):
                 own, partner = (i, j) if side == 0 else (j, i)
-                if meeting < time[own] and movable[first + own] > 0.0:
-                    time[own], other[own] = meeting, partner if not fast and movable[first + partner] > 0.0 else -1
-                    share = movable[first + own] / yielding
+                if meeting < time[own] and yielding[first + own] > 0.0:
+                    time[own], other[own] = meeting, partner if not fast and yielding[first + partner] > 0.0 else -1
+                    share = yielding[first + own] / inverse
                     for f in range(3):
                         back[own, f] = share * (velocity[first + own, f] - velocity[first + partner, f])
 
 
 @kernel
 def times_to_walls(
-    place: FloatArray,
-    orientation: FloatArray,
-    velocity: FloatArray,
-    spin: FloatArray,
-    movable: FloatArray,
-    first: int,
-    radius: FloatArray,
+    bodies: BodyArrays,
+    grains: GrainArrays,
+    yielding: FloatArray,
     struck: FloatArray,
     walls: WallTable,
     h: float,
-    time: FloatArray,
-    back: FloatArray,
-    other: IntArray,
+    ways: Ways,
 ) -> None:
-    """The same for walls, fast ones only, with which grains then move on; ``place`` (B, 3) [m] are positions in the cell."""
+    """The same for walls, fast ones only, with which grains then move on; positions are those in the cell."""
+    place, first, radius = bodies.position, grains.first, grains.radius
+    time, back, other = ways
     most = MOST_SURFACES * walls.kind.shape[0]
     kind, wall_of, part = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int32)
-    yields, row, frame = np.empty(most, np.bool_), np.empty((most, ROW)), np.empty((1, ROW))
-    count = place_surfaces(walls.kind, walls.body, walls.parameter, place, orientation, movable, frame, kind, wall_of, part, yields, row)
-    parameter, wall_body = walls.parameter, walls.body
-    (
-        triangle,
-        region,
-        own,
-        edge,
-        edge_first,
-        edge_side,
-        vertex,
-        vertex_first,
-        spoke,
-        cell_first,
-        near,
-        candidate_room,
-    ) = walls.mesh
-    found = np.empty((max(1, candidate_room), CANDIDATE_COLUMNS))
+    row = np.empty((most, ROW))
+    surfaces = Surfaces(kind, wall_of, part, np.empty(most, np.bool_), row)
+    count = place_surfaces(walls, bodies, np.empty((1, ROW)), surfaces)
+    found = np.empty((max(1, walls.mesh.candidate_room), CANDIDATE_COLUMNS))
     for i in range(len(radius)):
         body = first + i
-        if movable[body] == 0.0:
+        if yielding[body] == 0.0:
             continue
         x, y, z, r = place[body, 0], place[body, 1], place[body, 2], radius[i]
         for s in range(count):
-            ux, uy, uz = approach(velocity, spin, place, wall_body[wall_of[s]], body)
+            ux, uy, uz = approach(bodies, walls.frame[wall_of[s]], body)
             square = ux * ux + uy * uy + uz * uz
             if not square * h * h > (FAST * r) ** 2:
                 continue
@@ -162,44 +154,17 @@ def times_to_walls(
                 if rate < -TOWARDS * math.sqrt(square) and gap > 0.0 and -gap / rate < time[i]:  # not only along it
                     met, when = True, max(struck[body], -gap / rate)
             else:
-                met, when = first_touch(
-                    kind[s],
-                    s,
-                    row,
-                    parameter,
-                    wall_of[s],
-                    part[s],
-                    triangle,
-                    region,
-                    own,
-                    edge,
-                    edge_first,
-                    edge_side,
-                    vertex,
-                    vertex_first,
-                    spoke,
-                    cell_first,
-                    near,
-                    x,
-                    y,
-                    z,
-                    r,
-                    ux,
-                    uy,
-                    uz,
-                    struck[body],
-                    time[i],
-                    found,
-                )
+                met, when = first_touch(surfaces, s, walls, (x, y, z), r, (ux, uy, uz), struck[body], time[i], found)
             if met:
                 time[i], other[i] = when, -1
                 back[i, 0], back[i, 1], back[i, 2] = -ux, -uy, -uz
 
 
 @kernel
-def hold_back(time: FloatArray, back: FloatArray, other: IntArray, first: int, h: float, position: FloatArray) -> None:
-    """Take back the part of the way that grains have not gone: from their ``time`` (N,) [s] to the end of the step. Slow ones wait for
+def hold_back(ways: Ways, first: int, h: float, position: FloatArray) -> None:
+    """Take back the part of the way that grains have not gone: from their time to the end of the step. Slow ones wait for
     each other or not at all, which keeps the place of their centre and their angular momentum."""
+    time, back, other = ways
     for i in range(len(time)):
         if time[i] < h and (other[i] < 0 or other[other[i]] == i):
             for f in range(3):

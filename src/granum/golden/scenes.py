@@ -50,14 +50,15 @@ class Outcome(NamedTuple):
 
 def _outcome(sim: Simulation) -> Outcome:
     c, b = sim.contacts, sim.bodies
-    arrays = (b.position, b.orientation, b.velocity, b.spin, b.radius, c.a, c.b, c.normal, c.overlap, c.impulse)
+    rows = np.r_[0 : b.wall_body_count, b.grains]  # not those that a run makes itself
+    arrays = (b.position[rows], b.orientation[rows], b.velocity[rows], b.spin[rows], b.radius, c.a, c.b, c.normal, c.overlap, c.impulse)
     facts = {
         "grains": sim.grain_count,
         "contacts": c.contact_count,
         "at walls": int(np.count_nonzero(c.b < 0)),
         "emitted": sum(e.emitted for e in sim.emissions),
         "left": sim.taken_out,
-        "merged": int(np.count_nonzero(b.aggregate >= 0)),
+        "merged": int(np.count_nonzero(b.merged)),
     }
     return Outcome(tuple(np.array(a) for a in arrays), facts)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-
 import numpy as np
 
 from .._jit import kernel
@@ -39,7 +37,7 @@ def move_grains(
     first: int,
     count: int,
     h: float,
-    movable: FloatArray,
+    yielding: FloatArray,
     velocity: FloatArray,
     spin: FloatArray,
     position: FloatArray,
@@ -48,23 +46,23 @@ def move_grains(
     """x += h v, and the exact turn of a steady spin, for grains that yield."""
     low, high = share(count, thread, threads)
     for k in range(first + low, first + high):
-        if movable[k] > 0.0:
+        if yielding[k] > 0.0:
             for f in range(3):
                 position[k, f] += h * velocity[k, f]
             turn(orientation, k, spin[k, 0], spin[k, 1], spin[k, 2], h)
     wait(barrier, threads)
 
 
-def move_bodies(team: Team, bodies: Bodies, h: float, bound: Container[int] = ()) -> None:
-    """Positions and orientations of all bodies that move on their own: not of wall bodies that are ``bound`` to others."""
-    move_walls(bodies, h, bound)
+def move_bodies(team: Team, bodies: Bodies, h: float) -> None:
+    """Positions and orientations of all bodies that move on their own."""
+    move_walls(bodies, h)
     team.run(
         move_grains,
         bodies.grain_count,
-        bodies.wall_body_count,
+        bodies.first_grain,
         bodies.grain_count,
         h,
-        bodies.movable,
+        bodies.yielding,
         bodies.velocity,
         bodies.spin,
         bodies.position,

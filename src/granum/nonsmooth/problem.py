@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._jit import kernel
-from ..arithmetic import product
+from ..arithmetic import inverse
 from ..array_types import FloatArray, IntArray, LongArray
-from ..detection.walls import WallTable
+from ..detection.wall_table import WallTable
 from ..parallel import LIGHT, ONE, Team
 from ..parallel.barrier import share, wait
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
-from ..state.rotation import matrix
+from ..state.motion import inverse_inertia
 from .blocks import BODY, COLOURS, FIELDS_3_ROWS, FIELDS_6_ROWS, LANES, PN, RX, colour_contacts, lay_out
 from .residual import CHUNK, projected_residual
 
@@ -108,23 +107,6 @@ def copy_impulses(
     wait(barrier, threads)
 
 
-@dataclass
-class FullBodies:
-    """Aggregates: bodies with full inertia, in slots after those of the dynamic walls. SI units, world axes."""
-
-    number: IntArray
-    """(A,) of each."""
-    velocity: FloatArray
-    spin: FloatArray
-    inverse_mass: FloatArray
-    inverse_inertia: FloatArray
-    centre: FloatArray
-    of_grain: IntArray
-    """(N,) place in this list of the aggregate that a grain is part of, -1: none."""
-    of_wall: IntArray
-    """(W,) the same of the wall bodies."""
-
-
 class Problem:
     """M v+ = M v + G^T lambda, G v+ + Sigma lambda = q with bounds (physics 3), in physical impulses and packed blocks.
 
@@ -155,7 +137,7 @@ class Problem:
         self.lever = np.zeros((0, 6))
         self.full = np.zeros((0, 2), np.int32)
         self.inverse_inertia = np.zeros((0, 3, 3))
-        self.full_bodies: FullBodies | None = None
+        self.pushed = np.zeros(0, np.int32)  # rows of the bodies with full inertia, in the order of their slots
 
     @property
     def rows(self) -> int:
@@ -175,13 +157,11 @@ class Problem:
         order: IntArray,
         rank: IntArray,
         same: bool,
-        aggregates: FullBodies | None = None,
     ) -> None:
         """Bodies into slots; contacts into coloured blocks unless they are the ``same`` as before in the same order."""
         grains = self.first_full = len(order)
-        dynamic = bodies.dynamic
-        self.full_bodies = aggregates
-        self.yielding = grains + len(dynamic) + (len(aggregates.number) if aggregates is not None else 0)
+        self.pushed = bodies.pushed_rows()
+        self.yielding = grains + len(self.pushed)
         self.first_wall_slot = self.yielding
         walls_touched = contacts.contact_count - contacts.pair_count
         slots = self.yielding + walls_touched + 1  # the last is nobody's
@@ -192,24 +172,23 @@ class Problem:
             pack_grains,
             grains // LIGHT,
             order,
-            bodies.wall_body_count,
+            bodies.first_grain,
             bodies.velocity,
             bodies.spin,
-            bodies.movable,
+            bodies.yielding,
             bodies.radius,
             self.body,
         )
-        self._pack_full(bodies, dynamic, grains)
+        self._pack_full(bodies, grains)
         if same and self.contact_count == contacts.contact_count:
             return
         self.contact_count, self.pair_count = contacts.contact_count, contacts.pair_count
         self._make_room(self.contact_count)
-        full_slot = np.full(bodies.wall_body_count, -1, np.int32)
-        full_slot[dynamic] = grains + np.arange(len(dynamic), dtype=np.int32)
-        if aggregates is not None:
-            first = np.int32(grains + len(dynamic))
-            full_slot[aggregates.of_wall >= 0] = first + aggregates.of_wall[aggregates.of_wall >= 0]
-            rank = np.where(aggregates.of_grain >= 0, first + aggregates.of_grain, rank)
+        full_slot = np.full(bodies.first_grain, -1, np.int32)
+        full_slot[self.pushed] = grains + np.arange(len(self.pushed), dtype=np.int32)
+        if bodies.first_grain > bodies.wall_body_count:  # grains may be parts of others
+            own = np.append(full_slot, -1)[np.minimum(bodies.grain_body, bodies.first_grain)]
+            rank = np.where(own >= 0, own, rank)
         self.team.run(
             assign_slots,
             self.contact_count // LIGHT,
@@ -255,20 +234,17 @@ class Problem:
         if len(self.sums) < parts:
             self.sums = np.zeros(parts * 17 // 16)
 
-    def _pack_full(self, bodies: Bodies, dynamic: list[int], grains: int) -> None:
-        """Dynamic wall bodies: spin as it is (radius 1), inverse inertia in world axes."""
-        if self.yielding - grains != len(self.inverse_inertia):
-            self.inverse_inertia = np.zeros((self.yielding - grains, 3, 3))
-        for k, w in enumerate(dynamic):
-            turned = matrix(bodies.orientation[w])
-            self.inverse_inertia[k] = product(turned / bodies.inertia[w], turned.T)
-            o = (grains + k) * BODY
-            self.body[o : o + BODY] = (*bodies.velocity[w], *bodies.spin[w], bodies.inverse_mass[w], 1.0)
-        if self.full_bodies is not None:
-            f = self.full_bodies
-            self.inverse_inertia[len(dynamic) :] = f.inverse_inertia
-            packed = self.body[(grains + len(dynamic)) * BODY : self.yielding * BODY].reshape(-1, BODY)
-            packed[:, :3], packed[:, 3:6], packed[:, 6], packed[:, 7] = f.velocity, f.spin, f.inverse_mass, 1.0
+    def _pack_full(self, bodies: Bodies, grains: int) -> None:
+        """Bodies with full inertia: spin as it is (radius 1), inverse inertia in world axes."""
+        rows = self.pushed
+        made = rows >= bodies.wall_body_count
+        self.inverse_inertia = np.zeros((len(rows), 3, 3))
+        if not len(rows):
+            return
+        self.inverse_inertia[~made] = inverse_inertia(bodies, rows[~made])
+        self.inverse_inertia[made] = inverse(bodies.inertia[rows[made]])
+        packed = self.body[grains * BODY : self.yielding * BODY].reshape(-1, BODY)
+        packed[:, :3], packed[:, 3:6], packed[:, 6], packed[:, 7] = bodies.velocity[rows], bodies.spin[rows], bodies.inverse_mass[rows], 1.0
 
     def _make_room(self, contacts: int) -> None:
         if len(self.slot_a) != contacts:
@@ -296,13 +272,10 @@ class Problem:
 
     def unpack(self, bodies: Bodies, contacts: Contacts, order: IntArray) -> None:
         """Velocities and impulses back to where users look."""
-        self.team.run(unpack_grains, len(order) // LIGHT, order, bodies.wall_body_count, self.body, bodies.velocity, bodies.spin)
-        for k, w in enumerate(bodies.dynamic):
-            o = (self.first_full + k) * BODY
-            bodies.velocity[w], bodies.spin[w] = self.body[o : o + 3], self.body[o + 3 : o + 6]
-        if self.full_bodies is not None:
-            packed = self.body[(self.first_full + len(bodies.dynamic)) * BODY : self.yielding * BODY].reshape(-1, BODY)
-            self.full_bodies.velocity, self.full_bodies.spin = packed[:, :3].copy(), packed[:, 3:6].copy()
+        self.team.run(unpack_grains, len(order) // LIGHT, order, bodies.first_grain, self.body, bodies.velocity, bodies.spin)
+        if len(self.pushed):
+            packed = self.body[self.first_full * BODY : self.yielding * BODY].reshape(-1, BODY)
+            bodies.velocity[self.pushed], bodies.spin[self.pushed] = packed[:, :3], packed[:, 3:6]
         self.read_impulses(contacts.impulse)
 
     def read_impulses(self, impulse: FloatArray) -> None:

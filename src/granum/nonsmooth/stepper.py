@@ -10,16 +10,20 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..arithmetic import dot, length
+from ..arithmetic import dot, length, times, total
 from ..array_types import FloatArray, IntArray
 from ..detection.detector import Detector
 from ..detection.images import in_cell, period_of
-from ..detection.prediction import Ahead
-from ..detection.walls import MOST_LOOK, WallTable, surface_velocity
-from ..detection.ways import hold_back, may_be_fast, times_to_pairs, times_to_walls
+from ..detection.prediction import NOTHING_AHEAD, Ahead
+from ..detection.surfaces import MOST_LOOK
+from ..detection.wall_table import WallTable, surface_velocity
+from ..detection.ways import Ways, hold_back, may_be_fast, times_to_pairs, times_to_walls
 from ..parallel import LIGHT, ONE, Team
 from ..records import NonNegative, Positive, Record, Sweeps
 from ..reduction import Reduction
+from ..reduction.merged import Merged
+from ..reduction.reducer import Reducer
+from ..reduction.trial import Solved
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
 from ..state.contacts import Contacts
@@ -33,7 +37,6 @@ from .impact_sweeps import solve_impacts
 from .integrate import add_external_impulse, move_bodies, wall_work
 from .levers import place_levers
 from .problem import Problem
-from .reduced import Reduced, trial_solver, velocities
 from .solvers import PGS, Solver, SolveReport
 from .time_step import automatic_step
 from .warm_start import HistoryStart, ModelStart, StabilityGuard, WarmStart, model_impulses, start_from
@@ -73,6 +76,11 @@ class Nonsmooth(Record):
         return automatic_step(scene).seconds
 
 
+def trial_solver(solver: Any, iterations: int) -> PGS:
+    """Sweeps like the run's own, or plain ones if it has none."""
+    return solver.model_copy(update={"iterations": iterations, "tolerance": 0.0}) if isinstance(solver, PGS) else PGS(iterations=iterations)
+
+
 class NonsmoothStepper:
     """Advances bodies by one step at a time; every line of ``step`` is a stage with its own module and timer."""
 
@@ -83,6 +91,7 @@ class NonsmoothStepper:
         self.period = period_of(scene.cell)
         self.detector = Detector(self.walls, team, self.period)
         self.problem = Problem(bool((self.pairs.rolling_friction > 0).any()), team)
+        self.force = np.array([o.force for o in scene.all_bodies], float).reshape(-1, 3)  # (W, 3) on the bodies of the scene [N]
         self.driven = bool((bodies.kind == KINEMATIC).any() or self.walls.surface_velocity.any())
         self.work = 0.0
         self.stability = StabilityGuard()
@@ -97,7 +106,10 @@ class NonsmoothStepper:
         self._shown: Contacts | None = None
         self.before_solve: Callable[[Problem], None] | None = None  # looks at the problem of every step
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
-        self.reduced = Reduced(self, settings.reduction) if settings.reduction is not None else None
+        self.reduced: Merged | None = None
+        if settings.reduction is not None:
+            self.reduced = Merged(scene, bodies, self.walls, self.detector, settings.reduction)
+            self.reducer = Reducer(self.reduced, self.pairs.friction, self.solve_contacts)
 
     @property
     def through(self) -> int:
@@ -115,25 +127,25 @@ class NonsmoothStepper:
             self._shown = self.detector.contacts.closed()
         return self._shown
 
-    def _ahead(self, h: float, gravity: FloatArray) -> Ahead | None:
+    def _ahead(self, h: float, gravity: FloatArray) -> Ahead:
         """How far this step looks ahead."""
         time = self.settings.prediction * h
         if time == 0.0:
-            return None
+            return NOTHING_AHEAD
         g = float(length(gravity))
-        return Ahead(self.bodies.velocity, self.bodies.spin, h, time, g * time * h, self.settings.impact_velocity)
+        return Ahead(h, time, g * time * h, self.settings.impact_velocity)
 
     def step(self, number: int, time: float, h: float, gravity: FloatArray) -> StepReport:
         """Advance from ``time`` by ``h`` [s] under ``gravity`` [m/s^2]."""
         clock = [perf_counter()]
         tick = lambda: clock.append(perf_counter())  # noqa: E731
         if self.reduced is not None:
-            self.work += self.reduced.begin(h)
+            self.work += self.reducer.follow(h)
         contacts = self.detector.detect(self.bodies, h, self._ahead(h, gravity))
         self._shown = None
         self._struck = np.zeros(len(self.bodies.position))
         if self.reduced is not None:
-            self.reduced.refine(h, gravity)
+            self.reducer.split(h, gravity)
         tick()
         impacts = self.prepare(h, gravity, tick)
         if self.before_solve is not None:
@@ -145,17 +157,18 @@ class NonsmoothStepper:
         self.problem.unpack(self.bodies, contacts, self.detector.order)
         contacts.time_step = h
         if self.reduced is not None:
-            self._merge(h)
-        for w in self.bodies.dynamic:
-            self.work += h * float(dot(self.scene.all_bodies[w].force, self.bodies.velocity[w]))
+            self.work += self.reducer.merge(h)
+        pushed = self.bodies.dynamic
+        if len(pushed):
+            self.work += h * total(dot(self.force[pushed], self.bodies.velocity[pushed]))
         if impacts:
             self._return_angular_momentum()
         ways = self._follow_fast(h)
-        move_bodies(self.team, self.bodies, h, self.reduced.bound_walls if self.reduced is not None else ())
-        if ways is not None:
-            hold_back(*ways, self.bodies.wall_body_count, h, self.bodies.position)
         if self.reduced is not None:
-            self.work += self.reduced.aggregates.move(self.team, h, gravity)
+            self.work += self.reducer.move(self.team, h, gravity)
+        move_bodies(self.team, self.bodies, h)
+        if ways is not None:
+            hold_back(ways, self.bodies.first_grain, h, self.bodies.position)
         if impacts:
             self._found_overlap, contacts.overlap[:] = contacts.overlap.copy(), self._found_overlap
         self._part_rebounding(h, self._found_overlap if impacts else contacts.overlap)
@@ -195,9 +208,9 @@ class NonsmoothStepper:
             p.fields,
             p.data,
             self._struck,
-            b.wall_body_count,
-            self.walls.body,
-            b.movable,
+            b.first_grain,
+            self.walls.frame,
+            b.yielding,
             b.radius,
             self.period,
             b.position,
@@ -205,65 +218,36 @@ class NonsmoothStepper:
             b.spin,
         )
 
-    def _follow_fast(self, h: float) -> tuple[FloatArray, FloatArray, IntArray] | None:
-        """How long of this step (N,) [s] each grain goes before it meets something that the step did not solve, which part of its
-        velocity (N, 3) [m/s] it loses from then on, and what it waits for (N,); None if nothing is fast."""
+    def _follow_fast(self, h: float) -> Ways | None:
+        """How long of this step grains go before they meet something that the step did not solve; None if nothing is fast."""
         b, near = self.bodies, self.detector.neighbours
-        if self.settings.prediction == 0.0 or not may_be_fast(b.velocity, b.spin, b.wall_body_count, b.radius, h):
+        if self.settings.prediction == 0.0 or not may_be_fast(b.arrays, b.grain_arrays, b.wall_body_count, h):
             return None
-        ways = np.full(b.grain_count, h), np.zeros((b.grain_count, 3)), np.full(b.grain_count, -1, np.int32)
-        times_to_pairs(
-            near.order,
-            near.candidate_first,
-            near.candidate,
-            near.sphere,
-            b.position,
-            b.velocity,
-            b.wall_body_count,
-            b.radius,
-            b.movable,
-            self._struck,
-            self.period,
-            h,
-            *ways,
-        )
-        times_to_walls(
-            in_cell(b.position, b.wall_body_count, self.period),
-            b.orientation,
-            b.velocity,
-            b.spin,
-            b.movable,
-            b.wall_body_count,
-            b.radius,
-            self._struck,
-            self.walls,
-            h,
-            *ways,
-        )
+        ways = Ways(np.full(b.grain_count, h), np.zeros((b.grain_count, 3)), np.full(b.grain_count, -1, np.int32))
+        yielding = b.yielding
+        times_to_pairs(near.arrays, b.arrays, b.grain_arrays, yielding, self._struck, self.period, h, ways)
+        at = b.arrays if self.period is None else b.arrays._replace(position=in_cell(b.position, b.first_grain, self.period))
+        times_to_walls(at, b.grain_arrays, yielding, self._struck, self.walls, h, ways)
         return ways
-
-    def _merge(self, h: float) -> None:
-        assert self.reduced is not None
-        if self.problem.full_bodies is not None:
-            self.reduced.take(self.problem.full_bodies)
-        self.work += self.reduced.merge(h)
 
     def _reduction(self) -> dict[str, Any]:
         """How far the model is reduced, for the report."""
         r = self.reduced
         return {} if r is None else {"reduction_level": r.level, "free_grains": r.free_grains, "aggregates": len(r.aggregates.alive)}
 
-    def try_out(self, h: float, gravity: FloatArray, iterations: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Solve the contacts as they are without taking the step: velocities and spins of grains by slot, then of dynamic walls; and
-        impulses (C, 7)."""
+    def solve_contacts(self, h: float, gravity: FloatArray, iterations: int) -> Solved:
+        """Solve the contacts as they are found without taking the step."""
         self._assemble(h)
         self._aim_at_rest(h, remeasure=False)
         self._add_external_impulse(h, gravity)
         self._warm_start(h)
-        trial_solver(self.settings.solver, iterations).solve(self.problem, measure=False)
-        impulse = np.empty((self.problem.contact_count, 7))
-        self.problem.read_impulses(impulse)
-        return *velocities(self.problem.body, self.problem.first_full + len(self.bodies.dynamic)), impulse
+        p, b = self.problem, self.bodies
+        trial_solver(self.settings.solver, iterations).solve(p, measure=False)
+        impulse = np.empty((p.contact_count, 7))
+        p.read_impulses(impulse)
+        packed = p.body[: p.yielding * BODY].reshape(-1, BODY)
+        rows = np.concatenate([b.first_grain + self.detector.order, p.pushed]).astype(np.int32)
+        return Solved(rows, packed[:, :3].copy(), packed[:, 3:6] * packed[:, 7:8], impulse)
 
     def prepare(self, h: float, gravity: FloatArray, tick: Callable[[], None] = lambda: None) -> int:
         """The contact problem of this step, impacts done and ready to be solved; returns how many contacts impacted."""
@@ -290,8 +274,7 @@ class NonsmoothStepper:
     def _assemble(self, h: float) -> int:
         d, p, b, c = self.detector, self.problem, self.bodies, self.detector.contacts
         p.soft_t = self.settings.regularisation / h
-        aggregates = self.reduced.full_bodies() if self.reduced is not None else None
-        p.pack(b, c, self.walls, d.order, d.slot, d.same, aggregates)
+        p.pack(b, c, self.walls, d.order, d.slot, d.same)
         serial_start = p.colour_blocks * LANES
         if c.contact_count > c.pair_count:
             self.team.run(
@@ -307,21 +290,21 @@ class NonsmoothStepper:
                 serial_start,
                 p.first_full,
                 p.first_wall_slot,
-                self.walls.body,
+                self.walls.frame,
                 surface_velocity(self.walls, b.orientation),
                 d.place,
                 b.velocity,
                 b.spin,
                 b.radius,
-                b.wall_body_count,
+                b.first_grain,
                 self.settings.impact_velocity,
                 h,
                 p.body,
                 p.lever,
                 p.full,
             )
-        if aggregates is not None and p.one_by_one:
-            centre = np.concatenate([b.position[b.dynamic], aggregates.centre])
+        if (p.pushed >= b.wall_body_count).any() and p.one_by_one:
+            centre = b.position[p.pushed]
             self.team.run(
                 place_levers,
                 p.one_by_one,
@@ -338,7 +321,7 @@ class NonsmoothStepper:
                 centre,
                 b.position,
                 b.radius,
-                b.wall_body_count,
+                b.first_grain,
                 p.lever,
                 p.full,
             )
@@ -441,9 +424,9 @@ class NonsmoothStepper:
             p.data,
             p.colour_blocks * LANES,
             p.lever,
-            b.wall_body_count,
-            self.walls.body,
-            b.movable,
+            b.first_grain,
+            self.walls.frame,
+            b.yielding,
             b.radius,
             self.period,
             h,
@@ -491,17 +474,28 @@ class NonsmoothStepper:
         )
 
     def _add_external_impulse(self, h: float, gravity: FloatArray) -> None:
-        p, b = self.problem, self.bodies
+        p = self.problem
         self.team.run(add_external_impulse, p.first_full // LIGHT, p.body, p.first_full, gravity[0], gravity[1], gravity[2], h)
-        for k, w in enumerate(b.dynamic):
-            o = (p.first_full + k) * BODY
-            force = np.asarray(self.scene.all_bodies[w].force)
-            p.body[o : o + 3] += h * (gravity + b.inverse_mass[w] * force)
-        if self.reduced is not None and p.full_bodies is not None:
-            packed = p.body[(p.first_full + len(b.dynamic)) * BODY : p.yielding * BODY].reshape(-1, BODY)
-            pushed, turned = self.reduced.push(h, gravity, p.full_bodies)
+        if len(p.pushed):
+            packed = p.body[p.first_full * BODY : p.yielding * BODY].reshape(-1, BODY)
+            pushed, turned = self._push_on_bodies(h, gravity)
             packed[:, :3] += pushed
             packed[:, 3:6] += turned
+
+    def _push_on_bodies(self, h: float, gravity: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(n, 3) changes of velocity [m/s] and spin [rad/s] that gravity and forces bring to the bodies with full inertia."""
+        p, b = self.problem, self.bodies
+        own = p.pushed < b.wall_body_count
+        pushed, turned = np.tile(h * gravity, (len(p.pushed), 1)), np.zeros((len(p.pushed), 3))
+        rows = p.pushed[own]
+        pushed[own] = h * (gravity + b.inverse_mass[rows, None] * self.force[rows])
+        inside = b.dynamic[b.member_of[b.dynamic] != b.dynamic]  # forces on the parts of an aggregate push it
+        for w in inside[self.force[inside].any(axis=1)]:
+            k = int(np.searchsorted(p.pushed, b.member_of[w]))
+            row = p.pushed[k]
+            pushed[k] += h * b.inverse_mass[row] * self.force[w]
+            turned[k] += h * times(p.inverse_inertia[k], np.cross(b.position[w] - b.position[row], self.force[w]))
+        return pushed, turned
 
     def _warm_start(self, h: float) -> None:
         p, c, start = self.problem, self.detector.contacts, self.settings.warm_start
@@ -581,13 +575,13 @@ class NonsmoothStepper:
             p.lever,
             p.full,
             p.body,
-            self.walls.body,
+            self.walls.frame,
             e,
             rate,
             h,
             0.02 * self.settings.impact_velocity,
-            b.wall_body_count,
-            b.movable,
+            b.first_grain,
+            b.yielding,
             b.radius,
             self.period,
             self._room_for_shift(),
@@ -606,13 +600,13 @@ class NonsmoothStepper:
             "reused_part": self.stability.part,
             "reused_limit": self.stability.limit,
             "last_energy": float(self.stability.energy),
-            **({"reduced": self.reduced.checkpoint()} if self.reduced is not None else {}),
+            **({"reduced": self.reducer.checkpoint()} if self.reduced is not None else {}),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
         if self.reduced is not None and "reduced" in saved:
-            self.reduced.restore(saved["reduced"])
+            self.reducer.restore(saved["reduced"])
         self._shown = None
         self.detector.restore(saved["detector"])
         self.work, self.left_over = saved["work"], saved["left_over"]
@@ -624,4 +618,4 @@ class NonsmoothStepper:
         self._shown = None
         self.detector.keep(new_row)
         if self.reduced is not None:
-            self.reduced.keep(rows, new_row)
+            self.reducer.keep(rows, new_row)

@@ -161,7 +161,7 @@ def silo(size: MultigridSize) -> dict[str, Any]:
     converged = _go_on(sim, PGS(iterations=size.reference_sweeps), "none")
     converged.step()
     contacts, reference = _all_contacts(converged), _all_contacts(converged).impulse.copy()
-    heights = sim.bodies.position[sim.bodies.wall_body_count + contacts.a, 2]
+    heights = sim.bodies.position[sim.bodies.first_grain + contacts.a, 2]
     edges = np.linspace(0.0, float(heights.max()), LAYERS + 1)
     layer = np.clip(np.digitize(heights, edges) - 1, 0, LAYERS - 1)
 

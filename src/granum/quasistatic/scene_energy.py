@@ -15,7 +15,7 @@ from ..array_types import FloatArray, IntArray
 from ..checks import InputError, RunError
 from ..detection.detector import Detector
 from ..detection.images import period_of
-from ..detection.walls import WallTable
+from ..detection.wall_table import WallTable
 from ..scene.scene import Scene
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts

@@ -1,4 +1,4 @@
-"""Bonds: the impulses of contacts inside aggregates, kept for the moment when they open again."""
+"""Bonds: the impulses of contacts inside bodies of merged grains, kept for the moment when they open again."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 
 from .._jit import device, kernel
 from ..array_types import BoolArray, FloatArray, IntArray
+from ..state.bodies import GrainArrays
+from ..state.contacts import ContactArrays
 
 ROOM = 8  # contacts that a grain keeps; those of a pair find room with either grain
 NOBODY = -2_147_483_648
@@ -24,36 +26,35 @@ def turned_by(q, x, y, z, back):
 
 
 @device
-def place_for(i, other, aggregate, partner):
+def place_for(i, other, body, partner):
     """Where grain i keeps its bond with ``other``: where it did, in an empty place, or in that of somebody it has parted from; -1: none."""
     free = -1
     for n in range(ROOM):
         if partner[i, n] == other:
             return n
-        if free < 0 and (partner[i, n] == NOBODY or (partner[i, n] >= 0 and aggregate[partner[i, n]] != aggregate[i])):
+        if free < 0 and (partner[i, n] == NOBODY or (partner[i, n] >= 0 and body[partner[i, n]] != body[i])):
             free = n
     return free
 
 
 @kernel
 def keep_impulses(
-    a: IntArray,
-    b: IntArray,
+    contacts: ContactArrays,
     impulse: FloatArray,
     inside: IntArray,
-    aggregate: IntArray,
     orientation: FloatArray,
-    first: int,
+    grains: GrainArrays,
     partner: IntArray,
     kept: FloatArray,
 ) -> None:
     """Keep the impulses (C, 7) of the contacts ``inside``, in the frame of the grain that keeps them, as they act on the other."""
+    a, b, first = contacts.a, contacts.b, grains.first
     for c in inside:
         i, j, sign = a[c], b[c], 1.0
-        n = place_for(i, j, aggregate, partner)
+        n = place_for(i, j, grains.body, partner)
         if n < 0 and j >= 0:
             i, j, sign = b[c], a[c], -1.0
-            n = place_for(i, j, aggregate, partner)
+            n = place_for(i, j, grains.body, partner)
         if n < 0:
             continue
         partner[i, n] = j
@@ -65,17 +66,9 @@ def keep_impulses(
 
 
 @kernel
-def recall_impulses(
-    a: IntArray,
-    b: IntArray,
-    normal: FloatArray,
-    orientation: FloatArray,
-    first: int,
-    partner: IntArray,
-    kept: FloatArray,
-    impulse: FloatArray,
-) -> None:
-    """Give contacts without an impulse the one that was kept for them."""
+def recall_impulses(contacts: ContactArrays, orientation: FloatArray, first: int, partner: IntArray, kept: FloatArray) -> None:
+    """Give contacts without an impulse the one that was kept for them; grain i has the row ``first`` + i of the bodies."""
+    a, b, normal, impulse = contacts.a, contacts.b, contacts.normal, contacts.impulse
     for c in range(len(a)):
         if impulse[c, 0] != 0.0:
             continue
@@ -103,7 +96,7 @@ def recall_impulses(
 
 
 class Bonds:
-    """Impulses of contacts that are inside aggregates: ``partner`` (N, 8) grain, or -1 - wall; ``kept`` (N, 8, 7)."""
+    """Impulses of contacts that are inside bodies of merged grains: ``partner`` (N, 8) grain, or -1 - wall; ``kept`` (N, 8, 7)."""
 
     def __init__(self) -> None:
         self.partner = np.full((0, ROOM), NOBODY, np.int32)

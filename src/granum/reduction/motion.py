@@ -8,6 +8,8 @@ import numpy as np
 
 from .._jit import kernel
 from ..array_types import BoolArray, FloatArray, IntArray
+from ..state.bodies import BodyArrays, GrainArrays
+from ..state.contacts import ContactArrays
 
 
 def limits(*values: float | None) -> FloatArray:
@@ -17,19 +19,19 @@ def limits(*values: float | None) -> FloatArray:
 
 @kernel
 def relative_motion(
-    a: IntArray,
-    b: IntArray,
-    normal: FloatArray,
-    position: FloatArray,
-    velocity: FloatArray,
-    spin: FloatArray,
-    radius: FloatArray,
-    first: int,
-    wall_body: IntArray,
+    contacts: ContactArrays,
+    bodies: BodyArrays,
+    grains: GrainArrays,
+    frame: IntArray,
     surface_velocity: FloatArray,
     out: FloatArray,
 ) -> None:
-    """(C, 6) of b against a at every contact: velocity [m/s] and spin [rad/s], in world axes."""
+    """(C, 6) of b against a at every contact: velocity [m/s] and spin [rad/s], in world axes.
+
+    ``frame`` (K,) is the body that each wall is fixed to, ``surface_velocity`` (K, 3) [m/s] how its surface runs along it.
+    """
+    a, b, normal, radius, first = contacts.a, contacts.b, contacts.normal, grains.radius, grains.first
+    position, velocity, spin = bodies.position, bodies.velocity, bodies.spin
     for c in range(len(a)):
         i, r = first + a[c], radius[a[c]]
         nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
@@ -43,7 +45,7 @@ def relative_motion(
             sx, sy, sz = 0.0, 0.0, 0.0
         else:
             wall = -1 - b[c]
-            j = np.int64(wall_body[wall])
+            j = np.int64(frame[wall])
             dx = position[i, 0] + r * nx - position[j, 0]
             dy = position[i, 1] + r * ny - position[j, 1]
             dz = position[i, 2] + r * nz - position[j, 2]

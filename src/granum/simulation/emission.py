@@ -10,10 +10,12 @@ import numpy as np
 from .._jit import kernel
 from ..array_types import FloatArray, IntArray
 from ..detection.images import in_cell, nearest
-from ..detection.walls import WallTable, find_wall_contacts
+from ..detection.wall_table import WallTable
+from ..detection.walls import find_wall_contacts
 from ..parallel import ONE
 from ..scene.emitter import Emitter
-from ..state.bodies import Bodies
+from ..state.bodies import Bodies, BodyArrays, GrainArrays
+from ..state.contacts import Spans, Touching
 
 TRIES = 12  # places tried for one grain in one step; after that it waits for the next step
 MOST_AT_ONCE = 4096
@@ -96,32 +98,15 @@ def find_places(
 
 def touched_walls(bodies: Bodies, walls: WallTable, place: FloatArray, radius: FloatArray, period: FloatArray | None) -> IntArray:
     """(n,) how many walls a grain of that radius [m] would touch at each place (n, 3) [m]."""
-    first, count = bodies.wall_body_count, len(place)
-    counted = np.zeros(count, np.int32)
-    nowhere = np.empty(0, np.int32)
+    first, count = bodies.first_grain, len(place)
+    spans = Spans(np.zeros(count, np.int32), np.zeros(count, np.int32))
+    rows: IntArray = np.arange(count, dtype=np.int32)
     position = in_cell(np.concatenate([bodies.position[:first], place]), first, period)
-    ONE.run(
-        find_wall_contacts,
-        0,
-        np.arange(count, dtype=np.int32),
-        position,
-        np.concatenate([bodies.orientation[:first], np.zeros((count, 4))]),
-        radius,
-        np.ones(first + count),
-        first,
-        None,
-        None,
-        walls,
-        0,
-        nowhere,
-        nowhere,
-        nowhere,
-        np.empty((0, 3)),
-        np.empty(0),
-        np.zeros(count, np.int32),
-        counted,
-    )
-    return counted
+    orientation, still = np.concatenate([bodies.orientation[:first], np.zeros((count, 4))]), np.zeros((first + count, 3))
+    state = BodyArrays(position, orientation, still, still, np.ones(first + count))
+    grains = GrainArrays(first, first + rows, radius, rows)
+    ONE.run(find_wall_contacts, 0, rows, state, grains, walls, 0, None, Touching.room_for(0), spans)
+    return spans.number
 
 
 class Emission:
@@ -151,7 +136,7 @@ class Emission:
         tried = self.emitter.source.points(self.rng, due * TRIES).reshape(due, TRIES, 3)
         chosen = np.empty(due, np.int32)
         walled = touched_walls(bodies, walls, tried.reshape(-1, 3), np.repeat(radius, TRIES), period).reshape(due, TRIES)
-        placed = find_places(tried, walled, radius, bodies.position, bodies.radius, bodies.wall_body_count, period, chosen)
+        placed = find_places(tried, walled, radius, bodies.position, bodies.radius, bodies.first_grain, period, chosen)
         self.most_waiting = max(self.most_waiting, due - placed)
         if placed:
             self.tried = self.in_walls = 0

@@ -44,10 +44,12 @@ class Guard:
         self.told: dict[str, str] = {}  # warnings by kind, the last and worst of each
         self._coarse = Coarse(settings, scene)
         self._ends = slice(scene.cell.dim if scene.cell is not None else 0, 3)  # axes that do not repeat
-        self._reach = [  # of every wall body, and of the largest grain at it [m]
-            max((math.inf if endless(wall) else reach_from_origin(wall) for wall in body.walls), default=0.0) + scene.size_range[1]
-            for body in scene.all_bodies
-        ]
+        self._reach = np.array(  # of every body of the scene, and of the largest grain at it [m]
+            [
+                max((math.inf if endless(wall) else reach_from_origin(wall) for wall in body.walls), default=0.0) + scene.size_range[1]
+                for body in scene.all_bodies
+            ]
+        )
 
     @property
     def warnings(self) -> list[str]:
@@ -241,19 +243,18 @@ class Guard:
         """
         further = 0.0
         if not isinstance(sim.settings.stepper, Smooth):
-            inverse, gravity = sim.bodies.inverse_mass, self.scene.gravity.at(max(0.0, sim.time - sim.time_step))
-            yields = inverse > 0
-            further = 0.5 * sim.time_step * total(dot(sim.bodies.velocity[yields], gravity) / inverse[yields])
+            rows, gravity = sim.bodies.yielding_rows(), self.scene.gravity.at(max(0.0, sim.time - sim.time_step))
+            further = 0.5 * sim.time_step * total(dot(sim.bodies.velocity[rows], gravity) / sim.bodies.inverse_mass[rows])
         return (self.began or 0.0) - self.unexplained - further - sim.report.elastic_energy
 
     def _energy_away(self, sim: Simulation) -> float:
         """Kinetic energy [J] of the dynamic bodies that no grain can reach: what they do says nothing about the contacts."""
-        away, (low, high) = 0.0, sim.stepper.extent
-        for w in sim.bodies.dynamic:
-            x = sim.bodies.position[w]
-            if ((x < low - self._reach[w]) | (x > high + self._reach[w]))[self._ends].any():
-                away += wall_kinetic(sim.bodies, w)
-        return away
+        rows, (low, high) = sim.bodies.dynamic, sim.stepper.extent
+        if not len(rows):
+            return 0.0
+        x, reach = sim.bodies.position[rows], self._reach[rows, None]
+        away = ((x < low - reach) | (x > high + reach))[:, self._ends].any(axis=1)
+        return total(wall_kinetic(sim.bodies, rows[away]))
 
     def _act(self, action: Action, sim: Simulation, kind: str, what: str) -> None:
         if action == "stop":
@@ -294,7 +295,7 @@ class Guard:
 
 def speed_against_wall(sim: Simulation, grain: int, wall: int) -> float:
     """Of a grain relative to the wall where the two meet [m/s]."""
-    w = int(sim.stepper.walls.body[wall])
+    w = int(sim.stepper.walls.frame[wall])
     arm = sim.wrapped_position[grain] - sim.bodies.position[w]
     return float(length(sim.velocity[grain] - sim.bodies.velocity[w] - cross(sim.bodies.spin[w], arm)))
 

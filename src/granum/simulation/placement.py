@@ -67,7 +67,7 @@ def check_placement(bodies: Bodies, detector: Detector, relax: bool) -> None:
                 contacts.b,
                 contacts.normal,
                 contacts.overlap,
-                bodies.wall_body_count,
+                bodies.first_grain,
                 bodies.inverse_mass,
                 bodies.position,
             )
@@ -79,7 +79,7 @@ def check_placement(bodies: Bodies, detector: Detector, relax: bool) -> None:
     a, b, overlap = int(contacts.a[c]), int(contacts.b[c]), float(contacts.overlap[c])
     if b >= 0:
         a, b = min(a, b), max(a, b)
-    where = ", ".join(f"{x:.6g}" for x in bodies.position[bodies.wall_body_count + a])
+    where = ", ".join(f"{x:.6g}" for x in bodies.position[bodies.first_grain + a])
     other = f"grain {b}" if b >= 0 else f"wall {-1 - b}"
     count = int(np.count_nonzero(part > ALLOWED))
     raise InputError(

@@ -35,7 +35,7 @@ class Removal:
         if not len(self.sinks):
             return NOBODY
         inside = np.empty(bodies.grain_count, np.int32)
-        found = find_inside(in_cell(bodies.position, bodies.wall_body_count, period), bodies.wall_body_count, self._table, inside)
+        found = find_inside(in_cell(bodies.position, bodies.first_grain, period), bodies.first_grain, self._table, inside)
         if not found and not len(self._waiting):
             return NOBODY
         inverse = bodies.inverse_mass[bodies.grains]

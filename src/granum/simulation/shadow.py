@@ -18,7 +18,7 @@ from ..array_types import IntArray, LongArray
 from ..checks import RunError
 from ..detection.detector import CARRIED
 from ..reduction.error import ApproximationError, approximation_error, merged_throughout
-from ..state.bodies import Bodies
+from ..state.bodies import STATE, Bodies
 from .settings import Guards, Settings
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Shadow:
     def before_step(self, sim: Simulation) -> None:
         """Begin a window if one is due."""
         if self._full is None and sim.step_count % self.steps == 0:
-            self._merged, self._id = sim.stepper.reduced.aggregate.copy(), sim.bodies.id.copy()
+            self._merged, self._id = _merged(sim.bodies), sim.bodies.id.copy()
             self._full = self._copy(sim)
 
     def after_step(self, sim: Simulation) -> None:
@@ -82,7 +82,7 @@ class Shadow:
             return
         first, own, other = (np.searchsorted(ids, there) for ids in (self._id, sim.bodies.id, full.bodies.id))  # ids are in order
         bodies, reduced = sim.bodies, sim.stepper.reduced
-        kind = merged_throughout(self._merged[first], reduced.aggregate[own], reduced.carrier_count)
+        kind = merged_throughout(self._merged[first], _merged(bodies)[own], reduced.carriers)
         found = approximation_error(full.position[other], sim.position[own], bodies.radius[own], bodies.mass[own], kind)
         self.found = found
         self.windows += 1
@@ -131,15 +131,20 @@ def _full_resolution(settings: Settings) -> Settings:
 
 def _unmerged(sim: Simulation) -> Simulation:
     own = sim.bodies
-    bodies = Bodies(own.kind, own.inertia)
-    grains = own.grains
+    scene = slice(0, own.wall_body_count)
+    bodies, grains = Bodies(own.kind[scene], own.moments[scene]), own.grains
     bodies.append_grains(own.position[grains], own.radius, own.material, own.inverse_mass[grains])
-    for name in ("position", "orientation", "velocity", "spin", "inverse_mass"):
-        getattr(bodies, name)[:] = getattr(own, name)
-    bodies.movable[:] = bodies.inverse_mass
+    for name in STATE:
+        for new, old in ((scene, scene), (bodies.grains, grains)):
+            getattr(bodies, name)[new] = getattr(own, name)[old]
     bodies.id[:], bodies.next_id = own.id, own.next_id
     settings = _full_resolution(sim.settings).model_copy(update={"time_step": sim.time_step})
     return type(sim)(sim.scene, settings, bodies=bodies)
+
+
+def _merged(bodies: Bodies) -> IntArray:
+    """(N,) row of the body that each grain has merged with, -1: none."""
+    return np.where(bodies.merged, bodies.grain_body, -1).astype(np.int32)
 
 
 def _neighbours(sim: Simulation) -> dict[str, Any]:
@@ -156,8 +161,7 @@ def _carried(sim: Simulation) -> dict[str, np.ndarray]:
 
 def _by_id(contacts: dict[str, np.ndarray], ids: LongArray) -> dict[str, np.ndarray]:
     """Contacts with ids of grains in place of their rows."""
-    a, b = contacts["a"], contacts["b"]
-    return contacts | {"a": ids[a], "b": np.where(b >= 0, ids[np.maximum(b, 0)], b)}
+    return contacts | {"a": ids[contacts["a"]], "b": contacts["partner"]}
 
 
 def _by_row(contacts: dict[str, np.ndarray], ids: LongArray) -> dict[str, np.ndarray]:

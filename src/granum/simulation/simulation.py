@@ -18,7 +18,7 @@ from ..nonsmooth import NonsmoothStepper
 from ..parallel import Team
 from ..scene.scene import Scene
 from ..smooth import Smooth, SmoothStepper
-from ..state.bodies import DYNAMIC, KINEMATIC, STATIC, Bodies
+from ..state.bodies import DYNAMIC, KINEMATIC, STATE, STATIC, Bodies
 from ..state.contacts import Contacts
 from ..state.energy import energy
 from ..state.report import StepReport
@@ -42,7 +42,7 @@ def make_bodies(scene: Scene, with_grains: bool = True) -> Bodies:
         bodies.orientation[w] = np.asarray(owner.orientation) / length(owner.orientation)
         if owner.kind == "dynamic" and owner.mass is not None:
             bodies.velocity[w], bodies.spin[w] = owner.velocity, owner.spin
-            bodies.inverse_mass[w] = bodies.movable[w] = 1 / owner.mass
+            bodies.inverse_mass[w] = 1 / owner.mass
     for block in scene.grains if with_grains else ():
         position, diameter, velocity, spin = block.place()
         material = scene.material_index[block.material]
@@ -170,7 +170,7 @@ class Simulation:
         gravity = self.scene.gravity.at(time)
         change = gravity - self.scene.gravity.at(max(0.0, time - h))
         if change.any():
-            self.guard.allow(-self._lift(slice(None), change))
+            self.guard.allow(-self._lift(self.bodies.yielding_rows(), change))
         self.report = self.stepper.step(self.step_count, time, h, gravity)
         self.step_count += 1
         for stage, seconds in self.report.seconds.items():
@@ -259,7 +259,7 @@ class Simulation:
 
     def _energy_of(self, grains: IntArray | LongArray, gravity: FloatArray) -> float:
         """Kinetic and gravitational energy [J] of some grains that yield."""
-        b, part = self.bodies, self.bodies.wall_body_count + grains
+        b, part = self.bodies, self.bodies.first_grain + grains
         mass, v, surface = 1 / b.inverse_mass[part], b.velocity[part], b.radius[grains, None] * b.spin[part]
         return total(0.5 * mass * (dot(v, v) + 0.4 * dot(surface, surface))) - self._lift(part, gravity)
 
@@ -271,10 +271,11 @@ class Simulation:
 
     def checkpoint(self) -> dict[str, Any]:
         """Everything the rest of the run depends on."""
-        names = ("position", "orientation", "velocity", "spin", "inverse_mass", "radius", "material", "id")
+        names = (*STATE, "radius", "material", "id")
         return {
             "step_count": self.step_count,
-            "bodies": {name: getattr(self.bodies, name) for name in names} | {"next_id": self.bodies.next_id},
+            "bodies": {name: getattr(self.bodies, name) for name in names}
+            | {"next_id": self.bodies.next_id, "first_grain": self.bodies.first_grain},
             "stepper": self.stepper.checkpoint(),
             "emissions": {str(k): e.checkpoint() for k, e in enumerate(self.emissions)},
             "removal": self.removal.checkpoint(),
@@ -286,11 +287,11 @@ class Simulation:
     def restore(cls, scene: Scene, settings: Settings, saved: dict[str, Any]) -> Simulation:
         """A simulation that goes on from a checkpoint as if it had never stopped."""
         bodies = make_bodies(scene, with_grains=False)
-        state, walls = saved["bodies"], bodies.wall_body_count
-        bodies.append_grains(state["position"][walls:], state["radius"], state["material"], state["inverse_mass"][walls:])
-        for name in ("position", "orientation", "velocity", "spin", "inverse_mass"):
+        state, first = saved["bodies"], saved["bodies"]["first_grain"]
+        bodies.make_rows(first - bodies.wall_body_count)
+        bodies.append_grains(state["position"][first:], state["radius"], state["material"], state["inverse_mass"][first:])
+        for name in STATE:
             getattr(bodies, name)[:] = state[name]
-        bodies.movable[:] = bodies.inverse_mass
         if "id" in state:  # not in checkpoints from before there were sinks
             bodies.id[:], bodies.next_id = state["id"], state["next_id"]
         sim = cls(scene, settings, bodies=bodies)

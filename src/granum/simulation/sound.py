@@ -14,6 +14,7 @@ import numpy as np
 from ..checks import InputError
 from ..reduction.bonds import NOBODY
 from ..scene.scene import Scene
+from ..state.bodies import DYNAMIC, UNUSED
 from .settings import Settings
 
 Shape = tuple[int | None, ...]  # None: any number of rows
@@ -25,14 +26,7 @@ CONTACTS: dict[str, tuple[type, Shape]] = {
     "overlap": (np.float64, ()),
     "impulse": (np.float64, (7,)),
     "rebound": (np.float64, ()),
-}
-REACHES: dict[str, tuple[type, Shape]] = {
-    "centre": (np.float64, (3,)),
-    "velocity": (np.float64, (3,)),
-    "spin": (np.float64, (3,)),
-    "mass": (np.float64, ()),
-    "inertia": (np.float64, (3, 3)),
-    "used": (np.bool_, ()),
+    "partner": (np.int64, ()),
 }
 
 
@@ -86,12 +80,12 @@ def check_saved(saved: Mapping[str, Any], scene: Scene, settings: Settings) -> N
     """InputError, with the name of what is wrong, unless all of ``saved`` (see ``Simulation.checkpoint``) may be trusted."""
     top = _Part(saved)
     top.whole("step_count", 0, 2**62)
-    grains = _check_bodies(top.part("bodies"), scene)
+    grains, first = _check_bodies(top.part("bodies"), scene)
     walls = sum(len(body.walls) for body in scene.all_bodies)
     if settings.stepper.name == "smooth":
         _check_smooth(top.part("stepper"), scene, grains, walls)
     else:
-        _check_nonsmooth(top.part("stepper"), scene, grains, walls)
+        _check_nonsmooth(top.part("stepper"), scene, grains, walls, first)
     if "removal" in saved:
         removal, sinks = top.part("removal"), len(scene.sinks)
         removal.array("count", np.int64, (sinks,))
@@ -109,10 +103,11 @@ def check_saved(saved: Mapping[str, Any], scene: Scene, settings: Settings) -> N
         _check_shadow(top.part("shadow"), scene, settings)
 
 
-def _check_bodies(part: _Part, scene: Scene) -> int:
-    """Returns the number of grains."""
+def _check_bodies(part: _Part, scene: Scene) -> tuple[int, int]:
+    """Returns the number of grains and the row of the first one."""
     radius = part.array("radius", np.float64, (None,))
-    grains, count = len(radius), len(scene.all_bodies) + len(radius)
+    first = part.whole("first_grain", len(scene.all_bodies), 2**31 - 1)
+    grains, count = len(radius), first + len(radius)
     if not (radius > 0).all():
         raise part.refuse("radius", "must be above 0")
     for name, width in (("position", 3), ("orientation", 4), ("velocity", 3), ("spin", 3)):
@@ -125,7 +120,7 @@ def _check_bodies(part: _Part, scene: Scene) -> int:
         last = part.whole("next_id", 0, 2**62)
         if grains and not 0 <= ids.min() <= ids.max() < last:
             raise part.refuse("id", f"must lie in 0 to {last - 1}")
-    return grains
+    return grains, first
 
 
 def _check_neighbours(part: _Part, grains: int) -> tuple[int, int]:
@@ -166,7 +161,7 @@ def _check_groups(part: _Part, what: str, first: np.ndarray, count: np.ndarray, 
         raise part.refuse(what, f"points outside of {total} contacts")
 
 
-def _check_nonsmooth(part: _Part, scene: Scene, grains: int, walls: int) -> None:
+def _check_nonsmooth(part: _Part, scene: Scene, grains: int, walls: int, first_grain: int) -> None:
     detector = part.part("detector")
     _check_neighbours(detector.part("neighbours"), grains)
     contacts = _check_contacts(detector, grains, walls)
@@ -177,17 +172,22 @@ def _check_nonsmooth(part: _Part, scene: Scene, grains: int, walls: int) -> None
     for name in ("work", "left_over", "reused_part", "reused_limit", "last_energy"):
         part.number(name)
     if "reduced" in part.content:
-        _check_reduced(part.part("reduced"), scene, grains, walls)
+        _check_reduced(part.part("reduced"), scene, grains, walls, first_grain)
 
 
-def _check_reduced(part: _Part, scene: Scene, grains: int, walls: int) -> None:
-    bodies = part.part("aggregates")
-    count = len(bodies.array("used", np.bool_, (None,)))
-    for name, (dtype, width) in REACHES.items():
-        bodies.array(name, dtype, (count, *width))
-    bodies.array("travel", np.float64, (None, 3))
-    bodies.places("wall", (len(scene.all_bodies),), -1, count)
-    part.places("aggregate", (grains,), -1, count)
+def _check_reduced(part: _Part, scene: Scene, grains: int, walls: int, first: int) -> None:
+    """``first`` is the row of the first grain."""
+    made = part.part("aggregates")
+    count = len(made.places("kind", (None,), UNUSED, DYNAMIC + 1))
+    made.array("inertia", np.float64, (count, 3, 3))
+    made.array("body_id", np.int64, (count,))
+    made.whole("next_body_id", 0, 2**62)
+    made.places("member_of", (len(scene.all_bodies),), 0, first)
+    carriers = len(made.array("velocity", np.float64, (None, 3)))
+    made.array("spin", np.float64, (carriers, 3))
+    body = part.places("grain_body", (grains,), 0, first + grains)
+    if ((body >= first) & (body != first + np.arange(grains))).any():
+        raise part.refuse("grain_body", "names the body of another grain")
     bonds = part.part("bonds")
     partner = bonds.array("partner", np.int32, (None, None))
     if len(partner) < grains:
@@ -199,14 +199,14 @@ def _check_reduced(part: _Part, scene: Scene, grains: int, walls: int) -> None:
     part.array("fixed", np.bool_, (grains,))
     part.array("listed_position", np.float64, (3,))
     part.array("listed_rotation", np.float64, (3, 3))
-    part.whole("resting", -1, count - 1)
+    part.whole("resting", 0, first - 1)
     part.whole("looked", 0, 2**62)
+    part.array("questioned", np.bool_, (grains,))
+    part.array("restless", np.int32, (grains,))
     trial = part.part("trial")
-    trial.array("questioned", np.bool_, (grains,))
-    trial.array("restless", np.int32, (grains,))
     trial.places("failed", (None,), 0, grains)
     trial.whole("tried", -(2**62), 2**62)
-    trial.array("turned", np.float64, (3,))
+    trial.array("turned", np.float64, (carriers,))
     trial.array("gravity", np.float64, (3,))
 
 

@@ -15,13 +15,14 @@ from ..array_types import FloatArray, IntArray
 from ..contact import Material
 from ..detection.images import in_cell, period_of
 from ..detection.neighbours import NeighbourList, Skin
-from ..detection.walls import CYLINDER, WallTable, find_wall_contacts, surface_velocity
+from ..detection.wall_table import CYLINDER, WallTable, surface_velocity
+from ..detection.walls import find_wall_contacts
 from ..parallel import ONE
 from ..records import Record
 from ..reduction import refused
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
-from ..state.contacts import Contacts, closed_up
+from ..state.contacts import Contacts, Spans, Touching, closed_up
 from ..state.energy import wall_energy
 from ..state.motion import move_walls
 from ..state.report import StepReport
@@ -156,7 +157,7 @@ class SmoothStepper:
         b, near = self.bodies, self.neighbours
         return kick_and_drift(
             near.rank,
-            b.wall_body_count,
+            b.first_grain,
             kick,
             drift,
             gravity,
@@ -312,7 +313,7 @@ class SmoothStepper:
             near.rank,
             place,
             self._grain,
-            self.walls.body,
+            self.walls.frame,
             self.walls.material,
             surface_velocity(self.walls, b.orientation),
             b.position,
@@ -339,7 +340,7 @@ class SmoothStepper:
         b, near = self.bodies, self.neighbours
         self._kick_walls(kick, gravity)
         kinetic, potential, self.fastest, leap = kick_and_look(
-            near.rank, b.wall_body_count, kick, gravity, self._force, self._sphere, self._grain, b.velocity, b.spin, self.extent
+            near.rank, b.first_grain, kick, gravity, self._force, self._sphere, self._grain, b.velocity, b.spin, self.extent
         )
         self.leap = leap * self._h
         own, lifted = wall_energy(b, gravity)
@@ -351,7 +352,7 @@ class SmoothStepper:
         for w in b.dynamic:
             applied, axes = np.asarray(self.scene.all_bodies[w].force), matrix(b.orientation[w])
             b.velocity[w] += kick * (gravity + b.inverse_mass[w] * (applied + self._wall_force[w, :3]))
-            b.spin[w] += kick * times(axes, times(axes.T, self._wall_force[w, 3:]) / b.inertia[w])
+            b.spin[w] += kick * times(axes, times(axes.T, self._wall_force[w, 3:]) / b.moments[w])
             self.work += kick * float(dot(applied, b.velocity[w]))
 
     @property
@@ -391,7 +392,7 @@ class SmoothStepper:
         n, t, bodies = self._count, self._touch, self.bodies
         rank = self.neighbours.rank
         own = np.concatenate([self._a[:n], rank[t.a]])
-        w = self.walls.body[-1 - t.b]
+        w = self.walls.frame[-1 - t.b]
         arm = in_cell(self._sphere, 0, self.period)[rank[t.a], :3] + bodies.radius[t.a, None] * t.normal - bodies.position[w]
         wall = bodies.velocity[w] + np.cross(bodies.spin[w], arm)
         return np.concatenate([self._grain[self._b[:n], :3], wall]) - self._grain[own, :3]
@@ -483,33 +484,15 @@ class WallContacts:
 
     def find(self, grains: IntArray, bodies: Bodies, radius: FloatArray, walls: WallTable, period: FloatArray | None = None) -> None:
         """Contacts of some grains, taken to have these radii [m], with all walls; of a cell (``period``) in that."""
-        place = in_cell(bodies.position, bodies.wall_body_count, period)
+        place = in_cell(bodies.position, bodies.first_grain, period)
         if len(self.first) != bodies.grain_count:
             self.first = np.zeros(bodies.grain_count, np.int32)
             self.number = np.zeros(bodies.grain_count, np.int32)
         self.number[:] = 0
         while True:
-            count = ONE.run(
-                find_wall_contacts,
-                0,
-                grains,
-                place,
-                bodies.orientation,
-                radius,
-                bodies.inverse_mass,
-                bodies.wall_body_count,
-                None,
-                None,
-                walls,
-                0,
-                self._a,
-                self._b,
-                self._feature,
-                self._normal,
-                self._overlap,
-                self.first,
-                self.number,
-            )
+            out, spans = Touching(self._a, self._b, self._feature, self._normal, self._overlap), Spans(self.first, self.number)
+            state, near = bodies.arrays._replace(position=place), bodies.grain_arrays._replace(radius=radius)
+            count = ONE.run(find_wall_contacts, 0, grains, state, near, walls, 0, None, out, spans)
             if count <= self.room:
                 self._show(count)
                 return

@@ -1,36 +1,77 @@
-"""Bodies: everything that changes in time, as plain arrays.
+"""Bodies: everything that moves, in one table of plain arrays.
 
-The wall bodies come first, then one body for each grain: grain i is body ``wall_body_count + i``. Arrays have spare room at the
-end, so that emitted grains are appended without copying; the public views show the used part and are renewed when it changes.
+The rows of the table are, in this order:
+
+* the bodies of the scene: row 0 is the ground, the others stand, are driven or are pushed, and walls are fixed to them;
+* bodies that a run makes itself: surfaces that run along a wall, and grains that have merged into one (``make_rows``);
+* a body for each grain, from row ``first_grain`` on.
+
+Shapes belong to bodies. ``grain_body`` names the row of the body that moves a grain: the grain's own, or that of what it has merged with.
+A grain that has merged keeps its own row, which says where it is and how it moves. ``member_of`` says the same of whole bodies: a body that
+has become a part of another is moved by that one.
+
+Arrays have spare room at their end, so that grains are appended without copying. The public views show the used part, and are renewed when
+it changes.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ..array_types import FloatArray, IntArray, LongArray
+from ..array_types import BoolArray, FloatArray, IntArray, LongArray
 
 STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
+UNUSED = -1
+"""The kind of a row that waits for a body."""
 
-_COLUMNS: dict[str, tuple[int, ...]] = {
-    "position": (3,),
-    "orientation": (4,),
-    "velocity": (3,),
-    "spin": (3,),
-    "inverse_mass": (),
-    "movable": (),
+_BODY_COLUMNS: dict[str, tuple[tuple[int, ...], type]] = {
+    "position": ((3,), np.float64),
+    "orientation": ((4,), np.float64),
+    "velocity": ((3,), np.float64),
+    "spin": ((3,), np.float64),
+    "inverse_mass": ((), np.float64),
 }
-_GRAIN_COLUMNS = {"radius": np.float64, "material": np.int32, "aggregate": np.int32, "id": np.int64}
+_GRAIN_COLUMNS: dict[str, tuple[tuple[int, ...], type]] = {
+    "radius": ((), np.float64),
+    "material": ((), np.int32),
+    "grain_body": ((), np.int32),
+    "id": ((), np.int64),
+}
+STATE = ("position", "orientation", "velocity", "spin", "inverse_mass")
+"""The columns of all bodies that a checkpoint holds."""
+
+
+class BodyArrays(NamedTuple):
+    """All bodies, for kernels; SI units, world axes."""
+
+    position: FloatArray  # (B, 3) [m]
+    orientation: FloatArray  # (B, 4) unit quaternions, w first
+    velocity: FloatArray  # (B, 3) [m/s]
+    spin: FloatArray  # (B, 3) [rad/s]
+    inverse_mass: FloatArray  # (B,) [1/kg], 0: does not yield
+
+
+class GrainArrays(NamedTuple):
+    """All grains, for kernels."""
+
+    first: int  # grain i has the row first + i of the bodies
+    body: IntArray  # (N,) row of the body that moves each grain: its own, or that of what it has merged with
+    radius: FloatArray  # (N,) [m]
+    material: IntArray  # (N,)
 
 
 class Bodies:
-    """State and inertia of all bodies; views of the used part, writable, SI units, world axes.
+    """State and inertia of all bodies; writable views of the used part, SI units, world axes.
 
-    ``position`` (B, 3) [m], ``orientation`` (B, 4) unit quaternion (w first), ``velocity`` (B, 3) [m/s], ``spin`` (B, 3) [rad/s],
-    ``inverse_mass`` (B,) [1/kg], 0 for what does not yield; ``movable`` (B,) the same as contacts see it: 0 also for grains that are part
-    of an aggregate. Of grains alone: ``radius`` (N,) [m], ``material`` (N,), ``aggregate`` (N,) they are part of, -1: free, ``id`` (N,)
-    in the order in which they appeared, kept when others leave; ``next_id`` is that of the next one.
-    Of wall bodies alone: ``kind`` (W,), ``inertia`` (W, 3) principal moments [kg m^2].
+    Of all bodies: ``position`` (B, 3) [m], ``orientation`` (B, 4) unit quaternions (w first), ``velocity`` (B, 3) [m/s], ``spin`` (B, 3)
+    [rad/s], ``inverse_mass`` (B,) [1/kg], 0 for what does not yield.
+    Of grains: ``radius`` (N,) [m], ``material`` (N,), ``grain_body`` (N,) and ``id`` (N,), in the order in which they appeared and kept for
+    life; ``next_id`` is that of the next grain.
+    Of all other bodies, in the rows before ``first_grain``: ``kind`` (F,), ``member_of`` (F,) the row of the body that moves each, its own
+    as a rule, ``moments`` (F, 3) principal moments of inertia in the body's axes [kg m^2], ``inertia`` (F, 3, 3) in world axes [kg m^2] of
+    those that a run has made, and ``body_id`` (F,), kept for life.
     """
 
     position: FloatArray
@@ -38,18 +79,21 @@ class Bodies:
     velocity: FloatArray
     spin: FloatArray
     inverse_mass: FloatArray
-    movable: FloatArray
     radius: FloatArray
     material: IntArray
-    aggregate: IntArray
+    grain_body: IntArray
     id: LongArray
 
-    def __init__(self, kind: IntArray, inertia: FloatArray) -> None:
+    def __init__(self, kind: IntArray, moments: FloatArray) -> None:
         self.kind = np.ascontiguousarray(kind, np.int32)
-        self.inertia = np.ascontiguousarray(inertia, float).reshape(-1, 3)
-        self.wall_body_count = len(self.kind)
-        self.dynamic = [int(w) for w in np.flatnonzero(self.kind == DYNAMIC)]  # wall bodies that are pushed
-        self.moving = [int(w) for w in np.flatnonzero(self.kind != STATIC)]  # wall bodies that are pushed or driven
+        self.moments = np.ascontiguousarray(moments, float).reshape(-1, 3)
+        self.wall_body_count = self.first_grain = len(self.kind)
+        self.member_of: IntArray = np.arange(self.first_grain, dtype=np.int32)
+        self.inertia = np.zeros((self.first_grain, 3, 3))
+        self.body_id: LongArray = np.arange(self.first_grain)
+        self.next_body_id = self.first_grain
+        self.dynamic = np.flatnonzero(self.kind == DYNAMIC).astype(np.int32)  # bodies of the scene that are pushed
+        self.moving = np.flatnonzero(self.kind != STATIC).astype(np.int32)  # bodies of the scene that are pushed or driven
         self.grain_count = self.next_id = 0
         self._room: dict[str, np.ndarray] = {}
         self._reserve(64)
@@ -58,18 +102,41 @@ class Bodies:
 
     @property
     def body_count(self) -> int:
-        return self.wall_body_count + self.grain_count
+        return self.first_grain + self.grain_count
 
     @property
     def grains(self) -> slice:
         """The grains' part of the body arrays: ``bodies.position[bodies.grains]``."""
-        return slice(self.wall_body_count, self.body_count)
+        return slice(self.first_grain, self.body_count)
+
+    @property
+    def merged(self) -> BoolArray:
+        """(N,) whether a grain is moved by another body than its own."""
+        return self.grain_body < self.first_grain
 
     @property
     def mass(self) -> FloatArray:
         """(N,) of the grains [kg]; infinite for static ones."""
         inverse = self.inverse_mass[self.grains]
         return np.divide(1.0, inverse, out=np.full(len(inverse), np.inf), where=inverse > 0)
+
+    @property
+    def yielding(self) -> FloatArray:
+        """(B,) inverse masses [1/kg] of the bodies that are moved on their own; 0 also for those that are parts of others."""
+        if self.first_grain == self.wall_body_count:  # nothing can merge
+            return self.inverse_mass
+        mine = np.concatenate([self.member_of == np.arange(self.first_grain), ~self.merged])
+        return np.where(mine, self.inverse_mass, 0.0)
+
+    def yielding_rows(self) -> IntArray:
+        """Rows of the grains and of the dynamic bodies of the scene that have a mass of their own: none is counted twice."""
+        grains = np.flatnonzero(self.inverse_mass[self.grains] > 0)
+        return np.concatenate([self.dynamic, self.first_grain + grains]).astype(np.int32)
+
+    def pushed_rows(self) -> IntArray:
+        """Rows of the bodies with full inertia that impulses move: dynamic ones of the scene, and those made of merged grains."""
+        rows = np.flatnonzero((self.kind == DYNAMIC) & (self.member_of == np.arange(self.first_grain)))
+        return rows.astype(np.int32)
 
     def append_grains(
         self,
@@ -90,33 +157,65 @@ class Bodies:
         self.orientation[new] = (1.0, 0.0, 0.0, 0.0)
         self.velocity[new] = 0.0 if velocity is None else velocity
         self.spin[new] = 0.0 if spin is None else spin
-        self.inverse_mass[new] = self.movable[new] = inverse_mass
-        own = slice(first - self.wall_body_count, self.grain_count)
+        self.inverse_mass[new] = inverse_mass
+        own = slice(first - self.first_grain, self.grain_count)
         self.radius[own] = radius
         self.material[own] = material
-        self.aggregate[own] = -1
+        self.grain_body[own] = np.arange(first, first + count)
         self.id[own] = np.arange(self.next_id, self.next_id + count)
         self.next_id += count
 
+    def make_rows(self, count: int) -> IntArray:
+        """Make ``count`` unused rows before those of the grains, which move up; returns the new rows."""
+        new: IntArray = np.arange(self.first_grain, self.first_grain + count, dtype=np.int32)
+        own = self.grain_body >= self.first_grain
+        for name in _BODY_COLUMNS:
+            old = self._room[name]
+            self._room[name] = np.concatenate([old[: self.first_grain], np.zeros((count, *old.shape[1:])), old[self.first_grain :]])
+        self.kind = np.concatenate([self.kind, np.full(count, UNUSED, np.int32)])
+        self.moments = np.concatenate([self.moments, np.zeros((count, 3))])
+        self.member_of = np.concatenate([self.member_of, new])
+        self.inertia = np.concatenate([self.inertia, np.zeros((count, 3, 3))])
+        self.body_id = np.concatenate([self.body_id, np.full(count, -1)])
+        self.first_grain += count
+        self._show()
+        self.orientation[new, 0] = 1.0
+        self.grain_body[own] += np.int32(count)
+        return new
+
+    def name_bodies(self, rows: IntArray, kind: int) -> None:
+        """The bodies of these rows begin to live: they get their kind and an id that no body had before."""
+        self.kind[rows] = kind
+        self.member_of[rows] = rows
+        self.body_id[rows] = np.arange(self.next_body_id, self.next_body_id + len(rows))
+        self.next_body_id += len(rows)
+
+    def release(self, grains: IntArray) -> None:
+        """Let grains be moved by their own bodies again; they keep their motion."""
+        self.grain_body[grains] = self.first_grain + grains
+
     def keep(self, rows: IntArray) -> None:
         """Take out all grains but those in ``rows`` (in order), which close up."""
-        walls, count = self.wall_body_count, len(rows)
-        for name in _COLUMNS:
-            self._room[name][walls : walls + count] = self._room[name][walls + rows]
+        first, count = self.first_grain, len(rows)
+        own = self.grain_body >= first
+        for name in _BODY_COLUMNS:
+            self._room[name][first : first + count] = self._room[name][first + rows]
         for name in _GRAIN_COLUMNS:
             self._room[name][:count] = self._room[name][rows]
         self.grain_count = count
         self._show()
+        own = own[rows]
+        self.grain_body[own] = first + np.flatnonzero(own)
 
     def _reserve(self, grains: int) -> None:
         have = len(self._room["radius"]) if self._room else -1
         if grains <= have:
             return
         room = max(grains, 2 * have)
-        for name, shape in _COLUMNS.items():
-            self._room[name] = self._grown(name, (self.wall_body_count + room, *shape), np.float64)
-        for name, dtype in _GRAIN_COLUMNS.items():
-            self._room[name] = self._grown(name, (room,), dtype)
+        for name, (shape, dtype) in _BODY_COLUMNS.items():
+            self._room[name] = self._grown(name, (self.first_grain + room, *shape), dtype)
+        for name, (shape, dtype) in _GRAIN_COLUMNS.items():
+            self._room[name] = self._grown(name, (room, *shape), dtype)
 
     def _grown(self, name: str, shape: tuple[int, ...], dtype: type) -> np.ndarray:
         new: np.ndarray = np.zeros(shape, dtype)
@@ -126,7 +225,9 @@ class Bodies:
         return new
 
     def _show(self) -> None:
-        for name in _COLUMNS:
+        for name in _BODY_COLUMNS:
             setattr(self, name, self._room[name][: self.body_count])
         for name in _GRAIN_COLUMNS:
             setattr(self, name, self._room[name][: self.grain_count])
+        self.arrays = BodyArrays(self.position, self.orientation, self.velocity, self.spin, self.inverse_mass)
+        self.grain_arrays = GrainArrays(self.first_grain, self.grain_body, self.radius, self.material)

@@ -5,9 +5,11 @@ Contacts of grain pairs come first, contacts with walls after them; within each 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ..array_types import BoolArray, FloatArray, IntArray
+from ..array_types import BoolArray, FloatArray, IntArray, LongArray
 
 _FIELDS: dict[str, tuple[tuple[int, ...], type]] = {
     "a": ((), np.int32),
@@ -17,7 +19,44 @@ _FIELDS: dict[str, tuple[tuple[int, ...], type]] = {
     "overlap": ((), np.float64),
     "impulse": ((7,), np.float64),
     "rebound": ((), np.float64),
+    "partner": ((), np.int64),
 }
+
+
+class Touching(NamedTuple):
+    """What the search for contacts writes; the fields are those of ``Contacts``."""
+
+    a: IntArray
+    b: IntArray
+    feature: IntArray
+    normal: FloatArray
+    overlap: FloatArray
+
+    @classmethod
+    def room_for(cls, contacts: int) -> Touching:
+        """Empty arrays for so many contacts."""
+        a, b, feature = (np.zeros(contacts, np.int32) for _ in range(3))
+        return cls(a, b, feature, np.zeros((contacts, 3)), np.zeros(contacts))
+
+
+class ContactArrays(NamedTuple):
+    """Contacts, for kernels; the fields are those of ``Contacts``."""
+
+    a: IntArray
+    b: IntArray
+    feature: IntArray
+    normal: FloatArray
+    overlap: FloatArray
+    impulse: FloatArray
+    rebound: FloatArray
+    partner: LongArray
+
+
+class Spans(NamedTuple):
+    """Where the contacts that each grain owns stand: the ``first`` (N,), and their ``number`` (N,)."""
+
+    first: IntArray
+    number: IntArray
 
 
 def overlap_in_diameters(overlap: FloatArray, a: IntArray, b: IntArray, radius: FloatArray) -> FloatArray:
@@ -49,6 +88,9 @@ class Contacts:
     axes [N s], rolling and twisting in world axes [N m s]; ``rebound`` (C,) approach speed [m/s] of an impact from which the two have
     not yet come apart (smooth: speed at which they close or open, if it is an impact's), else 0. ``pair_count`` of the
     contacts are between grains.
+
+    Rows of grains change when others leave. A contact is known for life by the grain that owns it, by ``partner`` (C,), the id of the other
+    grain or ``-1 - wall``, and by its feature.
     """
 
     a: IntArray
@@ -58,6 +100,7 @@ class Contacts:
     overlap: FloatArray
     impulse: FloatArray
     rebound: FloatArray
+    partner: LongArray
 
     def __init__(self, room: int = 64) -> None:
         self.contact_count = 0
@@ -79,6 +122,7 @@ class Contacts:
         self.pair_count, self.contact_count = pair_count, contact_count
         for name in _FIELDS:
             setattr(self, name, self._room[name][:contact_count])
+        self.arrays = ContactArrays(*(getattr(self, name) for name in ContactArrays._fields))
 
     def keep(self, kept: BoolArray, new_row: IntArray) -> None:
         """Only the contacts ``kept`` (C,), in order, of grains that have got new rows (see ``still_there``)."""
@@ -111,9 +155,10 @@ class Contacts:
         np.maximum(found.overlap, 0.0, out=found.overlap)
         return found
 
-    def whole(self, name: str) -> np.ndarray:
-        """The whole array behind a view, for kernels that fill it."""
-        return self._room[name]
+    @property
+    def whole(self) -> Touching:
+        """The arrays with all their room, for kernels that fill them."""
+        return Touching(*(self._room[name] for name in Touching._fields))
 
     @property
     def normal_force(self) -> FloatArray:

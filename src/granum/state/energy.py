@@ -6,11 +6,11 @@ import numpy as np
 
 from .._jit import kernel
 from ..arithmetic import dot, times, total
-from ..array_types import FloatArray, LongArray
+from ..array_types import FloatArray, IntArray, LongArray
 from ..parallel import LIGHT, ONE, Team
 from ..parallel.barrier import share, wait
-from .bodies import Bodies
-from .rotation import matrix
+from .bodies import Bodies, BodyArrays, GrainArrays
+from .rotation import matrices
 
 CHUNK = 1024  # grains that are summed up in one go
 
@@ -20,28 +20,24 @@ def grain_energy(
     thread: int,
     threads: int,
     barrier: LongArray,
-    first: int,
-    inverse_mass: FloatArray,
-    radius: FloatArray,
-    velocity: FloatArray,
-    spin: FloatArray,
-    position: FloatArray,
-    gx: float,
-    gy: float,
-    gz: float,
+    bodies: BodyArrays,
+    grains: GrainArrays,
+    gravity: FloatArray,
     parts: FloatArray,
     box: FloatArray,
 ) -> None:
     """Of each chunk of grains, in ``parts`` (chunks, 3): kinetic energy [J], energy in the field of gravity [J] (zero at the origin) and
     the square of the largest speed [m/s]; in ``box`` (chunks, 2, 3) the lowest and highest coordinates of the centres [m].
     """
+    position, velocity, spin, inverse_mass, radius = bodies.position, bodies.velocity, bodies.spin, bodies.inverse_mass, grains.radius
+    gx, gy, gz = gravity[0], gravity[1], gravity[2]
     low, high = share(len(parts), thread, threads)
     for chunk in range(low, high):
         kinetic, potential, fastest = 0.0, 0.0, 0.0
         own = box[chunk]
         own[0], own[1] = np.inf, -np.inf
         for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, len(radius))):
-            k = first + i
+            k = grains.first + i
             for f in range(3):
                 own[0, f], own[1, f] = min(own[0, f], position[k, f]), max(own[1, f], position[k, f])
             if inverse_mass[k] > 0.0:
@@ -62,21 +58,7 @@ def energy(bodies: Bodies, gravity: FloatArray, team: Team = ONE) -> tuple[float
     """
     chunks = (bodies.grain_count + CHUNK - 1) // CHUNK
     parts, box = np.empty((chunks, 3)), np.empty((chunks, 2, 3))
-    team.run(
-        grain_energy,
-        bodies.grain_count // LIGHT,
-        bodies.wall_body_count,
-        bodies.inverse_mass,
-        bodies.radius,
-        bodies.velocity,
-        bodies.spin,
-        bodies.position,
-        gravity[0],
-        gravity[1],
-        gravity[2],
-        parts,
-        box,
-    )
+    team.run(grain_energy, bodies.grain_count // LIGHT, bodies.arrays, bodies.grain_arrays, gravity, parts, box)
     own, lifted = wall_energy(bodies, gravity)
     kinetic, potential = total(parts[:, 0]), total(parts[:, 1])
     extent = np.stack([box[:, 0].min(axis=0, initial=np.inf), box[:, 1].max(axis=0, initial=-np.inf)])
@@ -84,16 +66,15 @@ def energy(bodies: Bodies, gravity: FloatArray, team: Team = ONE) -> tuple[float
 
 
 def wall_energy(bodies: Bodies, gravity: FloatArray) -> tuple[float, float]:
-    """Kinetic and gravitational energy [J] of the dynamic walls."""
-    kinetic, potential = 0.0, 0.0
-    for w in bodies.dynamic:
-        kinetic += wall_kinetic(bodies, w)
-        potential -= 1.0 / bodies.inverse_mass[w] * float(dot(gravity, bodies.position[w]))
-    return kinetic, potential
+    """Kinetic and gravitational energy [J] of the dynamic bodies of the scene."""
+    rows = bodies.dynamic
+    if not len(rows):
+        return 0.0, 0.0
+    return total(wall_kinetic(bodies, rows)), -total(1.0 / bodies.inverse_mass[rows] * dot(bodies.position[rows], gravity))
 
 
-def wall_kinetic(bodies: Bodies, w: int) -> float:
-    """Kinetic energy [J] of the dynamic wall body ``w``."""
-    own = times(matrix(bodies.orientation[w]).T, bodies.spin[w])
-    square = float(dot(bodies.velocity[w], bodies.velocity[w]))
-    return 0.5 * (1.0 / bodies.inverse_mass[w]) * square + 0.5 * float(dot(bodies.inertia[w], own * own))
+def wall_kinetic(bodies: Bodies, rows: IntArray) -> FloatArray:
+    """(n,) kinetic energy [J] of dynamic bodies of the scene."""
+    own = times(matrices(bodies.orientation[rows]).transpose(0, 2, 1), bodies.spin[rows])
+    v = bodies.velocity[rows]
+    return np.asarray(0.5 * (1.0 / bodies.inverse_mass[rows]) * dot(v, v) + 0.5 * dot(bodies.moments[rows], own * own))

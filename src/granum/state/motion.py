@@ -1,31 +1,42 @@
-"""The motion of wall bodies over a step."""
+"""The motion of bodies that are no grains over a step."""
 
 from __future__ import annotations
 
-from collections.abc import Container
+import numpy as np
 
 from .._jit import kernel
-from ..arithmetic import times
-from ..array_types import FloatArray
+from ..arithmetic import product, times
+from ..array_types import FloatArray, IntArray
 from .bodies import DYNAMIC, Bodies
-from .rotation import matrix, turn
+from .rotation import matrices, turn
 
 
 @kernel
-def turn_body(orientation: FloatArray, k: int, wx: float, wy: float, wz: float, h: float) -> None:
-    """Turn one body."""
-    turn(orientation, k, wx, wy, wz, h)
+def turn_bodies(orientation: FloatArray, rows: IntArray, spin: FloatArray, h: float) -> None:
+    """Turn the bodies of these rows with the spins (n, 3) [rad/s] for ``h`` [s]."""
+    for n in range(len(rows)):
+        turn(orientation, rows[n], spin[n, 0], spin[n, 1], spin[n, 2], h)
 
 
-def move_walls(bodies: Bodies, h: float, bound: Container[int] = ()) -> None:
-    """Positions and orientations after ``h`` [s]; a free dynamic wall keeps its angular momentum. ``bound`` ones move with others."""
-    for w in bodies.moving:
-        if w in bound:
-            continue
-        bodies.position[w] += h * bodies.velocity[w]
-        before = matrix(bodies.orientation[w])
-        turn_body(bodies.orientation, w, *bodies.spin[w], h)
-        if bodies.kind[w] == DYNAMIC:
-            momentum = times(before, bodies.inertia[w] * times(before.T, bodies.spin[w]))
-            after = matrix(bodies.orientation[w])
-            bodies.spin[w] = times(after, times(after.T, momentum) / bodies.inertia[w])
+def move_walls(bodies: Bodies, h: float) -> None:
+    """Positions and orientations of the bodies of the scene after ``h`` [s]; those that are parts of others move with these.
+
+    A free dynamic body keeps its angular momentum.
+    """
+    rows = bodies.moving
+    if not len(rows):
+        return
+    rows = rows[bodies.member_of[rows] == rows]
+    pushed = rows[bodies.kind[rows] == DYNAMIC]
+    before = matrices(bodies.orientation[pushed])
+    momentum = times(before, bodies.moments[pushed] * times(before.transpose(0, 2, 1), bodies.spin[pushed]))
+    bodies.position[rows] += h * bodies.velocity[rows]
+    turn_bodies(bodies.orientation, rows, bodies.spin[rows], h)
+    after = matrices(bodies.orientation[pushed])
+    bodies.spin[pushed] = times(after, times(after.transpose(0, 2, 1), momentum) / bodies.moments[pushed])
+
+
+def inverse_inertia(bodies: Bodies, rows: IntArray) -> FloatArray:
+    """(n, 3, 3) in world axes [1/(kg m^2)] of dynamic bodies of the scene."""
+    turned = matrices(bodies.orientation[rows])
+    return np.asarray(product(turned / bodies.moments[rows][:, None, :], turned.transpose(0, 2, 1)))

@@ -45,13 +45,16 @@ def turn(q, k, wx, wy, wz, h):
     q[k, 0], q[k, 1], q[k, 2], q[k, 3] = w0 * f, w1 * f, w2 * f, w3 * f
 
 
+def matrices(quaternion: FloatArray) -> FloatArray:
+    """(n, 3, 3) rotations from the bodies' frames to the world, of (n, 4) quaternions."""
+    w, x, y, z = (np.asarray(quaternion, float) / length(quaternion)[:, None]).T
+    found = np.empty((len(quaternion), 3, 3))
+    found[:, 0, 0], found[:, 0, 1], found[:, 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
+    found[:, 1, 0], found[:, 1, 1], found[:, 1, 2] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
+    found[:, 2, 0], found[:, 2, 1], found[:, 2, 2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
+    return found
+
+
 def matrix(quaternion: FloatArray) -> FloatArray:
     """(3, 3) rotation from the body's frame to the world."""
-    w, x, y, z = np.asarray(quaternion, float) / length(quaternion)
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+    return matrices(np.asarray(quaternion, float)[None])[0]

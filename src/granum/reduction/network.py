@@ -1,22 +1,42 @@
-"""The contact network inside aggregates: who touches whom, how far a split reaches, and what still hangs together.
+"""The contact network inside bodies of merged grains: who touches whom, how far a split reaches, and what still hangs together.
 
-It is read off the neighbour list, whose candidates are linked both ways; grains of one aggregate do not move against each other, so what
+It is read off the neighbour list, whose candidates are linked both ways; grains of one body do not move against each other, so what
 touched when they merged touches still.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
 from .._jit import device, kernel
-from ..array_types import BoolArray, FloatArray, IntArray
+from ..array_types import BoolArray, IntArray
+from ..detection.narrow import Candidates
+from ..detection.neighbours import NeighbourList
+from ..state.bodies import Bodies, BodyArrays, GrainArrays
 
-if TYPE_CHECKING:
-    from .neighbours import NeighbourList
+TOUCHING = 1e-4  # gap over the sum of the radii: closer grains of one body touch, as contacts are predicted
 
-TOUCHING = 1e-4  # gap over the sum of the radii: closer grains of one aggregate touch, as contacts are predicted
+
+class Links(NamedTuple):
+    """Partners of every rank of a neighbour list, both ways round."""
+
+    order: IntArray  # (R,) grain of each rank, -1: none
+    rank: IntArray  # (N,) of each grain
+    first: IntArray  # partners of rank k are partner[first[k] : first[k + 1]], for the ranks of the last whole list,
+    partner: IntArray
+    head: IntArray  # (R,) and those that were listed later hang in chains: the first link of each rank, -1: none
+    link: IntArray  # (L, 2) a partner, and the next link
+
+
+class Marks(NamedTuple):
+    """Room for a walk through the network."""
+
+    mark: IntArray  # (N,) set to ``stamp`` where the walk has been
+    stamp: int
+    out: IntArray  # (N,) the grains that were found
+    label: IntArray  # (N,) the part that each belongs to
 
 
 @kernel
@@ -54,16 +74,18 @@ def link_appended(known: int, candidate_first: IntArray, candidate: IntArray, he
 
 
 @device
-def touches(position, i, j, reach):
-    """Whether two grains (rows i, j of the bodies) with the sum ``reach`` [m] of their radii touch."""
+def touches(bodies, grains, a, b):
+    """Whether two grains touch."""
+    position, i, j, reach = bodies.position, grains.first + a, grains.first + b, grains.radius[a] + grains.radius[b]
     x, y, z = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
     near = reach * (1.0 + TOUCHING)
     return x * x + y * y + z * z <= near * near
 
 
 @device
-def next_partner(step, k, first, partner, head, link):
+def next_partner(step, k, links):
     """The next partner of rank k, and where to go on: ``step`` begins with -1; after the last it is -2, and the partner -1."""
+    first, partner, head, link = links.first, links.partner, links.head, links.link
     listed = len(first) - 1
     at = step
     if at == -1:
@@ -79,30 +101,13 @@ def next_partner(step, k, first, partner, head, link):
 
 
 @kernel
-def grow(
-    seed: IntArray,
-    depth: int,
-    aggregate: IntArray,
-    order: IntArray,
-    rank: IntArray,
-    first: IntArray,
-    partner: IntArray,
-    head: IntArray,
-    link: IntArray,
-    position: FloatArray,
-    radius: FloatArray,
-    walls: int,
-    mark: IntArray,
-    stamp: int,
-    out: IntArray,
-) -> int:
-    """Grains within ``depth`` - 1 contacts of the seeds, in their aggregates; returns how many are in ``out``. Depth 0: without end.
-
-    ``mark`` (N,) is set to ``stamp`` for them.
-    """
+def grow(seed: IntArray, depth: int, bodies: BodyArrays, grains: GrainArrays, links: Links, marks: Marks) -> int:
+    """Grains within ``depth`` - 1 contacts of the seeds, in their bodies; returns how many are in ``marks.out``. Depth 0: without end."""
+    order, rank, body = links.order, links.rank, grains.body
+    mark, stamp, out, _ = marks
     count = 0
     for i in seed:
-        if aggregate[i] >= 0 and mark[i] != stamp:
+        if body[i] < grains.first and mark[i] != stamp:
             mark[i] = stamp
             out[count] = i
             count += 1
@@ -113,13 +118,13 @@ def grow(
             i = out[n]
             step = np.int64(-1)
             while True:
-                m, step = next_partner(step, np.int64(rank[i]), first, partner, head, link)
+                m, step = next_partner(step, np.int64(rank[i]), links)
                 if m < 0:
                     break
                 j = order[m]
-                if j < 0 or mark[j] == stamp or aggregate[j] != aggregate[i]:
+                if j < 0 or mark[j] == stamp or body[j] != body[i]:
                     continue
-                if touches(position, walls + i, walls + j, radius[i] + radius[j]):
+                if touches(bodies, grains, i, j):
                     mark[j] = stamp
                     out[count] = j
                     count += 1
@@ -129,35 +134,21 @@ def grow(
 
 
 @kernel
-def find_around(
-    split: IntArray,
-    carriers: int,
-    aggregate: IntArray,
-    order: IntArray,
-    rank: IntArray,
-    first: IntArray,
-    partner: IntArray,
-    head: IntArray,
-    link: IntArray,
-    position: FloatArray,
-    radius: FloatArray,
-    walls: int,
-    mark: IntArray,
-    stamp: int,
-    out: IntArray,
-) -> int:
-    """Grains that carriers hold and that touch one that has come off; returns how many are in ``out``."""
+def find_around(split: IntArray, carriers: int, bodies: BodyArrays, grains: GrainArrays, links: Links, marks: Marks) -> int:
+    """Grains that carriers (rows below ``carriers``) hold and that touch one that has come off; returns how many are in ``marks.out``."""
+    order, rank, body = links.order, links.rank, grains.body
+    mark, stamp, out, _ = marks
     count = 0
     for i in split:
         step = np.int64(-1)
         while True:
-            m, step = next_partner(step, np.int64(rank[i]), first, partner, head, link)
+            m, step = next_partner(step, np.int64(rank[i]), links)
             if m < 0:
                 break
             j = order[m]
-            if j < 0 or mark[j] == stamp or not 0 <= aggregate[j] < carriers:
+            if j < 0 or mark[j] == stamp or body[j] >= carriers:
                 continue
-            if touches(position, walls + i, walls + j, radius[i] + radius[j]):
+            if touches(bodies, grains, i, j):
                 mark[j] = stamp
                 out[count] = j
                 count += 1
@@ -166,33 +157,19 @@ def find_around(
 
 @kernel
 def find_parts(
-    start: IntArray,
-    limit: int,
-    fixed: BoolArray,
-    aggregate: IntArray,
-    order: IntArray,
-    rank: IntArray,
-    first: IntArray,
-    partner: IntArray,
-    head: IntArray,
-    link: IntArray,
-    position: FloatArray,
-    radius: FloatArray,
-    walls: int,
-    mark: IntArray,
-    stamp: int,
-    queue: IntArray,
-    label: IntArray,
+    start: IntArray, limit: int, fixed: BoolArray, bodies: BodyArrays, grains: GrainArrays, links: Links, marks: Marks
 ) -> tuple[int, int]:
-    """Parts of aggregates that hang together, from the ``start`` grains on; returns how many grains are in parts, and how many parts.
+    """Parts of bodies that hang together, from the ``start`` grains on; returns how many grains are in parts, and how many parts.
 
     A part with a ``fixed`` grain, or with more than ``limit`` grains, is whole where it is and is left out; the grains of the others are in
-    ``queue``, the number of their part in ``label`` (N,). ``mark`` (N,) is set to ``stamp`` for what is fixed, and to ``stamp`` + 1 for
-    what is looked at; both must be new.
+    ``marks.out``, the number of their part in ``marks.label``. What is fixed is marked with the stamp, and what is looked at with the stamp
+    + 1; both must be new.
     """
+    order, rank, body = links.order, links.rank, grains.body
+    mark, stamp, queue, label = marks
     kept, parts = 0, 0
     for s in start:
-        if mark[s] >= stamp or aggregate[s] < 0:
+        if mark[s] >= stamp or body[s] >= grains.first:
             continue
         queue[kept] = s
         mark[s] = stamp + 1
@@ -204,13 +181,13 @@ def find_parts(
             begin += 1
             step = np.int64(-1)
             while True:
-                m, step = next_partner(step, np.int64(rank[i]), first, partner, head, link)
+                m, step = next_partner(step, np.int64(rank[i]), links)
                 if m < 0:
                     break
                 j = order[m]
-                if j < 0 or aggregate[j] != aggregate[i] or (mark[j] == stamp + 1 and label[j] == parts):
+                if j < 0 or body[j] != body[i] or (mark[j] == stamp + 1 and label[j] == parts):
                     continue
-                if not touches(position, walls + i, walls + j, radius[i] + radius[j]):
+                if not touches(bodies, grains, i, j):
                     continue
                 if mark[j] == stamp or fixed[j]:
                     whole = True
@@ -232,59 +209,51 @@ def find_parts(
 
 
 @device
-def is_foreign(k, aggregate, order, first, partner, head, link):
-    """Whether the grain of rank k is free or may touch one of another body."""
-    own = aggregate[order[k]]
-    if own < 0:
+def is_foreign(k, grains, links):
+    """Whether the grain of rank k moves on its own or may touch one of another body."""
+    order, body = links.order, grains.body
+    own = body[order[k]]
+    if own >= grains.first:
         return True
     step = np.int64(-1)
     while True:
-        m, step = next_partner(step, k, first, partner, head, link)
+        m, step = next_partner(step, k, links)
         if m < 0:
             return False
-        if order[m] >= 0 and aggregate[order[m]] != own:
+        if order[m] >= 0 and body[order[m]] != own:
             return True
 
 
 @kernel
-def mark_foreign(
-    changed: IntArray,
-    aggregate: IntArray,
-    order: IntArray,
-    rank: IntArray,
-    first: IntArray,
-    partner: IntArray,
-    head: IntArray,
-    link: IntArray,
-    marked: BoolArray,
-) -> None:
+def mark_foreign(changed: IntArray, grains: GrainArrays, links: Links, marked: BoolArray) -> None:
     """Look anew which of the ``changed`` grains and of those around them may touch a grain of another body, by rank."""
     for i in changed:
-        k = np.int64(rank[i])
-        marked[k] = is_foreign(k, aggregate, order, first, partner, head, link)
+        k = np.int64(links.rank[i])
+        marked[k] = is_foreign(k, grains, links)
         step = np.int64(-1)
         while True:
-            m, step = next_partner(step, k, first, partner, head, link)
+            m, step = next_partner(step, k, links)
             if m < 0:
                 break
-            if order[m] >= 0:
-                marked[m] = is_foreign(m, aggregate, order, first, partner, head, link)
+            if links.order[m] >= 0:
+                marked[m] = is_foreign(m, grains, links)
 
 
 @kernel
-def mark_all_foreign(order: IntArray, candidate_first: IntArray, candidate: IntArray, aggregate: IntArray, marked: BoolArray) -> None:
-    """Mark the ranks of free grains and of those that may touch a grain of another body."""
+def mark_all_foreign(near: Candidates, grains: GrainArrays, marked: BoolArray) -> None:
+    """Mark the ranks of grains that move on their own and of those that may touch a grain of another body."""
+    order, candidate_first, candidate, body = near.order, near.candidate_first, near.candidate, grains.body
     marked[:] = False
     for k in range(len(order)):
         i = order[k]
         if i < 0:
             continue
-        own = aggregate[i]
-        if own < 0:
+        own = body[i]
+        if own >= grains.first:
             marked[k] = True
         for c in range(candidate_first[k], candidate_first[k + 1]):
             m = candidate[c]
-            if order[m] >= 0 and (own < 0 or aggregate[order[m]] != own):
+            if order[m] >= 0 and body[order[m]] != own:
                 marked[k] = marked[m] = True
 
 
@@ -322,9 +291,13 @@ class Network:
         return whole
 
     @property
-    def arrays(self) -> tuple[IntArray, ...]:
-        """The links in the order of the kernels."""
-        return self.near.order, self.near.rank, self.first, self.partner, self.head, self.link
+    def links(self) -> Links:
+        """The links, for kernels."""
+        return Links(self.near.order, self.near.rank, self.first, self.partner, self.head, self.link)
+
+    @property
+    def _marks(self) -> Marks:
+        return Marks(self.mark, self._new_stamp(), self.out, self.label)
 
     def _new_stamp(self) -> int:
         self._stamp += 2
@@ -333,21 +306,17 @@ class Network:
             self._stamp = 2
         return self._stamp
 
-    def within(self, seed: IntArray, depth: int, aggregate: IntArray, position: FloatArray, radius: FloatArray, walls: int) -> IntArray:
+    def within(self, seed: IntArray, depth: int, bodies: Bodies) -> IntArray:
         """Merged grains less than ``depth`` contacts from the seeds, these included; 0: everything that hangs on them."""
-        count = grow(seed, depth, aggregate, *self.arrays, position, radius, walls, self.mark, self._new_stamp(), self.out)
+        count = grow(seed, depth, bodies.arrays, bodies.grain_arrays, self.links, self._marks)
         return self.out[:count].copy()
 
-    def around(self, split: IntArray, carriers: int, aggregate: IntArray, position: FloatArray, radius: FloatArray, walls: int) -> IntArray:
-        """Grains held by carriers that touch one of ``split``."""
-        count = find_around(split, carriers, aggregate, *self.arrays, position, radius, walls, self.mark, self._new_stamp(), self.out)
+    def around(self, split: IntArray, carriers: int, bodies: Bodies) -> IntArray:
+        """Grains held by carriers (rows below ``carriers``) that touch one of ``split``."""
+        count = find_around(split, carriers, bodies.arrays, bodies.grain_arrays, self.links, self._marks)
         return self.out[:count].copy()
 
-    def parts(
-        self, start: IntArray, limit: int, fixed: BoolArray, aggregate: IntArray, position: FloatArray, radius: FloatArray, walls: int
-    ) -> tuple[IntArray, IntArray, int]:
+    def parts(self, start: IntArray, limit: int, fixed: BoolArray, bodies: Bodies) -> tuple[IntArray, IntArray, int]:
         """Grains that hang together without a ``fixed`` one, the part each belongs to, and the number of parts."""
-        kept, parts = find_parts(
-            start, limit, fixed, aggregate, *self.arrays, position, radius, walls, self.mark, self._new_stamp(), self.out, self.label
-        )
+        kept, parts = find_parts(start, limit, fixed, bodies.arrays, bodies.grain_arrays, self.links, self._marks)
         return self.out[:kept].copy(), self.label[self.out[:kept]], parts

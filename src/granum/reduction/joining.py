@@ -1,55 +1,61 @@
-"""Merging: which free grains and aggregates become one body with what they touch (MR 3.1)."""
+"""Who joins whom: which free grains and aggregates become one body with what they touch (MR 3.1)."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from .._jit import device, kernel
 from ..array_types import BoolArray, FloatArray, IntArray
+from ..state.bodies import BodyArrays, GrainArrays
+from ..state.contacts import ContactArrays
+
+
+class Slow(NamedTuple):
+    """Motion that is slow enough to be that of a carrier."""
+
+    speed: float  # [m/s]
+    spin: float  # [rad/s]
 
 
 @device
-def moves_with(k, first, body, slow, slow_turn, position, velocity, spin, centre, speed, turning):
-    """Whether grain k is slower than ``slow`` [m/s] and ``slow_turn`` [rad/s] against the rigid motion of a body."""
-    i = first + k
-    x, y, z = position[i, 0] - centre[body, 0], position[i, 1] - centre[body, 1], position[i, 2] - centre[body, 2]
-    w, v = turning[body], speed[body]
+def moves_with(grain, body, bodies, first, slow):
+    """Whether a grain is slow against the rigid motion of a body."""
+    position, velocity, spin = bodies.position, bodies.velocity, bodies.spin
+    i = first + grain
+    x, y, z = position[i, 0] - position[body, 0], position[i, 1] - position[body, 1], position[i, 2] - position[body, 2]
+    w, v = spin[body], velocity[body]
     u = velocity[i, 0] - v[0] - (w[1] * z - w[2] * y)
     t = velocity[i, 1] - v[1] - (w[2] * x - w[0] * z)
     s = velocity[i, 2] - v[2] - (w[0] * y - w[1] * x)
     turn = (spin[i, 0] - w[0]) ** 2 + (spin[i, 1] - w[1]) ** 2 + (spin[i, 2] - w[2]) ** 2
-    return u * u + t * t + s * s <= slow * slow and turn <= slow_turn * slow_turn
+    return u * u + t * t + s * s <= slow.speed * slow.speed and turn <= slow.spin * slow.spin
 
 
 @kernel
 def join_carriers(
     quiet: IntArray,
-    a: IntArray,
-    b: IntArray,
-    normal: FloatArray,
+    contacts: ContactArrays,
+    bodies: BodyArrays,
+    grains: GrainArrays,
     wall_carrier: IntArray,
     belt: FloatArray,
     carriers: int,
+    slow: Slow,
     barred: BoolArray,
-    slow: float,
-    slow_turn: float,
-    first: int,
-    position: FloatArray,
-    velocity: FloatArray,
-    spin: FloatArray,
-    centre: FloatArray,
-    speed: FloatArray,
-    turning: FloatArray,
-    aggregate: IntArray,
     taken: IntArray,
     fixed: BoolArray,
     joined: IntArray,
 ) -> int:
     """Free grains with a quiet contact to a carrier or to what it holds join it if they move with it; returns how many ``joined``.
 
-    ``belt`` (K, 3) [m/s] is the velocity of the walls' surfaces: where it runs against the surface nothing joins. An aggregate whose
-    grain joins is named in ``taken`` (M,) with its carrier. ``fixed`` (N,) are the grains that touch the wall of their carrier.
+    ``wall_carrier`` (K,) is the carrier of each wall, -1: none; ``belt`` (K, 3) [m/s] the velocity of the walls' surfaces: where it runs
+    against the surface nothing joins. An aggregate whose grain joins is named in ``taken`` (F,) with its carrier. ``fixed`` (N,) are the
+    grains that touch the wall of their carrier, ``barred`` (N,) those that must not join.
     """
+    a, b, normal, body, first = contacts.a, contacts.b, contacts.normal, grains.body, grains.first
+    position, velocity, spin = bodies.position, bodies.velocity, bodies.spin
     count = 0
     again, forward = True, True
     while again:
@@ -57,36 +63,36 @@ def join_carriers(
         for n in range(len(quiet)):
             c = quiet[n] if forward else quiet[len(quiet) - 1 - n]
             i, j = a[c], b[c]
-            own = aggregate[i]
+            own = body[i]
             if j >= 0:
-                other = aggregate[j]
+                other = body[j]
             else:
                 wall = -1 - j
                 other = wall_carrier[wall]
                 along = belt[wall, 0] * normal[c, 0] + belt[wall, 1] * normal[c, 1] + belt[wall, 2] * normal[c, 2]
-                if abs(along) > slow:
+                if abs(along) > slow.speed:
                     other = -1
-            if 0 <= own < carriers:
+            if own < carriers:
                 if j < 0:
                     fixed[i] = fixed[i] or own == other
                     continue
                 own, other = other, own
                 i = j
-            if not 0 <= other < carriers or 0 <= own < carriers:
+            if not 0 <= other < carriers or own < carriers:
                 continue
-            if own >= 0 and taken[own] >= 0:
+            if own < first and taken[own] >= 0:
                 continue
-            if barred[i] or not moves_with(i, first, other, slow, slow_turn, position, velocity, spin, centre, speed, turning):
+            if barred[i] or not moves_with(i, other, bodies, first, slow):
                 continue
-            if own >= 0:  # its centre must move with the carrier too: else it is about to tip over
-                d, v, w = centre[own] - centre[other], speed[own] - speed[other], turning[other]
+            if own < first:  # an aggregate: its centre must move with the carrier too, else it is about to tip over
+                d, v, w = position[own] - position[other], velocity[own] - velocity[other], spin[other]
                 x, y, z = v[0] - (w[1] * d[2] - w[2] * d[1]), v[1] - (w[2] * d[0] - w[0] * d[2]), v[2] - (w[0] * d[1] - w[1] * d[0])
-                if x * x + y * y + z * z <= slow * slow:
+                if x * x + y * y + z * z <= slow.speed * slow.speed:
                     taken[own] = other
                     again = True
                 continue
             again = True
-            aggregate[i] = other
+            body[i] = other
             fixed[i] = b[c] < 0
             joined[count] = i
             count += 1
@@ -106,40 +112,37 @@ def root_of(parent, k):
 @kernel
 def union_quiet(
     quiet: IntArray,
-    a: IntArray,
-    b: IntArray,
+    contacts: ContactArrays,
+    grains: GrainArrays,
+    wall_body: IntArray,
+    wall_carrier: IntArray,
+    carriers: int,
     slot: IntArray,
     slots: int,
-    carriers: int,
-    bodies: int,
-    aggregate: IntArray,
-    wall_aggregate: IntArray,
-    wall_body: IntArray,
-    dynamic: IntArray,
     barred: BoolArray,
     parent: IntArray,
 ) -> bool:
-    """Join the roots of free grains (by slot), aggregates (after them) and dynamic wall bodies (last) at quiet contacts; whether any did.
+    """Join the roots of free grains (by slot) and of the bodies before the grains (after them) at quiet contacts; whether any did.
 
-    ``dynamic`` (W,) is 1 for wall bodies that are pushed. Nothing joins what a carrier holds.
+    ``wall_body`` (K,) is the body that each wall is part of. Nothing joins carriers, and what they hold.
     """
+    a, b, body, first = contacts.a, contacts.b, grains.body, grains.first
     for k in range(len(parent)):
         parent[k] = k
     some = False
     for c in quiet:
         i, j = a[c], b[c]
-        if 0 <= aggregate[i] < carriers or barred[i]:
+        if body[i] < carriers or barred[i]:
             continue
-        p = slot[i] if aggregate[i] < 0 else slots + aggregate[i]
+        p = slot[i] if body[i] >= first else slots + body[i]
         if j >= 0:
-            if 0 <= aggregate[j] < carriers or barred[j]:
+            if body[j] < carriers or barred[j]:
                 continue
-            q = slot[j] if aggregate[j] < 0 else slots + aggregate[j]
+            q = slot[j] if body[j] >= first else slots + body[j]
         else:
-            w = wall_body[-1 - j]
-            if not dynamic[w]:
+            if wall_carrier[-1 - j] >= 0:
                 continue
-            q = slots + wall_aggregate[w] if wall_aggregate[w] >= 0 else slots + bodies + w
+            q = slots + wall_body[-1 - j]
         p, q = root_of(parent, p), root_of(parent, q)
         if p != q:
             some = True

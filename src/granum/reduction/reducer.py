@@ -1,0 +1,92 @@
+"""Model reduction as stages of a step: follow the carriers, split, merge, and move what has merged (MR Algorithm 1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..arithmetic import dot, length, total
+from ..array_types import FloatArray, IntArray
+from ..parallel import Team
+from .merged import Merged
+from .merging import Merging
+from .splitting import Splitting
+from .trial import SolveContacts, Trial
+
+
+class Reducer:
+    """The stages that a run with model reduction adds to those of its stepper."""
+
+    def __init__(self, merged: Merged, friction: FloatArray, solve_contacts: SolveContacts) -> None:
+        """``friction`` (M, M) of the materials; ``solve_contacts`` solves for a trial."""
+        self.merged = merged
+        self.splitting, self.merging = Splitting(merged), Merging(merged, friction)
+        self.trial = Trial(merged, self.merging.slow, solve_contacts)
+
+    def follow(self, h: float) -> float:
+        """Follow carriers that move otherwise than in the last step; returns the energy [J] that this brings to grains.
+
+        If one leaps away under its grains, they are free and keep their motion: whether they follow is the solver's business.
+        """
+        m, b = self.merged, self.merged.bodies
+        m.grow()
+        changed = m.aggregates.drive()
+        self.splitting.walls_due -= 1
+        if self.splitting.walls_due <= 0 or len(changed):
+            self.splitting.look_at_walls(h)
+        if not len(changed):
+            return 0.0
+        held = m.members(changed)
+        rows = b.first_grain + held
+        yields = b.inverse_mass[rows] > 0
+        before, old = self._kinetic(rows[yields]), (b.velocity[rows], b.spin[rows])
+        m.aggregates.carry(held, np.zeros(0, np.int32))
+        jump = length(b.velocity[rows] - old[0]) > m.policy.merge.tangential
+        torn = np.isin(b.grain_body[held], b.grain_body[held[jump]]) & yields
+        b.velocity[rows[torn]], b.spin[rows[torn]] = old[0][torn], old[1][torn]
+        m.free(held[torn])
+        m.questioned[held] = True
+        return self._kinetic(rows[yields]) - before
+
+    def _kinetic(self, rows: IntArray) -> float:
+        b = self.merged.bodies
+        v, w, r = b.velocity[rows], b.spin[rows], b.radius[rows - b.first_grain]
+        square = dot(v, v) + 0.4 * r * r * dot(w, w)
+        return 0.5 * total(square / b.inverse_mass[rows])
+
+    def split(self, h: float, gravity: FloatArray) -> None:
+        """Let come apart what sensors, contacts and the trial say (line 6)."""
+        m, s = self.merged, self.splitting
+        s.count = 0
+        sensed = s.sensed()
+        lost = s.off_belts()
+        m.measure_motion()
+        together = s.split(np.concatenate([sensed, s.hit()]))
+        together = np.concatenate([together, s.split(self.trial.run(together, h, gravity))])
+        s.reconnect(together, lost)
+        if m.visits.stale:
+            m.find_again()
+
+    def merge(self, h: float) -> float:
+        """Merge what moves as one (line 13); returns the work [J] of carriers on grains that take their motion."""
+        return self.merging.merge(h, self.trial.failed)
+
+    def move(self, team: Team, h: float, gravity: FloatArray) -> float:
+        """Move what has merged over a step; returns the energy [J] that carriers brought to the grains they hold."""
+        return self.merged.aggregates.move(team, h, gravity)
+
+    def keep(self, rows: IntArray, new_row: IntArray) -> None:
+        """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
+        self.trial.keep(new_row)
+        self.merged.keep(rows, new_row)
+
+    def checkpoint(self) -> dict[str, Any]:
+        """All that the next step depends on besides the state of the bodies."""
+        return {**self.merged.checkpoint(), "looked": self.splitting.looked, "trial": self.trial.checkpoint()}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Continue from a checkpoint."""
+        self.merged.restore(saved)
+        self.trial.restore(saved["trial"])
+        self.splitting.looked, self.splitting.walls_due = int(saved["looked"]), 0

@@ -82,8 +82,8 @@ POINTERS = {
     "near",
     "place",
     "number",
-    "aggregate",
-    "wall",
+    "grain_body",
+    "member_of",
     "failed",
     "partner",
 }

@@ -9,10 +9,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial import Delaunay
 
 from granum.detection.mesh_table import build_mesh, weld
-from granum.detection.walls import WallTable, find_wall_contacts
+from granum.detection.wall_table import WallTable
+from granum.detection.walls import find_wall_contacts
 from granum.parallel import ONE
 from granum.scene.bodies import Body
 from granum.scene.shapes import Box, Mesh
+from granum.state.bodies import BodyArrays, GrainArrays
+from granum.state.contacts import Spans, Touching
 from granum.state.rotation import matrix
 
 HERE = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))
@@ -35,31 +38,12 @@ def touch(walls, centre, radius, poses=(HERE,), largest_radius=None):
     table = WallTable.build(bodies, {"steel": 0}, largest_radius or float(np.max(radius)))
     where = np.vstack([*(np.reshape(pose[0], (1, 3)) for pose in poses), centre])
     turned = np.vstack([*(np.reshape(pose[1], (1, 4)) for pose in poses), np.tile([1.0, 0, 0, 0], (grains, 1))])
-    room = 64 * grains
-    a, b, feature = (np.zeros(room, np.int32) for _ in range(3))
-    normal, overlap = np.zeros((room, 3)), np.zeros(room)
-    first, count = np.zeros(grains, np.int32), np.zeros(grains, np.int32)
-    total = ONE.run(
-        find_wall_contacts,
-        0,
-        np.arange(grains, dtype=np.int32),
-        where,
-        turned,
-        np.broadcast_to(radius, grains).astype(float),
-        np.ones(len(where)),
-        len(bodies),
-        None,
-        None,
-        table,
-        0,
-        a,
-        b,
-        feature,
-        normal,
-        overlap,
-        first,
-        count,
-    )
+    room, rows, still = 64 * grains, np.arange(grains, dtype=np.int32), np.zeros_like(where)
+    out, (first, count) = Touching.room_for(room), Spans(np.zeros(grains, np.int32), np.zeros(grains, np.int32))
+    _a, b, feature, normal, overlap = out
+    state = BodyArrays(where, turned, still, still, np.ones(len(where)))
+    own = GrainArrays(len(bodies), len(bodies) + rows, np.broadcast_to(radius, grains).astype(float), rows)
+    total = ONE.run(find_wall_contacts, 0, rows, state, own, table, 0, None, out, Spans(first, count))
     assert total == count.sum() <= room
     assert_allclose(np.linalg.norm(normal[:total], axis=1), 1, rtol=1e-12)
     return [[(-1 - b[c], feature[c], normal[c], overlap[c]) for c in range(first[i], first[i] + count[i])] for i in range(grains)]

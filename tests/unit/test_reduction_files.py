@@ -6,15 +6,16 @@ import json
 
 import numpy as np
 import pytest
-from granum.reduction.numbering import by_wall_body
 from numpy.testing import assert_allclose, assert_array_equal
 
 from granum.analysis import Snapshot, merged_counts, snapshots
 from granum.checks import InputError
+from granum.contact import Material
 from granum.io import Recording, RecordingWriter
 from granum.observe import Recorder, steps
 from granum.plot.aggregates import FREE, HELD, grain_colours
 from granum.plot.figures import draw_figure
+from granum.scene import Grains, Plane, Scene
 from granum.scene.library import make_scene
 from granum.simulation import Simulation, make_settings
 
@@ -203,10 +204,21 @@ def test_figures_of_other_runs_are_refused(granum):
 
 
 def test_a_belt_is_its_body():
-    """Carriers: the ground, a belt of it, a drum (body 2); aggregates count on after the three wall bodies."""
-    found = by_wall_body(np.array([-1, 0, 1, 2, 3, 5, 3], np.int32), np.array([0, 0, 2], np.int32), 3)
-    assert_array_equal(found, [-1, 0, 0, 2, 3, 5, 3])
-    assert_array_equal(by_wall_body(np.array([-1, 2], np.int32), np.array([0], np.int32), 3), [-1, 4])
+    """Files name what holds a grain: a body of the scene, also where its belt does, or else the id of an aggregate, which is new."""
+    scene = Scene(
+        materials=(Material(name="stone"),),
+        walls=(Plane(material="stone"), Plane(material="stone", point=(0, 0, -1), surface_velocity=(1, 0, 0))),
+        grains=(Grains(material="stone", position=[[0.02 * k, 0, 0.5] for k in range(6)], diameter=0.01),),
+    )
+    merged = Simulation(scene, make_settings(scene.run, {"stepper": {"reduction": {}}})).stepper.reduced
+    ground, belt = merged.walls.body
+    assert (ground, belt) == (0, 1)
+    merged.aggregates.hold(np.array([1, 2], np.int32), np.array([ground, belt], np.int32))
+    none = np.zeros(0, np.int32)
+    for n, grains in enumerate([[3, 4], [0, 5]]):
+        merged.aggregates.form(np.array(grains, np.int32), np.zeros(2, np.int32), 1, none, none)
+        assert_array_equal(merged.merged_into[grains], merged.bodies.wall_body_count + 1 + n)
+    assert_array_equal(merged.merged_into[1:3], [0, 0])
 
 
 def test_snapshots_of_run_and_recording_agree(tmp_path):

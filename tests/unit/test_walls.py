@@ -7,10 +7,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from granum.checks import InputError
-from granum.detection.walls import WallTable, find_wall_contacts
+from granum.detection.wall_table import WallTable
+from granum.detection.walls import find_wall_contacts
 from granum.parallel import ONE
 from granum.scene.bodies import Body
 from granum.scene.shapes import Box, Cylinder, Mesh, Plane
+from granum.state.bodies import BodyArrays, GrainArrays
+from granum.state.contacts import Spans, Touching
 from granum.state.rotation import matrix
 
 POSES = {
@@ -31,34 +34,17 @@ def touch(bodies, position, radius, room=1000, pair_count=0, order=None, inverse
     upright = np.tile([1.0, 0, 0, 0], (grains, 1))
     turned = np.vstack([*(np.reshape(body.orientation, (1, 4)) for body in bodies), upright])
     own = np.ones(grains) if inverse_mass is None else np.asarray(inverse_mass, float)
-    out = {
-        "a": np.full(room, -7, np.int32),
-        "b": np.full(room, -7, np.int32),
-        "feature": np.full(room, -7, np.int32),
-        "normal": np.full((room, 3), np.nan),
-        "overlap": np.full(room, np.nan),
-    }
-    first_of, count_of = np.full(grains, -7, np.int32), np.full(grains, -7, np.int32)
+    a, b, feature = (np.full(room, -7, np.int32) for _ in range(3))
+    out = Touching(a, b, feature, np.full((room, 3), np.nan), np.full(room, np.nan))
+    spans = Spans(np.full(grains, -7, np.int32), np.full(grains, -7, np.int32))
     order = np.arange(grains, dtype=np.int32) if order is None else np.asarray(order, np.int32)
+    rows, still = np.arange(grains, dtype=np.int32), np.zeros_like(where)
+    state = BodyArrays(where, turned, still, still, np.concatenate([np.full(first, wall_inverse_mass), own]))
     total = ONE.run(
-        find_wall_contacts,
-        0,
-        order,
-        where,
-        turned,
-        radius,
-        np.concatenate([np.full(first, wall_inverse_mass), own]),
-        first,
-        None,
-        None,
-        walls,
-        pair_count,
-        *out.values(),
-        first_of,
-        count_of,
+        find_wall_contacts, 0, order, state, GrainArrays(first, first + rows, radius, rows), walls, pair_count, None, out, spans
     )
-    used = {name: values[pair_count : min(total, room)] for name, values in out.items()}
-    return {**used, "total": total, "first_of": first_of, "count_of": count_of, "whole": out}
+    used = {name: values[pair_count : min(total, room)] for name, values in out._asdict().items()}
+    return {**used, "total": total, "first_of": spans.first, "count_of": spans.number, "whole": out._asdict()}
 
 
 def body(*walls, pose="at rest", name="walls"):

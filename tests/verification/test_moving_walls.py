@@ -41,7 +41,7 @@ def total_momenta(sim):
         turned, big = matrix(b.orientation[w]), 1 / b.inverse_mass[w]
         linear = linear + big * b.velocity[w]
         angular = angular + np.cross(b.position[w], big * b.velocity[w])
-        angular = angular + turned @ (b.inertia[w] * (turned.T @ b.spin[w]))
+        angular = angular + turned @ (b.moments[w] * (turned.T @ b.spin[w]))
     return linear, angular
 
 

@@ -102,7 +102,6 @@ class NonsmoothStepper:
         self._shift = np.zeros((0, 3))  # room to work in
         self._found_overlap = np.zeros(0)  # before collisions moved the start of the step [m]
         self._owed = (np.zeros(0, np.int32), np.zeros((0, 3)))  # contacts and their angular momentum [N m s]
-        self._struck = np.zeros(0)  # when in this step bodies are hit [s]
         self._shown: Contacts | None = None
         self.before_solve: Callable[[Problem], None] | None = None  # looks at the problem of every step
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
@@ -143,7 +142,7 @@ class NonsmoothStepper:
             self.work += self.reducer.follow(h)
         contacts = self.detector.detect(self.bodies, h, self._ahead(h, gravity))
         self._shown = None
-        self._struck = np.zeros(len(self.bodies.position))
+        self.bodies.struck[:] = 0.0
         if self.reduced is not None:
             self.reducer.split(h, gravity)
         tick()
@@ -207,7 +206,7 @@ class NonsmoothStepper:
             c.impulse,
             p.fields,
             p.data,
-            self._struck,
+            self.bodies.struck,
             b.first_grain,
             self.walls.frame,
             b.yielding,
@@ -225,9 +224,9 @@ class NonsmoothStepper:
             return None
         ways = Ways(np.full(b.grain_count, h), np.zeros((b.grain_count, 3)), np.full(b.grain_count, -1, np.int32))
         yielding = b.yielding
-        times_to_pairs(near.arrays, b.arrays, b.grain_arrays, yielding, self._struck, self.period, h, ways)
+        times_to_pairs(near.arrays, b.arrays, b.grain_arrays, yielding, self.bodies.struck, self.period, h, ways)
         at = b.arrays if self.period is None else b.arrays._replace(position=in_cell(b.position, b.first_grain, self.period))
-        times_to_walls(at, b.grain_arrays, yielding, self._struck, self.walls, h, ways)
+        times_to_walls(at, b.grain_arrays, yielding, self.bodies.struck, self.walls, h, ways)
         return ways
 
     def _reduction(self) -> dict[str, Any]:
@@ -434,7 +433,7 @@ class NonsmoothStepper:
             self._room_for_shift(),
             c.overlap,
             b.position,
-            self._struck,
+            self.bodies.struck,
         )
 
     def _room_for_shift(self) -> FloatArray:

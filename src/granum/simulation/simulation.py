@@ -292,8 +292,7 @@ class Simulation:
         bodies.append_grains(state["position"][first:], state["radius"], state["material"], state["inverse_mass"][first:])
         for name in STATE:
             getattr(bodies, name)[:] = state[name]
-        if "id" in state:  # not in checkpoints from before there were sinks
-            bodies.id[:], bodies.next_id = state["id"], state["next_id"]
+        bodies.id[:], bodies.next_id = state["id"], state["next_id"]
         sim = cls(scene, settings, bodies=bodies)
         sim.stepper.restore(saved["stepper"])
         for k, emission in enumerate(sim.emissions):

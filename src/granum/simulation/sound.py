@@ -80,12 +80,13 @@ def check_saved(saved: Mapping[str, Any], scene: Scene, settings: Settings) -> N
     """InputError, with the name of what is wrong, unless all of ``saved`` (see ``Simulation.checkpoint``) may be trusted."""
     top = _Part(saved)
     top.whole("step_count", 0, 2**62)
-    grains, first = _check_bodies(top.part("bodies"), scene)
+    ids, first = _check_bodies(top.part("bodies"), scene)
+    grains = len(ids)
     walls = sum(len(body.walls) for body in scene.all_bodies)
     if settings.stepper.name == "smooth":
-        _check_smooth(top.part("stepper"), scene, grains, walls)
+        _check_smooth(top.part("stepper"), scene, ids, walls)
     else:
-        _check_nonsmooth(top.part("stepper"), scene, grains, walls, first)
+        _check_nonsmooth(top.part("stepper"), scene, ids, walls, first)
     if "removal" in saved:
         removal, sinks = top.part("removal"), len(scene.sinks)
         removal.array("count", np.int64, (sinks,))
@@ -103,8 +104,8 @@ def check_saved(saved: Mapping[str, Any], scene: Scene, settings: Settings) -> N
         _check_shadow(top.part("shadow"), scene, settings)
 
 
-def _check_bodies(part: _Part, scene: Scene) -> tuple[int, int]:
-    """Returns the number of grains and the row of the first one."""
+def _check_bodies(part: _Part, scene: Scene) -> tuple[np.ndarray, int]:
+    """Returns the ids of the grains (N,) and the row of the first one."""
     radius = part.array("radius", np.float64, (None,))
     first = part.whole("first_grain", len(scene.all_bodies), 2**31 - 1)
     grains, count = len(radius), first + len(radius)
@@ -115,12 +116,10 @@ def _check_bodies(part: _Part, scene: Scene) -> tuple[int, int]:
     if not (part.array("inverse_mass", np.float64, (count,)) >= 0).all():
         raise part.refuse("inverse_mass", "must be 0 or more")
     part.places("material", (grains,), 0, len(scene.materials))
-    if "id" in part.content:
-        ids = part.array("id", np.int64, (grains,))
-        last = part.whole("next_id", 0, 2**62)
-        if grains and not 0 <= ids.min() <= ids.max() < last:
-            raise part.refuse("id", f"must lie in 0 to {last - 1}")
-    return grains, first
+    ids, last = part.array("id", np.int64, (grains,)), part.whole("next_id", 0, 2**62)
+    if grains and not 0 <= ids.min() <= ids.max() < last:
+        raise part.refuse("id", f"must lie in 0 to {last - 1}")
+    return ids, first
 
 
 def _check_neighbours(part: _Part, grains: int) -> tuple[int, int]:
@@ -142,8 +141,9 @@ def _check_neighbours(part: _Part, grains: int) -> tuple[int, int]:
     return ranks, len(candidate)
 
 
-def _check_contacts(part: _Part, grains: int, walls: int) -> int:
-    """Returns the number of contacts."""
+def _check_contacts(part: _Part, ids: np.ndarray, walls: int) -> int:
+    """Contacts of grains with these ids (N,); returns how many there are."""
+    grains = len(ids)
     a = part.places("a", (None,), 0, grains)
     pairs = part.whole("pairs", 0, len(a))
     for name, (dtype, width) in CONTACTS.items():
@@ -151,6 +151,8 @@ def _check_contacts(part: _Part, grains: int, walls: int) -> int:
     b = part.places("b", (len(a),), -walls, grains)
     if (b[:pairs] < 0).any() or (b[pairs:] >= 0).any():
         raise part.refuse("b", "has walls among pairs, or pairs among walls")
+    if not np.array_equal(part.content["partner"], np.concatenate([ids[b[:pairs]], b[pairs:]])):
+        raise part.refuse("partner", "does not fit the grains and walls of the contacts")
     return len(a)
 
 
@@ -161,10 +163,11 @@ def _check_groups(part: _Part, what: str, first: np.ndarray, count: np.ndarray, 
         raise part.refuse(what, f"points outside of {total} contacts")
 
 
-def _check_nonsmooth(part: _Part, scene: Scene, grains: int, walls: int, first_grain: int) -> None:
+def _check_nonsmooth(part: _Part, scene: Scene, ids: np.ndarray, walls: int, first_grain: int) -> None:
+    grains = len(ids)
     detector = part.part("detector")
     _check_neighbours(detector.part("neighbours"), grains)
-    contacts = _check_contacts(detector, grains, walls)
+    contacts = _check_contacts(detector, ids, walls)
     first, count = detector.array("where", np.int32, (2, 2, None))
     if first.shape[1] > grains:
         raise detector.refuse("where", f"has more rows than there are grains, {grains}")
@@ -210,7 +213,8 @@ def _check_reduced(part: _Part, scene: Scene, grains: int, walls: int, first: in
     trial.array("gravity", np.float64, (3,))
 
 
-def _check_smooth(part: _Part, scene: Scene, grains: int, walls: int) -> None:
+def _check_smooth(part: _Part, scene: Scene, ids: np.ndarray, walls: int) -> None:
+    grains = len(ids)
     ranks, slots = _check_neighbours(part.part("neighbours"), grains)
     part.number("work")
     part.number("way")
@@ -238,7 +242,7 @@ def _check_smooth(part: _Part, scene: Scene, grains: int, walls: int) -> None:
     _check_groups(touch, "first", first, touch.array("number", np.int32, first.shape), len(a))
     if len(first) > grains:
         raise touch.refuse("first", f"has more rows than there are grains, {grains}")
-    _check_contacts(part.part("contacts"), grains, walls)
+    _check_contacts(part.part("contacts"), ids, walls)
 
 
 def _check_shadow(part: _Part, scene: Scene, settings: Settings) -> None:

@@ -22,7 +22,7 @@ from ..records import Record
 from ..reduction import refused
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
-from ..state.contacts import Contacts, Spans, Touching, closed_up
+from ..state.contacts import ContactArrays, Contacts, Spans, Touching, closed_up
 from ..state.energy import wall_energy
 from ..state.motion import move_walls
 from ..state.report import StepReport
@@ -37,7 +37,7 @@ from .walls import carry_wall_springs, push_walls
 SKIN = Skin(least=0.15, ahead=20, slow_ahead=100, slow_skin=0.5)
 REACH = 0.5  # of the largest radius: how far beyond a grain walls are looked for, its skin and the walls' way included
 EMPTY = np.zeros((0, FORCE))
-CONTACTS = ("a", "b", "feature", "normal", "overlap", "impulse", "rebound")  # kept in a checkpoint
+CONTACTS = ContactArrays._fields  # kept in a checkpoint
 WALL_CONTACTS = ("a", "b", "feature", "normal", "overlap", "spring", "force")
 
 
@@ -385,6 +385,7 @@ class SmoothStepper:
         contacts.impulse[:, 4 : 1 + self.forces] = self._h * force[:, 3:]
         rate = np.abs(dot(self._relative_velocity(), contacts.normal))
         contacts.rebound[:] = np.where(rate > IMPACT, rate, 0.0)
+        contacts.partner[:n], contacts.partner[n:] = self.bodies.id[contacts.b[:n]], contacts.b[n:]
         return contacts
 
     def _relative_velocity(self) -> FloatArray:

@@ -32,6 +32,7 @@ _BODY_COLUMNS: dict[str, tuple[tuple[int, ...], type]] = {
     "velocity": ((3,), np.float64),
     "spin": ((3,), np.float64),
     "inverse_mass": ((), np.float64),
+    "struck": ((), np.float64),
 }
 _GRAIN_COLUMNS: dict[str, tuple[tuple[int, ...], type]] = {
     "radius": ((), np.float64),
@@ -66,7 +67,7 @@ class Bodies:
     """State and inertia of all bodies; writable views of the used part, SI units, world axes.
 
     Of all bodies: ``position`` (B, 3) [m], ``orientation`` (B, 4) unit quaternions (w first), ``velocity`` (B, 3) [m/s], ``spin`` (B, 3)
-    [rad/s], ``inverse_mass`` (B,) [1/kg], 0 for what does not yield.
+    [rad/s], ``inverse_mass`` (B,) [1/kg], 0 for what does not yield, ``struck`` (B,) when in the last step a body was hit [s].
     Of grains: ``radius`` (N,) [m], ``material`` (N,), ``grain_body`` (N,) and ``id`` (N,), in the order in which they appeared and kept for
     life; ``next_id`` is that of the next grain.
     Of all other bodies, in the rows before ``first_grain``: ``kind`` (F,), ``member_of`` (F,) the row of the body that moves each, its own
@@ -79,6 +80,7 @@ class Bodies:
     velocity: FloatArray
     spin: FloatArray
     inverse_mass: FloatArray
+    struck: FloatArray
     radius: FloatArray
     material: IntArray
     grain_body: IntArray
@@ -158,6 +160,7 @@ class Bodies:
         self.velocity[new] = 0.0 if velocity is None else velocity
         self.spin[new] = 0.0 if spin is None else spin
         self.inverse_mass[new] = inverse_mass
+        self.struck[new] = 0.0
         own = slice(first - self.first_grain, self.grain_count)
         self.radius[own] = radius
         self.material[own] = material

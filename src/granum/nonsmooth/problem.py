@@ -186,7 +186,7 @@ class Problem:
         self._make_room(self.contact_count)
         full_slot = np.full(bodies.first_grain, -1, np.int32)
         full_slot[self.pushed] = grains + np.arange(len(self.pushed), dtype=np.int32)
-        if bodies.first_grain > bodies.wall_body_count:  # grains may be parts of others
+        if bodies.may_merge:  # grains may be parts of others
             own = np.append(full_slot, -1)[np.minimum(bodies.grain_body, bodies.first_grain)]
             rank = np.where(own >= 0, own, rank)
         self.team.run(

@@ -97,6 +97,7 @@ class Bodies:
         self.dynamic = np.flatnonzero(self.kind == DYNAMIC).astype(np.int32)  # bodies of the scene that are pushed
         self.moving = np.flatnonzero(self.kind != STATIC).astype(np.int32)  # bodies of the scene that are pushed or driven
         self.grain_count = self.next_id = 0
+        self.may_merge = False  # whether bodies can become parts of others in this run
         self._room: dict[str, np.ndarray] = {}
         self._reserve(64)
         self._show()
@@ -125,7 +126,7 @@ class Bodies:
     @property
     def yielding(self) -> FloatArray:
         """(B,) inverse masses [1/kg] of the bodies that are moved on their own; 0 also for those that are parts of others."""
-        if self.first_grain == self.wall_body_count:  # nothing can merge
+        if not self.may_merge:
             return self.inverse_mass
         mine = np.concatenate([self.member_of == np.arange(self.first_grain), ~self.merged])
         return np.where(mine, self.inverse_mass, 0.0)

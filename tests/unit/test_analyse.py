@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from granum.analysis import Snapshot, loads
-from granum.analysis.metrics import METRICS, measure
+from granum.analysis.metrics import METRICS, measure_recording
 from granum.contact import Material
 from granum.io import Recording
 from granum.observe.recorder import Recorder
@@ -131,7 +131,7 @@ def test_weight_is_carried_by_floor_walls_and_held_grains():
 def test_forces_on_walls_and_held_grains_balance_weight_and_momentum(bin_run, settled):
     """Weight minus carried forces is the change of momentum of one step, to rounding; at rest it is small."""
     with Recording(bin_run) as recording:
-        found = measure(recording, "load").values
+        found = measure_recording(recording, "load").values
     assert found["carried_part"] == pytest.approx(1, abs=0.01)
     assert found["side"] + found["held"] + found["floor"] == pytest.approx(found["carried_part"] * found["weight"], rel=1e-12)
     momentum = []
@@ -166,7 +166,7 @@ def test_no_number_has_the_name_of_a_table(bin_run, drum_run):
         if any(word in metric.needs for word in ("belt", "packings", "reduction")):
             continue  # see test_conveyor, test_packing_files, test_reduction_files
         with Recording(drum_run if "drum" in metric.needs else bin_run) as recording:
-            found = measure(recording, name, range(len(recording))[-3:])
+            found = measure_recording(recording, name, range(len(recording))[-3:])
         assert not (own | {metric.table}) & set(found.values), name
         assert metric.table not in own
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
-from ..analysis.coarse_graining import Fields, Grid, coarse_grain
+from ..analysis.coarse_graining import Fields, coarse_grain
+from ..analysis.grid import Grid
 from ..analysis.snapshot import Snapshot
 from ..array_types import FloatArray
 from ..checks import InputError

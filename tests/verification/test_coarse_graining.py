@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import erf
 
-from granum.analysis import Grid, Snapshot, coarse_grain
+from granum.analysis import ContactRows, GrainRows, Grid, Snapshot, coarse_grain
 from granum.checks import InputError
 from granum.contact import Material
 from granum.scene import Plane, Scene
@@ -27,20 +27,18 @@ def gas(count=200, contacts=150, speed=1.0):
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     return Snapshot.build(
         SCENE,
-        position=rng.uniform(0, 20 * D, (count, 3)),
-        radius=rng.uniform(0.2, 0.6, count) * D,
-        a=a,
-        b=b,
-        normal=normal,
-        velocity=speed * rng.normal(size=(count, 3)),
-        normal_force=rng.exponential(size=contacts),
-        tangential_force=rng.normal(size=(contacts, 3)),
+        GrainRows(
+            position=rng.uniform(0, 20 * D, (count, 3)),
+            radius=rng.uniform(0.2, 0.6, count) * D,
+            velocity=speed * rng.normal(size=(count, 3)),
+        ),
+        ContactRows(a=a, b=b, normal=normal, normal_force=rng.exponential(size=contacts), tangential_force=rng.normal(size=(contacts, 3))),
     )
 
 
 def lattice(n, velocity=lambda x: np.zeros_like(x)):
     x = (np.stack(np.meshgrid(*[np.arange(n)] * 3, indexing="ij"), axis=-1).reshape(-1, 3) + 0.5) * D
-    return Snapshot.build(SCENE, position=x, radius=D / 2, velocity=velocity(x))
+    return Snapshot.build(SCENE, GrainRows(position=x, radius=D / 2, velocity=velocity(x)))
 
 
 def inside(fields, width):
@@ -74,7 +72,7 @@ def test_mass_momentum_and_virial_integrate_exactly(kernel, axes):
 @pytest.mark.parametrize("axes", ["xyz", "xz", "y"])
 def test_width_is_the_standard_deviation(kernel, axes):
     """Of the density of one grain, along each axis. The Gaussian lacks what it has beyond 4 w: 1.1e-3 of its variance."""
-    s = Snapshot.build(SCENE, position=[[0.03, 0.02, 0.01]], radius=D / 2)
+    s = Snapshot.build(SCENE, GrainRows(position=[[0.03, 0.02, 0.01]], radius=D / 2))
     half = 6 * D * np.ones(3)
     counts = tuple(60 if axis in axes else 1 for axis in "xyz")
     fields = coarse_grain(s, Grid(s.position[0] - half, s.position[0] + half, counts), width=D, kernel=kernel)
@@ -144,12 +142,8 @@ def test_stress_of_a_column_is_the_weight_above():
     z = (np.arange(n) + 0.5) * D
     s = Snapshot.build(
         SCENE,
-        position=np.column_stack([np.zeros(n), np.zeros(n), z]),
-        radius=D / 2,
-        a=np.arange(n),
-        b=np.arange(n) - 1,
-        normal=(0, 0, -1),
-        normal_force=mass * G * np.arange(n, 0, -1),
+        GrainRows(position=np.column_stack([np.zeros(n), np.zeros(n), z]), radius=D / 2),
+        ContactRows(a=np.arange(n), b=np.arange(n) - 1, normal=(0, 0, -1), normal_force=mass * G * np.arange(n, 0, -1)),
     )
     grid = Grid(np.array([-D, -D, -10 * D]), np.array([D, D, 25 * D]), (1, 1, 140))
     z_cell = grid.centres[2]
@@ -169,7 +163,7 @@ def test_line_integral_of_a_contact():
     """One contact, force F n, branch L n: closed form by error functions along the branch, Gaussian across."""
     n = np.array([1.0, 2.0, 2.0]) / 3
     x = np.array([[0.0, 0.0, 0.0], D * n])
-    s = Snapshot.build(SCENE, position=x, radius=D / 2, a=[0], b=[1], normal=[n], normal_force=2.0)
+    s = Snapshot.build(SCENE, GrainRows(position=x, radius=D / 2), ContactRows(a=[0], b=[1], normal=[n], normal_force=2.0))
     width = 0.6 * D
     grid = Grid(np.full(3, -5 * D), np.full(3, 6 * D), (22, 22, 22))
     found = coarse_grain(s, grid, width=width).contact_stress
@@ -187,7 +181,7 @@ def test_line_integral_of_a_contact():
 def test_kinetic_stress_is_galilean_invariant(kernel):
     """A common velocity of 100 times the fluctuations costs digits only."""
     s = gas()
-    boosted = Snapshot.build(SCENE, position=s.position, radius=s.radius, velocity=s.velocity + np.array([100.0, -50.0, 20.0]))
+    boosted = Snapshot.build(SCENE, GrainRows(position=s.position, radius=s.radius, velocity=s.velocity + np.array([100.0, -50.0, 20.0])))
     grid = Grid.around(s, D, "xz")
     still, moving = (coarse_grain(t, grid, width=D, kernel=kernel).kinetic_stress for t in (s, boosted))
     assert_allclose(moving, still, atol=1e-11 * still.max())
@@ -206,7 +200,9 @@ def test_pressure_and_inertial_number():
     a = np.concatenate([np.moveaxis(number, k, 0)[:-1].ravel() for k in range(3)])
     b = np.concatenate([np.moveaxis(number, k, 0)[1:].ravel() for k in range(3)])
     normal = np.repeat(np.eye(3), n * n * (n - 1), axis=0)
-    s = Snapshot.build(SCENE, position=s.position, radius=D / 2, velocity=s.velocity, a=a, b=b, normal=normal, normal_force=push)
+    s = Snapshot.build(
+        SCENE, GrainRows(position=s.position, radius=D / 2, velocity=s.velocity), ContactRows(a=a, b=b, normal=normal, normal_force=push)
+    )
     fields = coarse_grain(s, Grid.around(s, D), width=D)
     here = inside(fields, 5 * D)
     assert_allclose(fields.contact_stress[here][..., 0, 0], push / D**2, rtol=1e-3)
@@ -231,7 +227,7 @@ def test_average_of_snapshots():
 
 
 def test_what_is_outside_is_not_counted_and_empty_cells_have_no_velocity():
-    s = Snapshot.build(SCENE, position=[[0, 0, 0], [1.0, 0, 0]], radius=D / 2)
+    s = Snapshot.build(SCENE, GrainRows(position=[[0, 0, 0], [1.0, 0, 0]], radius=D / 2))
     fields = coarse_grain(s, Grid(np.full(3, -D), np.array([0.5, D, D]), (100, 2, 2)), width=D)
     assert fields.density.sum() * fields.grid.cell_volume == pytest.approx(s.mass[0], rel=1e-12)
     assert np.isnan(fields.velocity[-1]).all()

@@ -1,6 +1,6 @@
 """Numbers from arrays and files; nothing here needs a simulation.
 
-Everything starts from a :class:`Snapshot`: ``Snapshot.read(recording, -1)``, ``Snapshot.of(sim)`` or ``Snapshot.build(scene, ...)``.
+Everything starts from a :class:`Snapshot`: ``Snapshot.read(recording, -1)``, ``Snapshot.of(sim)`` or ``Snapshot.build(scene, grains)``.
 """
 
 from .coarse_graining import Fields, coarse_grain
@@ -27,7 +27,7 @@ from .silo import (
     vertical_pressure,
     wall_pressure,
 )
-from .snapshot import Snapshot, snapshots
+from .snapshot import ContactRows, GrainRows, Snapshot, snapshots
 from .surface import (
     PileShape,
     SurfaceHeight,
@@ -44,6 +44,7 @@ __all__ = [
     "AxisProfile",
     "Comparison",
     "ContactCounts",
+    "ContactRows",
     "Container",
     "Discharge",
     "Drum",
@@ -53,6 +54,7 @@ __all__ = [
     "FlowProfile",
     "ForceDistribution",
     "ForceNetwork",
+    "GrainRows",
     "Grid",
     "HistogramComparison",
     "JanssenFit",

@@ -51,7 +51,6 @@ class SlideErrors:
 def slide_errors(snapshot: Snapshot) -> SlideErrors:
     """Of contacts with |u_t| >= 0.01 sqrt(g d / 2), f_n > 0.01 m g and mu > 0; d and m of the smaller grain (SN 4.1)."""
     s, g = snapshot, snapshot.gravity_strength
-    s.check_walls()
     grain = s.smaller
     speed = np.linalg.norm(s.slip, axis=1)
     slides = speed >= SLIDE_SPEED * np.sqrt(g * s.radius[grain])

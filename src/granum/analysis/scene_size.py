@@ -14,7 +14,7 @@ from ..scene.emitter import Emitter
 from ..scene.scene import Scene
 from .cost_model import System
 from .silo import Container
-from .snapshot import Snapshot
+from .snapshot import GrainRows, Snapshot
 
 PACKING = 0.6  # solid fraction of settled grains
 REPOSE = 30.0  # [degrees] of a heap that no wall holds
@@ -75,7 +75,7 @@ def _extent(scene: Scene, position: FloatArray, size: FloatArray, volume: float,
 
     ``position`` and ``size`` [m] of the grains at the start, and of some that will be emitted. What turns, as a drum, is no container.
     """
-    seen = _upright(Snapshot.build(scene, position=position, radius=size / 2))
+    seen = _upright(Snapshot.build(scene, GrainRows(position=position, radius=size / 2)))
     container = None if turning else _container(seen)
     if container is not None:
         height = volume / PACKING / container.area

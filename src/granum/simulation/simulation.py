@@ -291,14 +291,12 @@ class Simulation:
         for name in ("position", "orientation", "velocity", "spin", "inverse_mass"):
             getattr(bodies, name)[:] = state[name]
         bodies.movable[:] = bodies.inverse_mass
-        if "id" in state:  # not in checkpoints from before there were sinks
-            bodies.id[:], bodies.next_id = state["id"], state["next_id"]
+        bodies.id[:], bodies.next_id = state["id"], state["next_id"]
         sim = cls(scene, settings, bodies=bodies)
         sim.stepper.restore(saved["stepper"])
         for k, emission in enumerate(sim.emissions):
             emission.restore(saved["emissions"][str(k)])
-        if "removal" in saved:
-            sim.removal.restore(saved["removal"])
+        sim.removal.restore(saved["removal"])
         sim.guard.restore(saved["guard"])
         sim.step_count = saved["step_count"]
         if sim.shadow is not None:

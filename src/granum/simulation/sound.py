@@ -92,12 +92,11 @@ def check_saved(saved: Mapping[str, Any], scene: Scene, settings: Settings) -> N
         _check_smooth(top.part("stepper"), scene, grains, walls)
     else:
         _check_nonsmooth(top.part("stepper"), scene, grains, walls)
-    if "removal" in saved:
-        removal, sinks = top.part("removal"), len(scene.sinks)
-        removal.array("count", np.int64, (sinks,))
-        removal.array("mass", np.float64, (sinks,))
-        waiting = removal.places("waiting", (None,), 0, grains)
-        removal.places("sink", waiting.shape, 0, sinks)
+    removal, sinks = top.part("removal"), len(scene.sinks)
+    removal.array("count", np.int64, (sinks,))
+    removal.array("mass", np.float64, (sinks,))
+    waiting = removal.places("waiting", (None,), 0, grains)
+    removal.places("sink", waiting.shape, 0, sinks)
     guard = top.part("guard")
     for name in ("allowed", "lowest", "stored", "largest_kinetic"):
         guard.number(name)
@@ -120,11 +119,10 @@ def _check_bodies(part: _Part, scene: Scene) -> int:
     if not (part.array("inverse_mass", np.float64, (count,)) >= 0).all():
         raise part.refuse("inverse_mass", "must be 0 or more")
     part.places("material", (grains,), 0, len(scene.materials))
-    if "id" in part.content:
-        ids = part.array("id", np.int64, (grains,))
-        last = part.whole("next_id", 0, 2**62)
-        if grains and not 0 <= ids.min() <= ids.max() < last:
-            raise part.refuse("id", f"must lie in 0 to {last - 1}")
+    ids = part.array("id", np.int64, (grains,))
+    last = part.whole("next_id", 0, 2**62)
+    if grains and not 0 <= ids.min() <= ids.max() < last:
+        raise part.refuse("id", f"must lie in 0 to {last - 1}")
     return grains
 
 

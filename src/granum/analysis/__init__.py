@@ -5,12 +5,12 @@ Everything starts from a :class:`Snapshot`: ``Snapshot.read(recording, -1)``, ``
 
 from .coarse_graining import Fields, coarse_grain
 from .compare import Comparison, HistogramComparison, SeriesComparison, compare
-from .contact_errors import ContactCounts, SlideErrors, Spread, contact_counts, contacts_per_grain, overlap_ratio, slide_errors
+from .contact_errors import ContactCounts, SlideDeviations, Spread, contact_counts, contacts_per_grain, overlap_ratio, slide_errors
 from .conveyor import Discharge, RidgeAngle, conveyor_discharge, conveyor_ridge, discharge_points, ridge_angle
 from .drum import Drum, DrumAngles, FlowProfile, Towers, drum_angles, flow_profile, plug_fraction, relative_speed, towers
 from .energy import EnergySeries, energy_series, kinetic_energy, scaled_kinetic_energy
 from .force_network import ForceDistribution, ForceNetwork
-from .grid import Grid
+from .grid import FieldGrid
 from .merged import MergedCounts, merged_counts
 from .reduction import contact_overhead, mergeable_level, overhead_of, predicted_speed_up, trial_overhead
 from .results import exact_column_height, mean_and_largest_overlap, scene_results, state_hash
@@ -50,12 +50,12 @@ __all__ = [
     "Drum",
     "DrumAngles",
     "EnergySeries",
+    "FieldGrid",
     "Fields",
     "FlowProfile",
     "ForceDistribution",
     "ForceNetwork",
     "GrainRows",
-    "Grid",
     "HistogramComparison",
     "JanssenFit",
     "Loads",
@@ -63,7 +63,7 @@ __all__ = [
     "PileShape",
     "RidgeAngle",
     "SeriesComparison",
-    "SlideErrors",
+    "SlideDeviations",
     "Snapshot",
     "Spread",
     "SurfaceHeight",

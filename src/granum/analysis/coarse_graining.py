@@ -21,7 +21,7 @@ import numpy as np
 
 from ..array_types import FloatArray, LongArray
 from ..checks import InputError, finite_positive, known_name
-from .grid import Grid, with_grains
+from .grid import FieldGrid, with_grains
 from .snapshot import Snapshot
 from .spreading import GAUSSIAN, LUCY, GridKernel, spread_fluctuations, spread_values
 
@@ -39,7 +39,7 @@ class Fields:
     Stresses are positive in compression (Goldhirsch's with the other sign). NaN where a field has no value: no grain is in reach.
     """
 
-    grid: Grid
+    grid: FieldGrid
     kernel: str
     width: float
     """w [m]: standard deviation of the kernel along an axis."""
@@ -92,7 +92,7 @@ class Fields:
 
 
 def coarse_grain(
-    snapshots: Snapshot | Sequence[Snapshot], grid: Grid | None = None, *, width: float | None = None, kernel: str = "gaussian"
+    snapshots: Snapshot | Sequence[Snapshot], grid: FieldGrid | None = None, *, width: float | None = None, kernel: str = "gaussian"
 ) -> Fields:
     """Fields of one snapshot, or averaged over several, on ``grid`` (none: around all grains in cubes of side ``width``).
 
@@ -103,7 +103,7 @@ def coarse_grain(
     if width is not None:
         width = finite_positive("width", width, "m")
     diameter = 2 * float(np.concatenate([s.radius for s in seen]).mean())
-    grid = grid if grid is not None else Grid.around(seen, diameter if width is None else width)
+    grid = grid if grid is not None else FieldGrid.around(seen, diameter if width is None else width)
     kept = np.array(grid.counts) > 1
     coarsest = float(np.max(grid.cell, where=kept, initial=0.0))
     width = max(diameter, coarsest) if width is None else width
@@ -149,7 +149,7 @@ def coarse_grain(
 class _KernelOnGrid:
     """A kernel on a grid, as the compiled half wants it: components first, and axes that are integrated over before the others."""
 
-    grid: Grid
+    grid: FieldGrid
     kind: int
     width: float
     reach: float

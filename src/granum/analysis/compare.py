@@ -26,7 +26,7 @@ HIGHEST = 20  # grains whose mean height is the surface (PP 5.1)
 FEWEST_FRAMES = 2
 
 
-def mean_overlap(snapshot: Snapshot) -> float:
+def mean_overlap_in_diameters(snapshot: Snapshot) -> float:
     """Mean overlap of all contacts in diameters; 0 without contacts."""
     found = overlap_ratio(snapshot)
     return float(found.mean()) if len(found) else 0.0
@@ -49,7 +49,7 @@ def overlap_sums(snapshot: Snapshot) -> FloatArray:
 
 
 MEASURES: dict[str, tuple[str, Callable[[Snapshot], float]]] = {  # unit and function
-    "overlap": ("d", mean_overlap),
+    "overlap": ("d", mean_overlap_in_diameters),
     "kinetic_energy": ("m g d", scaled_kinetic_energy),
     "contacts": ("", lambda s: float(s.contact_count)),
     "surface_height": ("m", top_height),

@@ -16,7 +16,7 @@ AXES = "xyz"
 
 
 @dataclass(frozen=True)
-class Grid:
+class FieldGrid:
     """A regular grid of cells between two corners (3,) [m]; an axis with one cell is integrated over."""
 
     lower: FloatArray
@@ -30,7 +30,7 @@ class Grid:
             raise InputError(f"lower corner of a grid must be below its upper one in every direction (got {self.lower} and {self.upper}).")
 
     @classmethod
-    def around(cls, snapshots: Snapshot | Sequence[Snapshot], cell: float, axes: str = AXES, *, margin: float = 0.0) -> Grid:
+    def around(cls, snapshots: Snapshot | Sequence[Snapshot], cell: float, axes: str = AXES, *, margin: float = 0.0) -> FieldGrid:
         """Around all grains, in cubes of side ``cell`` [m]; axes that ``axes`` does not name are integrated over ("xz", "z", ...).
 
         ``margin`` [m] is added on both sides of the axes that are named.

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..coarse_graining import coarse_grain
 from ..energy import energy_series
-from ..grid import AXES, Grid
+from ..grid import AXES, FieldGrid
 from ..merged import merged_counts
 from ..snapshot import Snapshot
 from ..surface import heap_slope, pile_shape, surface_height
@@ -53,7 +53,7 @@ def _fields(shots: Iterable[Snapshot]) -> MetricResult:
     if not seen:
         return MetricResult({"mass": 0.0, "grain_mass": 0.0, "filled_cells": 0}, note="no grains")
     width = FIELD_CELL * 2 * float(seen[-1].radius.mean())
-    found = coarse_grain(seen, Grid.around(seen, width), width=width)
+    found = coarse_grain(seen, FieldGrid.around(seen, width), width=width)
     volume, filled = found.grid.cell_volume, found.density > 0
     mass, grain_mass = float(found.density.sum() * volume), float(np.mean([s.mass.sum() for s in seen]))
     momentum, grains = found.momentum.sum(axis=(0, 1, 2)) * volume, np.mean([s.mass @ s.velocity for s in seen], axis=0)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...arithmetic import mean
 from ..course import Course
-from ..energy import PackingEnergy
-from ..precondition import ContactStiffness, Identity, Preconditioner
+from ..precondition import ContactStiffness, Identity
 from .fire import FIRE
 from .lbfgs import LBFGS
 
@@ -24,9 +23,6 @@ class Auto:
     """
 
     name = "auto"
-
-    def __init__(self, preconditioner: Preconditioner) -> None:
-        """Takes no other preconditioner: it chooses."""
 
     def run(self, course: Course, diameter: float) -> None:
         """Move ``course`` to a minimum; ``diameter`` [m] bounds the steps."""
@@ -48,8 +44,8 @@ class Auto:
 
     def _near(self, course: Course) -> bool:
         """Whether all that is left to do is to give way a little."""
-        if not isinstance(course.energy, PackingEnergy):
+        force = course.energy.contact_forces(course.x)
+        if force is None:
             return False
-        contacts = course.energy.touching(course.x)
         count, dim = course.x.shape
-        return len(contacts.force) > ENOUGH * dim * count and course.residual < NEAR * mean(contacts.force)
+        return len(force) > ENOUGH * dim * count and course.residual < NEAR * mean(force)

@@ -140,14 +140,14 @@ def loads(snapshot: Snapshot) -> Loads:
     lean = s.normal @ down  # 1 at a floor
     wall = s.at_wall & ~s.static[s.a]
     other = np.where(s.at_wall, s.a, s.b)
-    onto_held = ~s.at_wall & s.static[other] & ~s.static[s.a]
-    from_held = ~s.at_wall & s.static[s.a] & ~s.static[other]
+    onto_static = ~s.at_wall & s.static[other] & ~s.static[s.a]
+    from_static = ~s.at_wall & s.static[s.a] & ~s.static[other]
     return Loads(
         weight=float(s.mass[~s.static].sum() * g),
         floor=float(push[wall & (lean > UPRIGHT)].sum()),
         side=float(push[wall & (np.abs(lean) <= UPRIGHT)].sum()),
         ceiling=float(push[wall & (lean < -UPRIGHT)].sum()),
-        held=float(push[onto_held].sum() - push[from_held].sum()),
+        held=float(push[onto_static].sum() - push[from_static].sum()),
     )
 
 

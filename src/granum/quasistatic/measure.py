@@ -44,7 +44,7 @@ class ContactNetwork(NamedTuple):
 
     @property
     def grains(self) -> int:
-        """N_3: grains that are held."""
+        """N_3: grains of the backbone."""
         return int(np.count_nonzero(~self.rattlers))
 
     @property

@@ -71,10 +71,10 @@ def moduli(packing: Packing) -> Moduli:
     along = (packing.law.alpha - 1) * force / contacts.overlap
     both = normal[:, :, None] * normal[:, None, :]
     blocks = (along + force / length)[:, None, None] * both - (force / length)[:, None, None] * np.eye(dim)
-    held = ~net.rattlers
-    number = (np.cumsum(held) - 1).astype(np.int32)
+    backbone = ~net.rattlers
+    number = (np.cumsum(backbone) - 1).astype(np.int32)
     a, b = number[contacts.a], number[contacts.b]
-    system = Stiffness(a, b, blocks, packing.cell.wrap(packing.position)[held])
+    system = Stiffness(a, b, blocks, packing.cell.wrap(packing.position)[backbone])
     factor = system.factorise() if net.excess > 0 else None
     if factor is None:
         raise MarginalError(

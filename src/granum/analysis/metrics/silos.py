@@ -90,7 +90,7 @@ METRICS: dict[str, Metric] = {
     ),
     "load": Metric(
         _load,
-        "downward forces on floor, side walls, ceiling and held grains; at rest they carry the weight",
+        "downward forces on floor, side walls, ceiling and static grains (held); at rest they carry the weight",
         {"time": "s", **dict.fromkeys(("weight", "floor", "side", "ceiling", "held", "carried"), "N")},
     ),
     "axis": Metric(

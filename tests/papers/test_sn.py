@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from granum.analysis import Snapshot
+from granum.analysis import GrainRows, Snapshot
 from granum.analysis.cost_model import LawConstants, required_iterations
 from granum.papers import EXPERIMENTS, run_jobs, sn_column, sn_hertz, sn_law, sn_order, sn_silo, sn_table1
 from granum.papers.sn_systems import Rest, container, elastic_overlap, exponent, iterations_for_overlap
@@ -147,7 +147,7 @@ def test_thickness_of_a_ring_in_a_drum():
     angle = np.linspace(-math.pi, -math.pi / 2, 64, endpoint=False) + 0.01
     rings = [(0.195, angle), (0.185, angle), (0.195, angle + math.pi / 2)]
     place = np.concatenate([np.stack([r * np.cos(a), np.zeros(len(a)), r * np.sin(a)], axis=1) for r, a in rings])
-    snapshot = Snapshot.build(scene, position=place, radius=0.005, time=10.0)
+    snapshot = Snapshot.build(scene, GrainRows(position=place, radius=0.005), time=10.0)
     assert sn_law.thickness(snapshot) == pytest.approx(1.5, abs=0.05)
 
 

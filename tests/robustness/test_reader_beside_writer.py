@@ -53,7 +53,7 @@ READERS = """
         for k in {0, len(times) // 2, max(len(times) - 2, 0), len(times) - 1}:
             reader.UpdateTimeStep(times[k])
             output = reader.GetOutput()
-            expected = frame(k, (5, 20, 300, 7)[k % 4] if k else 5)
+            expected = frame(k, (5, 20, 300, 7)[k % 4] if k else 5)["grains"]
             assert np.array_equal(vtk_to_numpy(output.GetPoints().GetData()), expected["position"])
             for name in ("velocity", "radius", "id", "orientation"):
                 assert np.array_equal(vtk_to_numpy(output.GetPointData().GetArray(name)), expected[name])
@@ -143,7 +143,7 @@ def test_a_file_that_somebody_has_open_does_not_change_under_him(tmp_path, monke
             assert path.stat().st_ino == first  # one copy, not one for each frame
             assert open_file["VTKHDF/Steps"].attrs["NSteps"] == 3
             assert len(open_file["VTKHDF/Steps/Values"]) == 3
-            assert_array_equal(open_file["VTKHDF/Points"][-7:], frame(2, 7)["position"])
+            assert_array_equal(open_file["VTKHDF/Points"][-7:], frame(2, 7)["grains"]["position"])
             assert everything(open_file)
         expect_frames(path, list(range(5)))
         writer.append(**frame(5, 9))

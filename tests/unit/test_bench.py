@@ -19,7 +19,8 @@ KEYS = {
 
 @pytest.mark.parametrize("what", KEYS)
 def test_benchmark_answers_in_json(what):
-    done = CliRunner().invoke(make_app(), ["bench", what, "--particles", "200", "--iterations", "5", "--json"])
+    sweeps = ["--iterations", "5"] if what in ("pgs", "step") else []
+    done = CliRunner().invoke(make_app(), ["bench", what, "--particles", "200", *sweeps, "--json"])
     assert done.exit_code == 0
     result = json.loads(done.stdout)
     assert {"contacts", "grains", "threads", "rows", "dtype", "residual"} | KEYS[what] <= set(result)
@@ -31,7 +32,7 @@ def test_benchmark_answers_in_json(what):
         assert result["sweeps"]["momentum history"] < result["sweeps"]["pgs cold"]
 
 
-@pytest.mark.parametrize("bad", [["nothing"], ["pgs", "--rows", "4"], ["pgs", "--particles", "0"]])
+@pytest.mark.parametrize("bad", [["nothing"], ["pgs", "--rows", "4"], ["pgs", "--particles", "0"], ["detect", "--iterations", "5"]])
 def test_bad_benchmark_is_refused(bad):
     assert CliRunner().invoke(make_app(), ["bench", *bad]).exit_code == 2
 
@@ -42,6 +43,7 @@ def test_doctor_passes():
     report = json.loads(done.stdout)
     assert report["passed"] is True
     assert {"numba", "numpy", "threads", "threading_layer", "cache_state"} <= set(report)
+    assert report["sparse_factors"].startswith("compiled")
     assert report["tests"]["reference bits"]["detail"] == "This machine computes granum's reference bits."
 
 

@@ -8,10 +8,24 @@ from scipy import sparse
 from scipy.sparse.linalg import spsolve
 from scipy.spatial import cKDTree
 
-from granum.linalg.cholesky import Plan
+from granum.checks import InputError
+from granum.linalg import Plan, cholesky
+from granum.linalg.cholesky import SWITCH, chosen, compiled_trouble
+from granum.quasistatic.measure import measure
+from granum.quasistatic.minimise import minimise
+from granum.quasistatic.packing import random_packing
 
 ROUNDING = 1e-15  # times the condition number, and some tens of it: the error of a backward stable solve
 LEAST = 0.1  # least eigenvalue of the matrices here, by construction
+
+
+@pytest.fixture(autouse=True, params=["compiled", "scipy"])
+def way(request, monkeypatch):
+    """Everything here is asked of both ways to a factor."""
+    monkeypatch.setenv(SWITCH, request.param)
+    chosen.cache_clear()
+    yield request.param
+    chosen.cache_clear()
 
 
 def network(count, dimensions, neighbours, seed=0):
@@ -181,3 +195,61 @@ def test_fill_stays_near_that_of_nested_dissection():
         assert factor is not None
         entries.append(factor.entries)
     assert entries[1] < 4 * entries[0] * np.log(4000) / np.log(1000) * 1.25
+
+
+def test_both_ways_give_the_same_answers_to_rounding():
+    for count, dimensions, neighbours in ((1, 2, 5), (60, 2, 5), (900, 2, 5), (300, 3, 8)):
+        a, b, points = network(count, dimensions, neighbours)
+        for m in (1, 2, 3):
+            diagonal, edge = blocks(count, a, b, m)
+            rhs = np.random.default_rng(5).normal(size=(count, m))
+            answers = []
+            for method in ("compiled", "scipy"):
+                factor = Plan(count, a, b, points, method).factorise(diagonal, edge)
+                assert factor is not None
+                answers.append(factor.solve(rhs))
+            condition = abs(matrix(a, b, diagonal, edge)).sum(1).max() / LEAST
+            assert np.max(np.abs(answers[0] - answers[1])) <= 100 * ROUNDING * condition * np.max(np.abs(answers[0]))
+
+
+def test_the_way_is_chosen_once_and_told(way, monkeypatch):
+    assert chosen().method == way
+    assert SWITCH in chosen().reason
+    monkeypatch.setenv(SWITCH, "guess")
+    assert chosen().method == way
+    chosen.cache_clear()
+    with pytest.raises(InputError, match="compiled"):
+        chosen()
+    monkeypatch.delenv(SWITCH)
+    chosen.cache_clear()
+    assert compiled_trouble() == ""  # on the machines where this is tested
+    assert chosen().method == "compiled"
+
+
+def test_scipy_steps_in_where_the_compiled_squares_fail(monkeypatch):
+    monkeypatch.delenv(SWITCH)
+
+    class Broken:
+        def __init__(self, *_):
+            raise NotImplementedError("no such instruction\nand more words")
+
+    monkeypatch.setattr("granum.linalg.compiled.CompiledElimination", Broken)
+    chosen.cache_clear()
+    assert chosen() == cholesky.Choice("scipy", "the compiled squares cannot be used: NotImplementedError: no such instruction")
+    check(60, *network(60, 2, 5), 2)
+
+
+def test_a_packing_relaxes_alike_both_ways(monkeypatch):
+    """To the same forces in balance, with the same verdict on whether they hold it."""
+    packing = random_packing(40, 0.9, seed=1)
+    found = []
+    for method in ("compiled", "scipy"):
+        monkeypatch.setenv(SWITCH, method)
+        chosen.cache_clear()
+        relaxed = minimise(packing, "lbfgs", "contacts")
+        assert relaxed.report.converged
+        assert relaxed.report.factorisations > 0
+        found.append(measure(relaxed.packing))
+    assert found[0].jammed
+    assert found[1].jammed
+    assert found[0].energy == pytest.approx(found[1].energy, rel=1e-9)

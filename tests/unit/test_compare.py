@@ -11,8 +11,8 @@ import pytest
 from numpy.testing import assert_allclose
 from typer.testing import CliRunner
 
-from granum.analysis import SeriesComparison, Snapshot, compare
-from granum.analysis.compare import mean_overlap, overlap_sums, range_error, top_height
+from granum.analysis import ContactRows, GrainRows, SeriesComparison, Snapshot, compare
+from granum.analysis.compare import mean_overlap_in_diameters, overlap_sums, range_error, top_height
 from granum.checks import InputError
 from granum.cli import make_app
 from granum.contact import Material
@@ -68,12 +68,14 @@ def test_error_by_hand():
 
 def test_measures_of_a_snapshot():
     x = np.column_stack([np.zeros((30, 2)), D * np.arange(30)])
-    s = Snapshot.build(SCENE, position=x, radius=D / 2, a=[0, 1, 0], b=[1, 2, -1], normal=(0, 0, 1), overlap=[1e-4, 2e-4, 3e-4])
-    assert mean_overlap(s) == pytest.approx(2e-4 / D)
+    s = Snapshot.build(
+        SCENE, GrainRows(position=x, radius=D / 2), ContactRows(a=[0, 1, 0], b=[1, 2, -1], normal=(0, 0, 1), overlap=[1e-4, 2e-4, 3e-4])
+    )
+    assert mean_overlap_in_diameters(s) == pytest.approx(2e-4 / D)
     assert top_height(s) == pytest.approx(D * np.arange(10, 30).mean())
     assert_allclose(overlap_sums(s)[:4], np.array([4e-4, 3e-4, 2e-4, 0]) / D)
-    nothing = Snapshot.build(SCENE, position=np.zeros((0, 3)), radius=np.zeros(0))
-    assert mean_overlap(nothing) == 0
+    nothing = Snapshot.build(SCENE, GrainRows(position=np.zeros((0, 3)), radius=np.zeros(0)))
+    assert mean_overlap_in_diameters(nothing) == 0
     assert math.isnan(top_height(nothing))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from granum.analysis import ForceNetwork, Snapshot
+from granum.analysis import ContactRows, ForceNetwork, GrainRows, Snapshot
 from granum.checks import InputError
 from granum.contact import Material
 from granum.scene import Plane, Scene
@@ -26,7 +26,7 @@ def sheet(n=6, upright=4.0, across=1.0):
     b = np.r_[number[:, 1:].ravel(), number[1:].ravel(), np.full(n, -7)]
     normal = np.repeat([[0, 0, 1], [1, 0, 0], [0, 0, -1]], [n * (n - 1), n * (n - 1), n], axis=0)
     force = np.repeat([upright, across, upright], [n * (n - 1), n * (n - 1), n])
-    return Snapshot.build(SCENE, position=x, radius=D / 2, a=a, b=b, normal=normal, normal_force=force)
+    return Snapshot.build(SCENE, GrainRows(position=x, radius=D / 2), ContactRows(a=a, b=b, normal=normal, normal_force=force))
 
 
 def test_edges_and_matrix():
@@ -64,12 +64,8 @@ def test_upright_chains_of_a_sheet():
 def test_two_in_a_row_are_no_chain():
     s = Snapshot.build(
         SCENE,
-        position=[[0, 0, 0], [0, 0, D], [5 * D, 0, 0], [6 * D, 0, 0], [7 * D, 0, 0]],
-        radius=D / 2,
-        a=[0, 2, 3],
-        b=[1, 3, 4],
-        normal=[[0, 0, 1], [1, 0, 0], [1, 0, 0]],
-        normal_force=[10.0, 1.0, 1.0],
+        GrainRows(position=[[0, 0, 0], [0, 0, D], [5 * D, 0, 0], [6 * D, 0, 0], [7 * D, 0, 0]], radius=D / 2),
+        ContactRows(a=[0, 2, 3], b=[1, 3, 4], normal=[[0, 0, 1], [1, 0, 0], [1, 0, 0]], normal_force=[10.0, 1.0, 1.0]),
     )
     assert (ForceNetwork.of(s).chain == -1).all()
 
@@ -79,13 +75,8 @@ def test_grain_stress_sums_to_the_virial():
     s = sheet()
     s = Snapshot.build(
         SCENE,
-        position=s.position,
-        radius=s.radius,
-        a=s.a,
-        b=s.b,
-        normal=s.normal,
-        normal_force=s.normal_force,
-        tangential_force=0.3 * s.normal[:, [2, 1, 0]],
+        GrainRows(position=s.position, radius=s.radius),
+        ContactRows(a=s.a, b=s.b, normal=s.normal, normal_force=s.normal_force, tangential_force=0.3 * s.normal[:, [2, 1, 0]]),
     )
     net = ForceNetwork.of(s)
     virial = np.einsum("ci,cj->ij", net.force, net.branch)
@@ -108,12 +99,13 @@ def test_coordination_and_rattlers():
     more = np.r_[number[:, -1], number[0], number[-1]]
     s = Snapshot.build(
         SCENE,
-        position=np.r_[s.position, [[1.0, 0, 0]]],
-        radius=D / 2,
-        a=np.r_[s.a, more],
-        b=np.r_[s.b, np.full(18, -1)],
-        normal=np.r_[s.normal, np.repeat([[0, 0, 1], [-1, 0, 0], [1, 0, 0]], 6, axis=0)],
-        normal_force=1.0,
+        GrainRows(position=np.r_[s.position, [[1.0, 0, 0]]], radius=D / 2),
+        ContactRows(
+            a=np.r_[s.a, more],
+            b=np.r_[s.b, np.full(18, -1)],
+            normal=np.r_[s.normal, np.repeat([[0, 0, 1], [-1, 0, 0], [1, 0, 0]], 6, axis=0)],
+            normal_force=1.0,
+        ),
     )
     net = ForceNetwork.of(s)
     assert np.flatnonzero(net.rattlers).tolist() == [36]
@@ -128,12 +120,8 @@ def test_what_stands_under_gravity_is_no_rattler(friction):
     x = [[0, 0, (k + 0.5) * D] for k in range(5)] + [[5 * D, 0, 9 * D]]
     s = Snapshot.build(
         scene,
-        position=x,
-        radius=D / 2,
-        a=[0, 0, 1, 2, 3],
-        b=[-1, 1, 2, 3, 4],
-        normal=[[0, 0, -1]] + [[0, 0, 1]] * 4,
-        normal_force=[5.0, 4.0, 3.0, 2.0, 1.0],
+        GrainRows(position=x, radius=D / 2),
+        ContactRows(a=[0, 0, 1, 2, 3], b=[-1, 1, 2, 3, 4], normal=[[0, 0, -1]] + [[0, 0, 1]] * 4, normal_force=[5.0, 4.0, 3.0, 2.0, 1.0]),
     )
     net = ForceNetwork.of(s)
     assert np.flatnonzero(net.rattlers).tolist() == [5]
@@ -145,10 +133,14 @@ def test_with_friction_two_contacts_hold_a_grain():
     rough = Scene(materials=[Material(name="m", friction=0.5)], walls=[Plane(material="m")], gravity=WEIGHTLESS)
     x = np.arange(4)[:, None] * [D, 0, 0]
     normal = [[1, 0, 0]] * 3 + [[-1, 0, 0]]
-    free = Snapshot.build(rough, position=x, radius=D / 2, a=[0, 1, 2, 0], b=[1, 2, 3, -1], normal=normal, normal_force=1.0)
+    free = Snapshot.build(
+        rough, GrainRows(position=x, radius=D / 2), ContactRows(a=[0, 1, 2, 0], b=[1, 2, 3, -1], normal=normal, normal_force=1.0)
+    )
     assert ForceNetwork.of(free).rattlers.all()
     held = Snapshot.build(
-        rough, position=x, radius=D / 2, a=[0, 1, 2, 0, 3], b=[1, 2, 3, -1, -1], normal=[*normal, [1, 0, 0]], normal_force=1.0
+        rough,
+        GrainRows(position=x, radius=D / 2),
+        ContactRows(a=[0, 1, 2, 0, 3], b=[1, 2, 3, -1, -1], normal=[*normal, [1, 0, 0]], normal_force=1.0),
     )
     assert not ForceNetwork.of(held).rattlers.any()
     assert ForceNetwork.of(held).backbone_coordination == 2
@@ -168,12 +160,8 @@ def test_distribution_of_exponential_forces():
     n = 4000
     s = Snapshot.build(
         SCENE,
-        position=rng.uniform(size=(n, 3)),
-        radius=0.01,
-        a=np.arange(n - 1),
-        b=np.arange(1, n),
-        normal=(1, 0, 0),
-        normal_force=7 * rng.exponential(size=n - 1),
+        GrainRows(position=rng.uniform(size=(n, 3)), radius=0.01),
+        ContactRows(a=np.arange(n - 1), b=np.arange(1, n), normal=(1, 0, 0), normal_force=7 * rng.exponential(size=n - 1)),
     )
     found = ForceNetwork.of(s).distribution()
     assert found.count.sum() == n - 1
@@ -184,7 +172,7 @@ def test_distribution_of_exponential_forces():
 
 
 def test_no_force_is_refused_in_words():
-    s = Snapshot.build(SCENE, position=np.zeros((1, 3)), radius=D, time=0.5)
+    s = Snapshot.build(SCENE, GrainRows(position=np.zeros((1, 3)), radius=D), time=0.5)
     with pytest.raises(InputError, match=r"no contact carries force at t = 0\.5 s \(1 grains, 0 contacts\)"):
         ForceNetwork.of(s)
 

@@ -95,7 +95,7 @@ def test_closest_packing_of_equal_grains_is_the_lattice():
 @pytest.mark.parametrize(
     "make, words",
     [
-        (lambda: random_packing(2, 0.8), "particles must be at least 3"),
+        (lambda: random_packing(2, 0.8), "count must be at least 3 grains"),
         (lambda: random_packing(10, 0.8, dim=4), "dim must be 2 or 3"),
         (lambda: random_packing(10, 0.8, length=-1.0), "length must be a finite number above 0 m"),
         (lambda: random_packing(10, 0.8).at(-0.1), "phi must be a finite number above 0"),

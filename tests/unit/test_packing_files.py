@@ -9,8 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from granum import InputError, PackingWriter, PowerLaw, Recording, Snapshot, measure, minimise, random_packing, read_packing, shear
 from granum.analysis.force_network import ForceNetwork
-from granum.analysis.metrics import METRICS
-from granum.analysis.metrics import measure as measure_recording
+from granum.analysis.metrics import METRICS, measure_recording
 from granum.io.packing import is_packing, moment
 from granum.plot.figures import FIGURES, PACKING_FIGURES, draw_figure
 from granum.plot.look import Look

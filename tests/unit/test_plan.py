@@ -220,7 +220,7 @@ def test_walls_bound_the_width_whichever_way_gravity_points(lying):
         size = size_of_scene(scene)
         assert size.system.width == pytest.approx(20)
         assert size.system.height == pytest.approx(1000 * np.pi / 6 / 0.6 / area)
-        assert (size.system.young, size.system.gravity, size.grains) == (5e7, 10, 1000)
+        assert (size.system.youngs_modulus, size.system.gravity, size.grains) == (5e7, 10, 1000)
 
 
 @pytest.mark.parametrize("values", [{}, {"width": 5.2}, {"outlet": 3.0}])

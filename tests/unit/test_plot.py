@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from typer.testing import CliRunner
 
-from granum.analysis import Snapshot
+from granum.analysis import GrainRows, Snapshot
 from granum.checks import InputError
 from granum.cli import make_app
 from granum.cli.plot import NAMES, PACKING_NAMES
@@ -184,7 +184,7 @@ def test_a_drum_is_seen_along_its_axis():
         walls=[Plane(material="m", point=(0, 0, -1))],
         bodies=[Body(name="drum", kind="kinematic", motion=Motion(spin=(0, 2.0, 0)), walls=walls)],
     )
-    s = Snapshot.build(scene, position=np.array([[0.0, 0, 0], [0, 0.05, 0]]), radius=D / 2, velocity=(1.0, 2.0, 3.0))
+    s = Snapshot.build(scene, GrainRows(position=np.array([[0.0, 0, 0], [0, 0.05, 0]]), radius=D / 2, velocity=(1.0, 2.0, 3.0)))
     section = make_section(s, None, None, 1.0, whole_drum=True)
     assert_allclose(section.camera.up, [0, 0, 1])
     assert_allclose(section.camera.right, [1, 0, 0])

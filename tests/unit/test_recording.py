@@ -32,14 +32,15 @@ def frame(k: int, count: int, contact_count: int | None = None) -> dict:
     return {
         "step": 10 * k,
         "time": 0.1 * k,
-        "position": np.full((count, 3), float(k)),
-        "orientation": np.tile([1.0, 0.0, 0.0, k], (count, 1)),
-        "velocity": np.full((count, 3), k + 0.5),
-        "spin": np.full((count, 3), -float(k)),
-        "radius": np.full(count, k + 1.0),
-        "id": 1000 * k + np.arange(count),
-        "body": np.arange(count),
-        "material": np.full(count, k),
+        "grains": {
+            "position": np.full((count, 3), float(k)),
+            "orientation": np.tile([1.0, 0.0, 0.0, k], (count, 1)),
+            "velocity": np.full((count, 3), k + 0.5),
+            "spin": np.full((count, 3), -float(k)),
+            "radius": np.full(count, k + 1.0),
+            "id": 1000 * k + np.arange(count),
+            "material": np.full(count, k),
+        },
         "contacts": {
             "a": np.full(c, k),
             "b": np.full(c, -1 - k),
@@ -70,8 +71,8 @@ def expect_frames(path: Path, numbers: list[int]) -> None:
         for i, k in enumerate(numbers):
             got = recording.frame(i)
             expected = frame(k, len(got.position), len(got.contacts))
-            for name in ("position", "orientation", "velocity", "spin", "radius", "id", "body", "material"):
-                assert_array_equal(getattr(got, name), expected[name])
+            for name, values in expected["grains"].items():
+                assert_array_equal(getattr(got, name), values)
             for name, values in expected["contacts"].items():
                 assert_array_equal(getattr(got.contacts, name), values)
             for name, values in expected["walls"].items():
@@ -117,14 +118,14 @@ def test_values_are_bit_equal(path):
     rng = np.random.default_rng(3)
     content = frame(0, 50)
     for name in ("position", "velocity", "spin", "orientation", "radius"):
-        content[name] = rng.standard_normal(content[name].shape)
+        content["grains"][name] = rng.standard_normal(content["grains"][name].shape)
     content["scalars"]["residual"] = float("nan")
     with RecordingWriter(path, {}, SCALARS) as writer:
         writer.append(**content)
     with Recording(path) as recording:
         got = recording.frame(0)
         for name in ("position", "velocity", "spin", "orientation", "radius"):
-            assert getattr(got, name).tobytes() == content[name].tobytes()
+            assert getattr(got, name).tobytes() == content["grains"][name].tobytes()
         assert np.isnan(recording.scalars["residual"][0])
 
 
@@ -169,7 +170,7 @@ def test_wrong_shapes_and_scalars_are_refused_and_leave_no_trace(path):
     with RecordingWriter(path, {}, SCALARS) as writer:
         writer.append(**frame(0, 5))
         with pytest.raises(ValueError, match=r"radius of a frame must have the shape \(5,\) \(got \(4,\)\)"):
-            writer.append(**frame(1, 5) | {"radius": np.ones(4)})
+            writer.append(**frame(1, 5) | {"grains": frame(1, 5)["grains"] | {"radius": np.ones(4)}})
         with pytest.raises(ValueError, match="every frame needs the scalars"):
             writer.append(**frame(1, 5) | {"scalars": {"contacts": 1}})
         writer.append(**frame(1, 5))
@@ -214,7 +215,7 @@ def test_vtk_reads_times_points_and_data(path, counts):
     for k, (_, arrays) in enumerate(frames):
         assert len(arrays["position"]) == counts[k]
         if counts[k]:
-            expected = frame(k, counts[k])
+            expected = frame(k, counts[k])["grains"]
             for name, values in arrays.items():
                 assert_array_equal(values, expected[name])
 
@@ -267,31 +268,6 @@ def test_resume_tolerates_rounding_of_the_time(path):
         assert writer.frame_count == 2
 
 
-# Older versions. -----------------------------------------------------------------------------------------------------------
-
-
-def make_version_1(path: Path) -> None:
-    """What version 1 did not have is taken away."""
-    with h5py.File(path, "r+") as file:
-        del file["granum/contacts/overlap"], file["granum/walls"]
-        file["granum"].attrs["version"] = 1
-
-
-def test_version_1_is_read_and_continued(path):
-    """Its overlaps follow from the contact points, which lie half an overlap inside of grain a; it knows no walls."""
-    content = frame(0, 3, 2)
-    content["contacts"] |= {"a": [2, 0], "b": [0, -1], "normal": [[0, 0, 1.0], [1.0, 0, 0]], "point": [[0, 0, 0.98], [0.5, 0, 0]]}
-    write(path, [])
-    make_version_1(path)
-    with RecordingWriter.resume(path, keep_until=np.inf) as writer:
-        writer.append(**content)
-        writer.append(**frame(1, 0))
-    with Recording(path) as recording:
-        np.testing.assert_allclose(recording.frame(0).contacts.overlap, [0.04, 1.0], rtol=1e-13)
-        assert recording.frame(0).walls is None
-        assert len(recording.frame(1).contacts.overlap) == 0
-
-
 # Refusals. -----------------------------------------------------------------------------------------------------------------
 
 
@@ -326,7 +302,7 @@ def test_a_newer_version_and_another_format_are_refused_in_words(path):
     write(path, [5])
     with h5py.File(path, "r+") as file:
         file["granum"].attrs["version"] = 99
-    with pytest.raises(InputError, match=r"format version 99.*reads versions up to 2\. Update granum"):
+    with pytest.raises(InputError, match=r"format version 99.*reads versions up to 1\. Update granum"):
         Recording(path)
     with h5py.File(path, "r+") as file:
         file["granum"].attrs["format"] = "granum-checkpoint"

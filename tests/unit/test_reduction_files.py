@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from granum.analysis import Snapshot, merged_counts, snapshots
+from granum.analysis import GrainRows, Snapshot, merged_counts, snapshots
 from granum.checks import InputError
 from granum.contact import Material
 from granum.io import Recording, RecordingWriter
@@ -37,15 +37,16 @@ def frame(k: int, count: int) -> dict:
     return {
         "step": k,
         "time": 0.1 * k,
-        "position": zero + k,
-        "orientation": one,
-        "velocity": zero,
-        "spin": zero,
-        "radius": np.ones(count),
-        "id": np.arange(count),
-        "body": 1 + np.arange(count),
-        "material": np.zeros(count),
-        "aggregate": k + np.arange(count),
+        "grains": {
+            "position": zero + k,
+            "orientation": one,
+            "velocity": zero,
+            "spin": zero,
+            "radius": np.ones(count),
+            "id": np.arange(count),
+            "material": np.zeros(count),
+            "aggregate": k + np.arange(count),
+        },
         "contacts": {name: np.zeros(shape) for name, shape in none.items()},
         "walls": {"position": zero[:1], "orientation": one[:1], "velocity": zero[:1], "spin": zero[:1]},
         "scalars": {"reduction_level": k / 10},
@@ -81,9 +82,9 @@ def test_without_reduction_files_are_as_before(tmp_path):
 def test_every_frame_must_say_it(tmp_path):
     with RecordingWriter(tmp_path / "run.h5", {}, ["reduction_level"], aggregates=True) as writer:
         with pytest.raises(ValueError, match="aggregate"):
-            writer.append(**frame(0, 3) | {"aggregate": np.zeros(2)})
+            writer.append(**frame(0, 3) | {"grains": frame(0, 3)["grains"] | {"aggregate": np.zeros(2)}})
         with pytest.raises(ValueError, match="aggregate"):
-            writer.append(**{key: value for key, value in frame(0, 3).items() if key != "aggregate"})
+            writer.append(**frame(0, 3) | {"grains": {k: v for k, v in frame(0, 3)["grains"].items() if k != "aggregate"}})
 
 
 def test_vtk_reads_them(tmp_path):
@@ -105,7 +106,7 @@ def snapshot(aggregate) -> Snapshot:
     """Of a column, whose only wall body is the ground."""
     scene = make_scene("column", {"count": 3})
     place = 0.01 * np.arange(len(aggregate))[:, None] * np.array([0, 0, 1.0])
-    return Snapshot.build(scene, position=place, radius=0.005, aggregate=aggregate)
+    return Snapshot.build(scene, GrainRows(position=place, radius=0.005, aggregate=aggregate))
 
 
 def test_counts_of_a_snapshot():
@@ -114,7 +115,7 @@ def test_counts_of_a_snapshot():
     assert (found.free, found.held, found.merged, found.aggregates, found.largest) == (2, 3, 5, 2, 4)
     assert found.level == pytest.approx(0.6)
     with pytest.raises(InputError, match="without model reduction"):
-        merged_counts(snapshot([-1]).__class__.build(make_scene("column"), position=np.zeros((1, 3)), radius=0.01))
+        merged_counts(Snapshot.build(make_scene("column"), GrainRows(position=np.zeros((1, 3)), radius=0.01)))
 
 
 def test_colours_tell_them_apart():

@@ -14,7 +14,7 @@ import pytest
 import granum
 
 ROOT = Path(granum.__file__).parent
-FOLDERS = ("state", "contact", "scene", "detection", "reduction", "smooth", "nonsmooth", "quasistatic", "simulation")
+FOLDERS = ("state", "contact", "scene", "detection", "reduction", "smooth", "nonsmooth", "quasistatic", "linalg", "simulation")
 
 FUNCTIONS = {
     "sin",
@@ -70,7 +70,7 @@ ALLOWED: dict[str, set[str]] = {
     # sums of whole numbers
     "detection/cells.py": {"file_in_cells"},
     "detection/mesh_table.py": {"join", "_build_grid"},
-    "quasistatic/cholesky.py": {"factorise"},
+    "linalg/compiled.py": {"factorise"},
     "quasistatic/jam.py": {"iterations"},
     "simulation/guards.py": {"_look_at_meshes"},
     "simulation/shadow.py": {"_joined"},
@@ -84,6 +84,7 @@ ALLOWED: dict[str, set[str]] = {
     "simulation/coarse.py": {"*"},
     "nonsmooth/time_step.py": {"as_typed"},
     # solvers with sparse matrices of SciPy, for which nothing is promised
+    "linalg/with_scipy.py": {"*"},
     "nonsmooth/local.py": {"*"},
     "nonsmooth/system.py": {"*"},
     "nonsmooth/solvers/direct.py": {"*"},

@@ -290,7 +290,7 @@ def test_recording_names_grains_by_their_ids(tmp_path):
         last, now = Snapshot.read(recording), Snapshot.of(sim)
         assert recording.scalars["taken_out"][-1] == sim.taken_out > 0
         relaxed = relax_run(recording, limit=1)
-    for name in ("id", "a", "b", "position", "overlap", "normal", "held"):
+    for name in ("id", "a", "b", "position", "overlap", "normal", "static"):
         assert np.array_equal(getattr(last, name), getattr(now, name))
     assert last.id[-1] > len(last.id)
     assert np.array_equal(relaxed.id, sim.bodies.id)

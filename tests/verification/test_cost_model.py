@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from granum.analysis.cost_model import (
-    System,
+    PlannedSystem,
     amdahl,
     estimate,
     grain_number,
@@ -21,7 +21,7 @@ from granum.analysis.cost_model import (
 )
 from granum.papers.sn_table1 import CUT, compared_row, disagreements, printed_number
 
-SILO = System(width=9, height=50, inertial=0.1, tolerance=0.05, diameter=0.01, young=1e8)
+SILO = PlannedSystem(width=9, height=50, inertial=0.1, tolerance=0.05, diameter=0.01, youngs_modulus=1e8)
 
 
 def test_printed_numbers_are_read_with_their_digits():
@@ -82,7 +82,7 @@ def test_nonsmooth_effort_grows_with_size_and_flow_and_falls_with_tolerance(chan
 
 
 def test_smooth_effort_grows_with_the_root_of_stiffness_and_nonsmooth_effort_does_not():
-    soft, stiff = estimate(replace(SILO, young=1e6)), estimate(replace(SILO, young=1e8))
+    soft, stiff = estimate(replace(SILO, youngs_modulus=1e6)), estimate(replace(SILO, youngs_modulus=1e8))
     assert stiff.effort_smooth / soft.effort_smooth == pytest.approx(10)
     assert stiff.effort_nonsmooth == soft.effort_nonsmooth
     assert smooth_step(0.01, 5e6) == pytest.approx(math.sqrt(2500 * math.pi / 6 * 1e-6 / (5e6 * math.sqrt(0.02) / 2.73)))
@@ -92,7 +92,7 @@ def test_ratio_is_that_of_the_closed_form():
     """SN (42), with m g d / 2 eps where it prints 2 m g d / eps: 1 / h_N^2 is g / (2 eps d), as in SN (37)."""
     found = estimate(SILO, cost_nonsmooth=2e-8, cost_smooth=3e-7, contacts_per_grain=2.0)
     eps, d = SILO.tolerance, SILO.diameter
-    mass, k = 2500 * math.pi / 6 * d**3, SILO.young * math.sqrt(2 * d) / (3 * (1 - 0.09))
+    mass, k = 2500 * math.pi / 6 * d**3, SILO.youngs_modulus * math.sqrt(2 * d) / (3 * (1 - 0.09))
     steps = math.sqrt(max(mass * found.normal_velocity**2 / eps**2, mass * 9.8 * d / (2 * eps)) / k / d**2)
     assert found.ratio == pytest.approx(steps * found.iterations * 2 * 2e-8 / 3e-7)
 

@@ -9,8 +9,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from granum.analysis import (
+    ContactRows,
     Container,
     Drum,
+    GrainRows,
     Snapshot,
     Spread,
     axis_profile,
@@ -57,17 +59,11 @@ def lattice(*counts: int) -> np.ndarray:
 def sliding(force, slip, **changes) -> Snapshot:
     """Grain 1 on grain 0, pressed by its weight times ten: friction ``force`` [mu f_n] on it, moving with ``slip`` [m/s]."""
     f_n = 10 * M * G
-    given = {
-        "position": [[0, 0, 0], [0, 0, D]],
-        "radius": D / 2,
-        "velocity": [[0, 0, 0], slip],
-        "a": [0],
-        "b": [1],
-        "normal": [[0, 0, 1.0]],
-        "normal_force": f_n,
-        "tangential_force": 0.5 * f_n * np.atleast_2d(force),
-    }
-    return Snapshot.build(Scene(materials=(GLASS,)), **given | changes)
+    grains = {"position": [[0, 0, 0], [0, 0, D]], "radius": D / 2, "velocity": [[0, 0, 0], slip]}
+    contact = {"a": [0], "b": [1], "normal": [[0, 0, 1.0]], "normal_force": f_n, "tangential_force": 0.5 * f_n * np.atleast_2d(force)}
+    for name, value in changes.items():
+        (grains if name in grains else contact)[name] = value
+    return Snapshot.build(Scene(materials=(GLASS,)), GrainRows(**grains), ContactRows(**contact))
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 30.0, 90.0, 180.0])
@@ -92,14 +88,8 @@ def test_slide_errors_skip_what_sticks_is_weak_or_frictionless():
     scene = Scene(materials=(GLASS, ICE), pairs=(MaterialPair(materials=("glass", "ice"), friction=0.0),))
     on_ice = Snapshot.build(
         scene,
-        position=[[0, 0, 0], [0, 0, D]],
-        radius=D / 2,
-        material=[0, 1],
-        velocity=[[0, 0, 0], [1, 0, 0]],
-        a=[0],
-        b=[1],
-        normal=[[0, 0, 1.0]],
-        normal_force=1.0,
+        GrainRows(position=[[0, 0, 0], [0, 0, D]], radius=D / 2, material=[0, 1], velocity=[[0, 0, 0], [1, 0, 0]]),
+        ContactRows(a=[0], b=[1], normal=[[0, 0, 1.0]], normal_force=1.0),
     )
     assert len(slide_errors(on_ice).size) == 0
     no_force = slide_errors(sliding([0, 0, 0], [1, 0, 0]))
@@ -111,15 +101,16 @@ def test_slide_errors_skip_what_sticks_is_weak_or_frictionless():
 def test_overlaps_counts_and_coordination():
     shot = Snapshot.build(
         Scene(materials=(GLASS,), walls=(Plane(material="glass"),)),
-        position=[[0, 0, 0.5], [0, 0, 1.25], [5, 5, 5]],
-        radius=[0.5, 0.25, 0.5],
-        a=[0, 0, 1],
-        b=[1, -1, -1],
-        normal=[[0, 0, 1.0], [0, 0, -1.0], [0, 0, -1.0]],
-        overlap=[0.05, 0.05, 0.01],
-        normal_force=[1, 1, 0.0],
-        tangential_force=[[0.5, 0, 0], [0.1, 0, 0], [0, 0, 0]],
-        rebounding=[False, False, True],
+        GrainRows(position=[[0, 0, 0.5], [0, 0, 1.25], [5, 5, 5]], radius=[0.5, 0.25, 0.5]),
+        ContactRows(
+            a=[0, 0, 1],
+            b=[1, -1, -1],
+            normal=[[0, 0, 1.0], [0, 0, -1.0], [0, 0, -1.0]],
+            overlap=[0.05, 0.05, 0.01],
+            normal_force=[1, 1, 0.0],
+            tangential_force=[[0.5, 0, 0], [0.1, 0, 0], [0, 0, 0]],
+            rebounding=[False, False, True],
+        ),
     )
     assert_allclose(overlap_ratio(shot), [0.1, 0.05, 0.02])
     spread = Spread.of(overlap_ratio(shot))
@@ -139,12 +130,10 @@ def test_kinetic_energy_in_units_of_n_m_g_d():
     v = 0.3
     shot = Snapshot.build(
         Scene(materials=(GLASS,)),
+        GrainRows(
+            position=lattice(3, 1, 1), radius=D / 2, velocity=[[v, 0, 0]] * 3, spin=[[0, 2 * v / D, 0]] * 3, static=[False, False, True]
+        ),
         time=2.0,
-        position=lattice(3, 1, 1),
-        radius=D / 2,
-        velocity=[[v, 0, 0]] * 3,
-        spin=[[0, 2 * v / D, 0]] * 3,
-        held=[False, False, True],
     )
     assert kinetic_energy(shot) == pytest.approx(2 * 0.7 * M * v**2)
     assert scaled_kinetic_energy(shot) == pytest.approx(0.7 * v**2 / (G * D))
@@ -157,13 +146,13 @@ def test_kinetic_energy_in_units_of_n_m_g_d():
 def test_surface_of_a_layer_is_its_top_and_grains_in_flight_do_not_count():
     position = np.concatenate([lattice(6, 6, 4), [[0.03, 0.03, 0.2]]])
     n = len(position) - 1
-    floor = {"a": np.arange(n), "b": np.full(n, -1), "normal": np.tile([0, 0, -1.0], (n, 1))}
+    floor = ContactRows(a=np.arange(n), b=np.full(n, -1), normal=np.tile([0, 0, -1.0], (n, 1)))
     scene = Scene(materials=(GLASS,), walls=(Plane(material="glass"),))
-    found = surface_height(Snapshot.build(scene, position=position, radius=D / 2, **floor))
+    found = surface_height(Snapshot.build(scene, GrainRows(position=position, radius=D / 2), floor))
     assert (found.level, found.top, found.bottom) == (pytest.approx(4 * D), pytest.approx(4 * D), pytest.approx(0, abs=1e-15))
     assert found.centre_of_mass == pytest.approx(2 * D)
     assert found.spread == pytest.approx(0, abs=1e-15)
-    empty = Snapshot.build(Scene(materials=(GLASS,)), position=np.zeros((0, 3)), radius=[])
+    empty = Snapshot.build(Scene(materials=(GLASS,)), GrainRows(position=np.zeros((0, 3)), radius=[]))
     assert math.isnan(surface_height(empty).level)
     assert math.isnan(heap_slope(empty).angle)
 
@@ -179,9 +168,11 @@ def slope(angle: float, length: int = 60, width: int = 8) -> np.ndarray:
 def test_slope_of_a_heap(angle):
     """The highest points of cells lie equally deep below the surface everywhere; 30 bins of 4 cells, each uncertain by about 0.1 d."""
     x = slope(angle)
-    line = heap_slope(Snapshot.build(Scene(materials=(GLASS,)), position=x, radius=D / 2))
+    line = heap_slope(Snapshot.build(Scene(materials=(GLASS,)), GrainRows(position=x, radius=D / 2)))
     assert line.angle == pytest.approx(angle, abs=0.3)
-    turned = heap_slope(Snapshot.build(Scene(materials=(GLASS,)), position=x[:, [1, 0, 2]] * [1, -1, 1], radius=D / 2), downhill=(0, -2))
+    turned = heap_slope(
+        Snapshot.build(Scene(materials=(GLASS,)), GrainRows(position=x[:, [1, 0, 2]] * [1, -1, 1], radius=D / 2)), downhill=(0, -2)
+    )
     assert turned.angle == pytest.approx(line.angle, abs=1e-9)
 
 
@@ -191,7 +182,9 @@ def test_angle_of_a_pile_is_that_of_its_resting_grains():
     falling = [[0, 0, 1.0]]
     velocity = np.zeros((len(x) + 1, 3))
     velocity[-1] = [0, 0, -1]
-    shape = pile_shape(Snapshot.build(Scene(materials=(GLASS,)), position=np.concatenate([x, falling]), radius=D / 2, velocity=velocity))
+    shape = pile_shape(
+        Snapshot.build(Scene(materials=(GLASS,)), GrainRows(position=np.concatenate([x, falling]), radius=D / 2, velocity=velocity))
+    )
     assert shape.angle == pytest.approx(25, abs=1.5)  # the steps of a lattice
     assert shape.height < 0.2
 
@@ -225,7 +218,7 @@ def filled(angle: float, level: float = 0.0) -> np.ndarray:
 def test_both_angles_of_a_tilted_filling(angle, level):
     """The centre of mass of a segment lies on the normal of its chord. The surface as in a heap."""
     x = filled(angle, level)
-    found = drum_angles(Snapshot.build(drum_scene(), position=x + CENTRE, radius=D / 2))
+    found = drum_angles(Snapshot.build(drum_scene(), GrainRows(position=x + CENTRE, radius=D / 2)))
     assert found.centre_of_mass == pytest.approx(angle, abs=1e-9)
     assert found.surface == pytest.approx(angle, abs=0.3)
     assert found.line.offset == pytest.approx(level * R + D / 2, abs=0.3 * D)
@@ -233,8 +226,8 @@ def test_both_angles_of_a_tilted_filling(angle, level):
 
 def test_a_drum_that_turns_the_other_way_is_a_mirror_image():
     x = filled(30.0)
-    one = drum_angles(Snapshot.build(drum_scene(), position=x + CENTRE, radius=D / 2))
-    other = drum_angles(Snapshot.build(drum_scene(spin=(0, -OMEGA, 0)), position=x * [-1, 1, 1] + CENTRE, radius=D / 2))
+    one = drum_angles(Snapshot.build(drum_scene(), GrainRows(position=x + CENTRE, radius=D / 2)))
+    other = drum_angles(Snapshot.build(drum_scene(spin=(0, -OMEGA, 0)), GrainRows(position=x * [-1, 1, 1] + CENTRE, radius=D / 2)))
     assert other.surface == pytest.approx(one.surface, abs=1e-6)
     assert other.centre_of_mass == pytest.approx(one.centre_of_mass, abs=1e-9)
 
@@ -242,7 +235,7 @@ def test_a_drum_that_turns_the_other_way_is_a_mirror_image():
 def test_rigid_rotation_is_all_plug_and_a_straight_profile():
     x = filled(30.0)
     rigid = np.cross([0, OMEGA, 0], x)
-    shot = Snapshot.build(drum_scene(), position=x + CENTRE, radius=D / 2, velocity=rigid)
+    shot = Snapshot.build(drum_scene(), GrainRows(position=x + CENTRE, radius=D / 2, velocity=rigid))
     assert_allclose(relative_speed(shot), 0, atol=1e-14)
     assert plug_fraction(shot) == 1
     profile = flow_profile([shot, shot])
@@ -256,9 +249,11 @@ def test_rigid_rotation_is_all_plug_and_a_straight_profile():
 def test_frames_before_the_drum_turns_are_no_part_of_its_flow():
     """Level and at rest until t = 1 s, then tilted and turning: the profile is that of the turning frames alone."""
     scene = drum_scene(parameters={"drum_radius": R, "axis": [0, 1, 0]}, start=1.0)
-    rest = [Snapshot.build(scene, time=t, position=filled(0.0) + CENTRE, radius=D / 2) for t in (0.0, 0.5)]
+    rest = [Snapshot.build(scene, GrainRows(position=filled(0.0) + CENTRE, radius=D / 2), time=t) for t in (0.0, 0.5)]
     x = filled(30.0)
-    turning = [Snapshot.build(scene, time=t, position=x + CENTRE, radius=D / 2, velocity=np.cross([0, OMEGA, 0], x)) for t in (1.0, 1.5)]
+    turning = [
+        Snapshot.build(scene, GrainRows(position=x + CENTRE, radius=D / 2, velocity=np.cross([0, OMEGA, 0], x)), time=t) for t in (1.0, 1.5)
+    ]
     found, alone = flow_profile(rest + turning), flow_profile(turning)
     assert_array_equal(found.time, [1.0, 1.5])
     assert found.angle == alone.angle
@@ -274,7 +269,7 @@ def test_plug_zone_below_a_sliding_layer():
     rigid, depth = np.cross([0, OMEGA, 0], x), x[:, 0] * math.sin(a) + x[:, 2] * math.cos(a)
     upper = depth > -R / 2
     velocity = rigid + np.where(upper, 0.4 * R * OMEGA, 0)[:, None] * [math.cos(a), 0, -math.sin(a)]
-    shot = Snapshot.build(drum_scene(), position=x + CENTRE, radius=D / 2, velocity=velocity)
+    shot = Snapshot.build(drum_scene(), GrainRows(position=x + CENTRE, radius=D / 2, velocity=velocity))
     assert_allclose(relative_speed(shot)[upper], 0.4)
     assert plug_fraction(shot) == pytest.approx(1 - upper.mean())
     profile = flow_profile([shot], angle=30.0)
@@ -298,7 +293,7 @@ def test_the_results_of_a_run_tell_of_its_drum_or_silo():
 
 def test_a_drum_is_found_by_its_walls_and_says_what_is_missing():
     at_rest = drum_scene(spin=(0, 0, 0), parameters={"drum_radius": R, "axis": [0, -1, 0]})
-    shot = Snapshot.build(at_rest, position=filled(0.0) + CENTRE, radius=D / 2)
+    shot = Snapshot.build(at_rest, GrainRows(position=filled(0.0) + CENTRE, radius=D / 2))
     drum = Drum.of(shot)
     assert (drum.speed, drum.radius) == (0, R)
     assert_allclose(drum.across, [-1, 0, 0])
@@ -306,10 +301,10 @@ def test_a_drum_is_found_by_its_walls_and_says_what_is_missing():
     turned = np.linspace(0, 2 * np.pi, 9)[:-1]
     ring = np.stack([R * np.cos(turned), np.zeros(8), R * np.sin(turned)], axis=1)
     mesh = Mesh(material="glass", vertices=np.concatenate([ring, ring + np.array([0, 0.1, 0])]), triangles=[[0, 1, 8], [3, 2, 9]])
-    assert Drum.of(Snapshot.build(drum_scene(wall=mesh), position=[CENTRE], radius=D)).radius == pytest.approx(R)
+    assert Drum.of(Snapshot.build(drum_scene(wall=mesh), GrainRows(position=[CENTRE], radius=D))).radius == pytest.approx(R)
     for scene in (Scene(materials=(GLASS,)), drum_scene(spin=(0, 0, 1)), drum_scene(spin=(0, 0, 0))):
         with pytest.raises(InputError, match="has no drum: a body with a cylinder or mesh that turns about a level axis"):
-            Drum.of(Snapshot.build(scene, position=[CENTRE], radius=D))
+            Drum.of(Snapshot.build(scene, GrainRows(position=[CENTRE], radius=D)))
 
 
 # Containers. ---------------------------------------------------------------------------------------------------------------
@@ -345,7 +340,7 @@ PERIMETER = 2 * 20 * 0.03 * math.tan(math.pi / 20)
     ],
 )
 def test_the_container_follows_from_the_walls(walls, floor, perimeter, area):
-    found = Container.of(Snapshot.build(Scene(materials=(GLASS,), walls=walls), position=[[0.01, 0, 0.3]], radius=D / 2))
+    found = Container.of(Snapshot.build(Scene(materials=(GLASS,), walls=walls), GrainRows(position=[[0.01, 0, 0.3]], radius=D / 2)))
     assert (found.floor, found.perimeter, found.area) == (floor, pytest.approx(perimeter), pytest.approx(area))
     assert found.radius == pytest.approx(0.03)
     assert_allclose(found.centre, 0, atol=1e-15)
@@ -356,7 +351,7 @@ def test_walls_that_do_not_close_are_refused():
     trough = Box(material="glass", lower=(-1, -1, 0), upper=(1, 1, 1), open=("-x", "+x", "+z"))
     for walls in ((), (Plane(material="glass"),), ring_of_planes(20, 0.03)[:8], (block,), (trough,)):
         with pytest.raises(InputError, match="has no side walls that close around its grains"):
-            Container.of(Snapshot.build(Scene(materials=(GLASS,), walls=walls), position=[[0, 0, 2.0]], radius=D / 2))
+            Container.of(Snapshot.build(Scene(materials=(GLASS,), walls=walls), GrainRows(position=[[0, 0, 2.0]], radius=D / 2)))
 
 
 def filled_tube(pressure, shear=0.0, d: float = D, around: int = 40) -> Snapshot:
@@ -369,13 +364,8 @@ def filled_tube(pressure, shear=0.0, d: float = D, around: int = 40) -> Snapshot
     n = len(z)
     return Snapshot.build(
         scene,
-        position=(radius - d / 2) * out + np.outer(z, [0, 0, 1]) - [0, 0, 2],
-        radius=d / 2,
-        a=np.arange(n),
-        b=np.full(n, -1),
-        normal=out,
-        normal_force=force,
-        tangential_force=-np.outer(shear * force, [0, 0, 1]),
+        GrainRows(position=(radius - d / 2) * out + np.outer(z, [0, 0, 1]) - [0, 0, 2], radius=d / 2),
+        ContactRows(a=np.arange(n), b=np.full(n, -1), normal=out, normal_force=force, tangential_force=-np.outer(shear * force, [0, 0, 1])),
     )
 
 
@@ -462,7 +452,9 @@ def test_pressure_along_the_axis_of_a_cubic_packing():
     axis = np.concatenate([np.full(pair[0].size, pair[2]) for pair in pairs])
     box = Box(material="glass", lower=(-n * D / 2, -n * D / 2, 0), upper=(n * D / 2, n * D / 2, 1), open=("+z",))
     shot = Snapshot.build(
-        Scene(materials=(GLASS,), walls=(box,)), position=x, radius=D / 2, a=a, b=b, normal=np.eye(3)[axis], normal_force=p * D**2
+        Scene(materials=(GLASS,), walls=(box,)),
+        GrainRows(position=x, radius=D / 2),
+        ContactRows(a=a, b=b, normal=np.eye(3)[axis], normal_force=p * D**2),
     )
     found = axis_profile([shot])
     assert_allclose(found.normal_force, p * D**2)
@@ -481,14 +473,14 @@ def test_loads_add_up_and_know_their_holders():
     w = M * G
     shot = Snapshot.build(
         scene,
-        position=[[D / 2, 0.5, 3 * D / 2], [D / 2, 0.5, D / 2]],
-        radius=D / 2,
-        held=[False, True],
-        a=[1, 0, 0, 1],
-        b=[0, -1, -1, -1],
-        normal=[[0, 0, 1.0], [-1.0, 0, 0], [0, 0, 1.0], [0, 0, -1.0]],
-        normal_force=[1.2 * w, 5 * w, 0.5 * w, 7 * w],
-        tangential_force=[[0, 0, 0], [0, 0, -0.3 * w], [0, 0, 0], [0, 0, 0]],
+        GrainRows(position=[[D / 2, 0.5, 3 * D / 2], [D / 2, 0.5, D / 2]], radius=D / 2, static=[False, True]),
+        ContactRows(
+            a=[1, 0, 0, 1],
+            b=[0, -1, -1, -1],
+            normal=[[0, 0, 1.0], [-1.0, 0, 0], [0, 0, 1.0], [0, 0, -1.0]],
+            normal_force=[1.2 * w, 5 * w, 0.5 * w, 7 * w],
+            tangential_force=[[0, 0, 0], [0, 0, -0.3 * w], [0, 0, 0], [0, 0, 0]],
+        ),
     )
     found = loads(shot)
     assert_allclose([found.weight, found.held, found.side, found.ceiling, found.floor], [w, 1.2 * w, 0.3 * w, -0.5 * w, 0])

@@ -134,7 +134,7 @@ def test_units(dim, alpha):
     assert two.energy == pytest.approx(one.energy * q * s**alpha, rel=1e-12)
     assert_allclose(two.stress, one.stress * q * s ** (alpha - dim), rtol=1e-10)
     assert_allclose(two.fabric, one.fabric, rtol=1e-11)
-    assert (two.phi, two.mean_overlap) == pytest.approx((one.phi, one.mean_overlap))
+    assert (two.phi, two.mean_overlap_in_diameters) == pytest.approx((one.phi, one.mean_overlap_in_diameters))
     assert twin.pressure_scale == pytest.approx(packing.pressure_scale * q * s ** (alpha - dim))
 
 

@@ -25,7 +25,7 @@ def critical(count, phi, dim, alpha, distance=1e-9):
     """A packing decompressed to ``distance`` above its phi_cr, and phi_cr: p^(1/(alpha - 1)) is linear in phi."""
     packing = at_rest(count, phi, dim, alpha)
     found, power = measure(packing), 1 / (alpha - 1)
-    zero = packing.phi - 0.8 * dim * packing.phi * found.mean_overlap
+    zero = packing.phi - 0.8 * dim * packing.phi * found.mean_overlap_in_diameters
     while packing.phi - zero > distance:
         phi = zero + max(0.3 * (packing.phi - zero), 0.9 * distance)
         lower = minimise(packing.at(phi), tolerance=found.tolerance(), limit=20_000, **PLAIN).packing
@@ -75,7 +75,7 @@ def test_just_below_nothing_holds(case, below):
 def test_an_unfinished_minimisation_is_seen_through(case):
     """Grains of the packing above phi_cr shaken by a hundredth of their overlaps: some contacts are open, but jammed it is."""
     packing, _ = critical(*case)
-    overlap = measure(packing).mean_overlap * packing.diameter
+    overlap = measure(packing).mean_overlap_in_diameters * packing.diameter
     rng = np.random.default_rng(1)
     shaken = packing.moved(packing.position + 0.02 * overlap * rng.standard_normal(packing.position.shape))
     assert network(shaken).unbalance > 1e-3

@@ -9,7 +9,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from granum.analysis import (
+    ContactRows,
     Discharge,
+    GrainRows,
     Snapshot,
     collapse_slope,
     contact_overhead,
@@ -128,7 +130,9 @@ def test_a_tower_in_a_drum_is_seen():
 
     def look(position: np.ndarray):
         spin = np.array([0, -0.5, 0])
-        s = Snapshot.build(scene, time=100.0, position=position, radius=np.full(len(position), D / 2), velocity=np.cross(spin, position))
+        s = Snapshot.build(
+            scene, GrainRows(position=position, radius=np.full(len(position), D / 2), velocity=np.cross(spin, position)), time=100.0
+        )
         return towers(s)
 
     flat, with_column = look(bed), look(np.concatenate([bed, column]))
@@ -165,7 +169,8 @@ def test_grains_that_move_as_one_could_merge():
     normal = np.array([[1, 0, 0]] * 3 + [[0, 0, -1]] * 4)
 
     def state(time: float, **moves):
-        return Snapshot.build(scene, time=time, position=place, radius=np.full(4, D / 2), a=a, b=b, normal=normal, **moves)
+        grains = GrainRows(position=place, radius=np.full(4, D / 2), **moves)
+        return Snapshot.build(scene, grains, ContactRows(a=a, b=b, normal=normal), time=time)
 
     slides = np.array([[0, 0, 0]] * 3 + [[0.01, 0, 0]])
     spins = np.array([[0, 0, 0]] * 3 + [[0, 0, 1.0]])

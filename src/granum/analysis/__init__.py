@@ -1,15 +1,16 @@
 """Numbers from arrays and files; nothing here needs a simulation.
 
-Everything starts from a :class:`Snapshot`: ``Snapshot.read(recording, -1)``, ``Snapshot.of(sim)`` or ``Snapshot.build(scene, ...)``.
+Everything starts from a :class:`Snapshot`: ``Snapshot.read(recording, -1)``, ``Snapshot.of(sim)`` or ``Snapshot.build(scene, grains)``.
 """
 
-from .coarse_graining import Fields, Grid, coarse_grain
+from .coarse_graining import Fields, coarse_grain
 from .compare import Comparison, HistogramComparison, SeriesComparison, compare
-from .contact_errors import ContactCounts, SlideErrors, Spread, contact_counts, contacts_per_grain, overlap_ratio, slide_errors
+from .contact_errors import ContactCounts, SlideDeviations, Spread, contact_counts, contacts_per_grain, overlap_ratio, slide_errors
 from .conveyor import Discharge, RidgeAngle, conveyor_discharge, conveyor_ridge, discharge_points, ridge_angle
 from .drum import Drum, DrumAngles, FlowProfile, Towers, drum_angles, flow_profile, plug_fraction, relative_speed, towers
 from .energy import EnergySeries, energy_series, kinetic_energy, scaled_kinetic_energy
 from .force_network import ForceDistribution, ForceNetwork
+from .grid import FieldGrid
 from .merged import MergedCounts, merged_counts
 from .reduction import contact_overhead, mergeable_level, overhead_of, predicted_speed_up, trial_overhead
 from .results import exact_column_height, mean_and_largest_overlap, scene_results, state_hash
@@ -26,7 +27,7 @@ from .silo import (
     vertical_pressure,
     wall_pressure,
 )
-from .snapshot import Snapshot, snapshots
+from .snapshot import ContactRows, GrainRows, Snapshot, snapshots
 from .surface import (
     PileShape,
     SurfaceHeight,
@@ -43,16 +44,18 @@ __all__ = [
     "AxisProfile",
     "Comparison",
     "ContactCounts",
+    "ContactRows",
     "Container",
     "Discharge",
     "Drum",
     "DrumAngles",
     "EnergySeries",
+    "FieldGrid",
     "Fields",
     "FlowProfile",
     "ForceDistribution",
     "ForceNetwork",
-    "Grid",
+    "GrainRows",
     "HistogramComparison",
     "JanssenFit",
     "Loads",
@@ -60,7 +63,7 @@ __all__ = [
     "PileShape",
     "RidgeAngle",
     "SeriesComparison",
-    "SlideErrors",
+    "SlideDeviations",
     "Snapshot",
     "Spread",
     "SurfaceHeight",

@@ -26,7 +26,7 @@ HIGHEST = 20  # grains whose mean height is the surface (PP 5.1)
 FEWEST_FRAMES = 2
 
 
-def mean_overlap(snapshot: Snapshot) -> float:
+def mean_overlap_in_diameters(snapshot: Snapshot) -> float:
     """Mean overlap of all contacts in diameters; 0 without contacts."""
     found = overlap_ratio(snapshot)
     return float(found.mean()) if len(found) else 0.0
@@ -36,7 +36,7 @@ def top_height(snapshot: Snapshot) -> float:
     """Mean height [m] of the 20 highest grains, against gravity; NaN without grains."""
     s, g = snapshot, snapshot.gravity_strength
     up = -s.gravity / g if g > 0 else np.array([0.0, 0.0, 1.0])
-    height = np.sort((s.position @ up)[~s.held])
+    height = np.sort((s.position @ up)[~s.static])
     return float(height[-HIGHEST:].mean()) if len(height) else math.nan
 
 
@@ -45,11 +45,11 @@ def overlap_sums(snapshot: Snapshot) -> FloatArray:
     s = snapshot
     pair = s.b >= 0
     total = np.bincount(s.a, s.overlap, s.grain_count) + np.bincount(s.b[pair], s.overlap[pair], s.grain_count)
-    return (total / (2 * s.radius))[~s.held]
+    return (total / (2 * s.radius))[~s.static]
 
 
 MEASURES: dict[str, tuple[str, Callable[[Snapshot], float]]] = {  # unit and function
-    "overlap": ("d", mean_overlap),
+    "overlap": ("d", mean_overlap_in_diameters),
     "kinetic_energy": ("m g d", scaled_kinetic_energy),
     "contacts": ("", lambda s: float(s.contact_count)),
     "surface_height": ("m", top_height),

@@ -40,7 +40,7 @@ def overlap_ratio(snapshot: Snapshot) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class SlideErrors:
+class SlideDeviations:
     """Of the S contacts that slide and carry force; 0 is right, negative is too little friction or a wrong direction."""
 
     contact: IndexArray  # (S,) row of the snapshot's contacts
@@ -48,10 +48,9 @@ class SlideErrors:
     direction: FloatArray  # (S,) eps_dir = theta / pi - 1, theta between slip and friction force; NaN without friction force
 
 
-def slide_errors(snapshot: Snapshot) -> SlideErrors:
+def slide_errors(snapshot: Snapshot) -> SlideDeviations:
     """Of contacts with |u_t| >= 0.01 sqrt(g d / 2), f_n > 0.01 m g and mu > 0; d and m of the smaller grain (SN 4.1)."""
     s, g = snapshot, snapshot.gravity_strength
-    s.check_walls()
     grain = s.smaller
     speed = np.linalg.norm(s.slip, axis=1)
     slides = speed >= SLIDE_SPEED * np.sqrt(g * s.radius[grain])
@@ -60,7 +59,7 @@ def slide_errors(snapshot: Snapshot) -> SlideErrors:
     length = np.linalg.norm(friction, axis=1)
     # The angle from sine and cosine: arccos alone is blind near pi.
     theta = np.arctan2(np.linalg.norm(np.cross(slip, friction), axis=1), np.einsum("ij,ij->i", slip, friction))
-    return SlideErrors(
+    return SlideDeviations(
         contact=c, size=length / (s.friction[c] * s.normal_force[c]) - 1, direction=np.where(length > 0, theta / np.pi - 1, np.nan)
     )
 

@@ -6,8 +6,8 @@ Lengths of a system are in grain diameters d; everything else is in SI units. Th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +37,7 @@ SN_CONSTANTS = LawConstants()
 
 
 @dataclass(frozen=True, kw_only=True)
-class System:
+class PlannedSystem:
     """A granular system as the law sees it."""
 
     width: float
@@ -50,13 +50,28 @@ class System:
     """Mean overlap error eps [d]."""
     diameter: float
     """d [m]"""
-    young: float
+    youngs_modulus: float
     """E [Pa]"""
     density: float = 2500.0
     """Of the grains [kg/m^3]."""
-    poisson: float = 0.3
+    poisson_ratio: float = 0.3
     gravity: float = 9.8
     """[m/s^2]"""
+
+    @classmethod
+    def from_options(cls, given: Mapping[str, float], base: PlannedSystem | None = None) -> PlannedSystem:
+        """From numbers by the names of the options of ``granum plan``; what is not given is as in ``base``."""
+        named = {OPTIONS.get(name, name): value for name, value in given.items()}
+        return cls(**named) if base is None else replace(base, **named)
+
+    def as_options(self) -> dict[str, float]:
+        """The numbers by the names of the options of ``granum plan``, as they stand in its JSON."""
+        options = {name: option for option, name in OPTIONS.items()}
+        return {options.get(name, name): value for name, value in asdict(self).items()}
+
+
+OPTIONS = {"young": "youngs_modulus", "poisson": "poisson_ratio"}
+"""Options of ``granum plan`` with other names than what they set."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +126,7 @@ def normal_velocity(inertial: Number, diameter: Number, shape: Number, gravity: 
     return 0.2 * inertial * np.sqrt(SN_CONSTANTS.c0 / SN_CONSTANTS.c2 * gravity * diameter * shape)
 
 
-def nonsmooth_step(tolerance: Number, diameter: Number, young: Number, velocity: Number, gravity: float = 9.8) -> Number:
+def nonsmooth_step(tolerance: Number, diameter: Number, youngs_modulus: Number, velocity: Number, gravity: float = 9.8) -> Number:
     """h_N [s]: neither the speed ``velocity`` [m/s] nor gravity may make an overlap above ``tolerance`` d in a step (SN (37)).
 
     In SN stiff grains also need a regularisation that does not vanish. SN clamps h_N at E = 10 GPa for two diameters; between, beyond
@@ -119,19 +134,19 @@ def nonsmooth_step(tolerance: Number, diameter: Number, young: Number, velocity:
     no clamp: its own step is that of ``nonsmooth/time_step.py``.
     """
     by_speed, by_gravity = step_by_speed(diameter, velocity, tolerance), step_by_gravity(diameter, gravity, tolerance)
-    clamp = CLAMP_STEP * (diameter / CLAMP_DIAMETER) ** CLAMP_EXPONENT * np.sqrt(CLAMP_YOUNG / young)
+    clamp = CLAMP_STEP * (diameter / CLAMP_DIAMETER) ** CLAMP_EXPONENT * np.sqrt(CLAMP_YOUNG / youngs_modulus)
     return np.minimum(np.minimum(by_speed, by_gravity), clamp)[()]
 
 
-def smooth_step(diameter: Number, young: Number, density: Number = 2500.0, poisson: Number = 0.3) -> Number:
+def smooth_step(diameter: Number, youngs_modulus: Number, density: Number = 2500.0, poisson_ratio: Number = 0.3) -> Number:
     """h_S = sqrt(m / k) [s], m the mass of a grain, k = E sqrt(2 d) / (3 (1 - nu^2)) as in SN (36), Table I."""
     mass = density * np.pi / 6 * diameter**3
-    stiffness = young * np.sqrt(2 * diameter) / (3 * (1 - poisson**2))
+    stiffness = youngs_modulus * np.sqrt(2 * diameter) / (3 * (1 - poisson_ratio**2))
     return np.sqrt(mass / stiffness)
 
 
 def estimate(
-    system: System,
+    system: PlannedSystem,
     cost_nonsmooth: float = PAPER_COST,
     cost_smooth: float = PAPER_COST,
     grains: float | None = None,
@@ -146,8 +161,8 @@ def estimate(
     speed = normal_velocity(s.inertial, s.diameter, shape, s.gravity)
     number = grain_number(s.width, s.height) if grains is None else grains
     iterations = required_iterations(s.width, s.height, s.inertial, s.tolerance)
-    h_nonsmooth = nonsmooth_step(s.tolerance, s.diameter, s.young, speed, s.gravity)
-    h_smooth = smooth_step(s.diameter, s.young, s.density, s.poisson)
+    h_nonsmooth = nonsmooth_step(s.tolerance, s.diameter, s.youngs_modulus, speed, s.gravity)
+    h_smooth = smooth_step(s.diameter, s.youngs_modulus, s.density, s.poisson_ratio)
     return Estimate(
         iterations=float(iterations),
         time_step_nonsmooth=float(h_nonsmooth),
@@ -165,9 +180,10 @@ def amdahl(threads: int, parallel: float) -> float:
     return 1 / (1 - parallel + parallel / threads)
 
 
-def _systems(rows: Sequence[tuple[float, ...]]) -> tuple[System, ...]:
+def _systems(rows: Sequence[tuple[float, ...]]) -> tuple[PlannedSystem, ...]:
     return tuple(
-        System(tolerance=eps, width=w, height=height, inertial=i, young=e * 1e9, diameter=d * 1e-3) for eps, w, height, i, e, d in rows
+        PlannedSystem(tolerance=eps, width=w, height=height, inertial=i, youngs_modulus=e * 1e9, diameter=d * 1e-3)
+        for eps, w, height, i, e, d in rows
     )
 
 

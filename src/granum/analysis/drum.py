@@ -46,8 +46,6 @@ class Drum:
         for w, owner in enumerate(scene.all_bodies):
             round_walls = [wall for wall in owner.walls if isinstance(wall, (Cylinder, Mesh))]
             spin = snapshot.wall_spin[w]
-            if np.isnan(spin).any():  # an old file
-                spin = np.asarray(owner.motion.at(snapshot.time)[1])
             speed = float(np.linalg.norm(spin))
             at_rest = speed == 0 and "drum_radius" in parameters and "axis" in parameters
             if not round_walls or not (speed > 0 or at_rest):
@@ -59,8 +57,7 @@ class Drum:
                 continue
             up /= np.linalg.norm(up)
             radius = float(parameters["drum_radius"]) if "drum_radius" in parameters else _radius(round_walls[0], axis)
-            centre = snapshot.wall_position[w] if np.isfinite(snapshot.wall_position[w]).all() else np.asarray(owner.position, float)
-            return cls(centre, axis, up, np.cross(axis, up), speed, radius)
+            return cls(snapshot.wall_position[w], axis, up, np.cross(axis, up), speed, radius)
         raise InputError(
             f"scene {scene.name!r} has no drum: a body with a cylinder or mesh that turns about a level axis. "
             "Give the recording of a drum (granum run drum)."
@@ -91,7 +88,7 @@ def drum_angles(snapshot: Snapshot, drum: Drum | None = None) -> DrumAngles:
     """Positive if the side that rises with the drum is higher."""
     drum = drum or Drum.of(snapshot)
     x, y, z = drum.project(snapshot.position - drum.centre)
-    some, free = carried(snapshot), ~snapshot.held
+    some, free = carried(snapshot), ~snapshot.static
     line = fit_surface(x[some], y[some], z[some], snapshot.radius[some])
     mass = snapshot.mass[free]
     tilt = math.degrees(math.atan2(-float(mass @ x[free]), -float(mass @ z[free]))) if free.any() else math.nan
@@ -111,7 +108,7 @@ class Towers:
 def towers(snapshot: Snapshot, drum: Drum | None = None) -> Towers:
     """Of one instant; NaN without grains or surface. A flow at full resolution has some, too: compare with one."""
     drum = drum or Drum.of(snapshot)
-    heap = main_heap(snapshot.position, snapshot.radius) & ~snapshot.held
+    heap = main_heap(snapshot.position, snapshot.radius) & ~snapshot.static
     line = drum_angles(snapshot, drum).line
     if not heap.any() or math.isnan(line.angle):
         return Towers(math.nan, math.nan, math.nan, math.nan)
@@ -150,7 +147,7 @@ def relative_speed(snapshot: Snapshot, drum: Drum | None = None) -> FloatArray:
 
 def plug_fraction(snapshot: Snapshot, drum: Drum | None = None) -> float:
     """Part of the grains with v_r <= 0.15; NaN without grains or in a drum at rest."""
-    speed = relative_speed(snapshot, drum)[~snapshot.held]
+    speed = relative_speed(snapshot, drum)[~snapshot.static]
     return float((speed <= PLUG).mean()) if len(speed) and not np.isnan(speed).any() else math.nan
 
 

@@ -16,13 +16,13 @@ def kinetic_energy(snapshot: Snapshot) -> float:
     """[J] of the grains, their rotation included."""
     s = snapshot
     square = (s.velocity**2).sum(axis=1) + 0.4 * s.radius**2 * (s.spin**2).sum(axis=1)
-    return float(0.5 * np.sum(s.mass[~s.held] * square[~s.held]))
+    return float(0.5 * np.sum(s.mass[~s.static] * square[~s.static]))
 
 
 def scaled_kinetic_energy(snapshot: Snapshot) -> float:
     """Kinetic energy over sum(m g d), which is N m g d for equal grains; NaN without grains or gravity."""
     s = snapshot
-    unit = s.gravity_strength * float(np.sum((s.mass * 2 * s.radius)[~s.held]))
+    unit = s.gravity_strength * float(np.sum((s.mass * 2 * s.radius)[~s.static]))
     return kinetic_energy(s) / unit if unit > 0 else math.nan
 
 

@@ -123,11 +123,11 @@ class ForceNetwork:
 
     @cached_property
     def rattlers(self) -> BoolArray:
-        """(N,) grains held by fewer than ``least_contacts`` edges, taken away with their edges until none is left."""
+        """(N,) grains with fewer than ``least_contacts`` edges, taken away with their edges until none is left."""
         loose = np.zeros(self.grain_count, bool)
         while True:
-            held = ~loose[self.a] & ~np.where(self.b >= 0, loose[self.other], False)
-            found = ~loose & (self._degree(held) < self.least_contacts)
+            left = ~loose[self.a] & ~np.where(self.b >= 0, loose[self.other], False)
+            found = ~loose & (self._degree(left) < self.least_contacts)
             if not found.any():
                 return loose
             loose |= found
@@ -141,8 +141,8 @@ class ForceNetwork:
     def backbone_coordination(self) -> float:
         """z of the grains that are not rattlers, with the edges between them and to walls; NaN if all grains are rattlers."""
         kept = ~self.rattlers
-        held = kept[self.a] & np.where(self.b >= 0, kept[self.other], True)
-        return float(self._degree(held)[kept].mean()) if kept.any() else float("nan")
+        inside = kept[self.a] & np.where(self.b >= 0, kept[self.other], True)
+        return float(self._degree(inside)[kept].mean()) if kept.any() else float("nan")
 
     @cached_property
     def fabric(self) -> FloatArray:

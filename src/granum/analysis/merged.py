@@ -15,7 +15,7 @@ class MergedCounts:
     """Grains by what they have merged into."""
 
     level: float
-    """h = 1 - (free grains and aggregates) / grains (MR 5)."""
+    """1 - (free grains and aggregates) / grains (MR 5)."""
     free: int
     held: int
     """By walls."""

@@ -27,7 +27,7 @@ def trial_overhead(part: ArrayLike, tolerance_ratio: ArrayLike, gamma: float = V
 
 
 def predicted_speed_up(level: ArrayLike, overhead: ArrayLike, gamma: float = VOLUME) -> FloatArray:
-    """S = 1 / (delta + (1 - h)^(1 + gamma)) at the reduction level h with the overhead delta (MR (39) and (40))."""
+    """S = 1 / (delta + (1 - level)^(1 + gamma)) at a reduction ``level`` with the overhead delta (MR (39) and (40))."""
     return np.asarray(1 / (np.asarray(overhead, float) + (1 - np.asarray(level, float)) ** (1 + gamma)))
 
 
@@ -60,7 +60,7 @@ class ContactMotion:
 
 
 def mergeable_level(before: Snapshot, after: Snapshot, merge: Merge | None = None) -> float:
-    """The most that merging could reduce a run at full resolution: h = 1 - (bodies left) / grains (MR Fig. 11).
+    """The most that merging could reduce a run at full resolution: the level 1 - (bodies left) / grains (MR Fig. 11).
 
     ``before`` and ``after`` are successive states of the same grains. These merge across contacts that are there in both, slower than the
     thresholds of ``merge`` and with changes of velocity below those. Grains that merge with walls count as none. NaN without grains.
@@ -88,7 +88,7 @@ def mergeable_level(before: Snapshot, after: Snapshot, merge: Merge | None = Non
 
 
 def level_of_links(count: int, a: NDArray[np.integer], b: NDArray[np.integer]) -> float:
-    """h of ``count`` grains that are joined in pairs (a, b); b < 0 is a wall, and what is joined to one counts as none."""
+    """The level of ``count`` grains that are joined in pairs (a, b); b < 0 is a wall, and what is joined to one counts as none."""
     if not count:
         return float("nan")
     walls = int(-b.min(initial=0))

@@ -15,7 +15,7 @@ from ..scene.scene import Scene
 from ..state.contacts import overlap_in_diameters
 from .conveyor import ridge_angle
 from .drum import drum_angles, plug_fraction
-from .snapshot import Snapshot
+from .snapshot import GrainRows, Snapshot
 from .surface import PileShape, bulk_packing_fraction, collapse_slope, resting_grains, surface_height
 
 
@@ -74,9 +74,9 @@ def scene_results(scene: Scene, position: FloatArray, radius: FloatArray, veloci
         packed = bulk_packing_fraction(position, radius, float(scene.parameters["width"]) ** 2)
         found |= {"height": mean, "packing_fraction": packed}
     elif scene.name == "silo":
-        found["height"] = surface_height(Snapshot.build(scene, position=position, radius=radius)).level
+        found["height"] = surface_height(Snapshot.build(scene, GrainRows(position=position, radius=radius))).level
     elif scene.name == "drum":
-        now = Snapshot.build(scene, time=time, position=position, radius=radius, velocity=velocity)
+        now = Snapshot.build(scene, GrainRows(position=position, radius=radius, velocity=velocity), time=time)
         angles = drum_angles(now)
         found |= {
             "surface_angle": angles.surface,

@@ -12,9 +12,9 @@ from ..checks import InputError
 from ..contact import Material
 from ..scene.emitter import Emitter
 from ..scene.scene import Scene
-from .cost_model import System
+from .cost_model import PlannedSystem
 from .silo import Container
-from .snapshot import Snapshot
+from .snapshot import GrainRows, Snapshot
 
 PACKING = 0.6  # solid fraction of settled grains
 REPOSE = 30.0  # [degrees] of a heap that no wall holds
@@ -25,7 +25,7 @@ SAMPLE = 2000  # emitted grains that stand for all when their volume is summed
 class SceneSize:
     """A scene as a system of the cost model, and where each number comes from."""
 
-    system: System
+    system: PlannedSystem
     grains: int
     turning: tuple[str, ...]
     """Bodies that turn, so that the grains will not be at rest."""
@@ -57,13 +57,13 @@ def size_of_scene(scene: Scene, duration: float | None = None) -> SceneSize | No
         f"grains {count}" + (", emitters included" if emitted else ""),
     )
     g = float(np.linalg.norm(scene.gravity.acceleration))
-    system = System(
+    system = PlannedSystem(
         width=max(1.0, width / d),
         height=max(1.0, height / d),
         diameter=d,
-        young=material.youngs_modulus,
+        youngs_modulus=material.youngs_modulus,
         density=material.density,
-        poisson=material.poisson_ratio,
+        poisson_ratio=material.poisson_ratio,
     )
     if g > 0:
         system = replace(system, gravity=g)
@@ -75,7 +75,7 @@ def _extent(scene: Scene, position: FloatArray, size: FloatArray, volume: float,
 
     ``position`` and ``size`` [m] of the grains at the start, and of some that will be emitted. What turns, as a drum, is no container.
     """
-    seen = _upright(Snapshot.build(scene, position=position, radius=size / 2))
+    seen = _upright(Snapshot.build(scene, GrainRows(position=position, radius=size / 2)))
     container = None if turning else _container(seen)
     if container is not None:
         height = volume / PACKING / container.area

@@ -38,8 +38,7 @@ class Container:
     @classmethod
     def of(cls, snapshot: Snapshot) -> Container:
         """From upright cylinders, meshes, or planes and boxes that close around the grains; InputError otherwise."""
-        snapshot.check_walls()
-        middle = snapshot.position[~snapshot.held].mean(axis=0) if (~snapshot.held).any() else np.zeros(3)
+        middle = snapshot.position[~snapshot.static].mean(axis=0) if (~snapshot.static).any() else np.zeros(3)
         faces, floors, round_ones = [], [], []
         for wall, body in zip(snapshot.scene.all_walls, snapshot.wall_body, strict=True):
             turn, shift = matrix(snapshot.wall_orientation[body]), snapshot.wall_position[body]
@@ -139,16 +138,16 @@ def loads(snapshot: Snapshot) -> Loads:
     down = s.gravity / g if g > 0 else np.array([0.0, 0.0, -1.0])
     push = s.force @ down
     lean = s.normal @ down  # 1 at a floor
-    wall = s.at_wall & ~s.held[s.a]
+    wall = s.at_wall & ~s.static[s.a]
     other = np.where(s.at_wall, s.a, s.b)
-    onto_held = ~s.at_wall & s.held[other] & ~s.held[s.a]
-    from_held = ~s.at_wall & s.held[s.a] & ~s.held[other]
+    onto_static = ~s.at_wall & s.static[other] & ~s.static[s.a]
+    from_static = ~s.at_wall & s.static[s.a] & ~s.static[other]
     return Loads(
-        weight=float(s.mass[~s.held].sum() * g),
+        weight=float(s.mass[~s.static].sum() * g),
         floor=float(push[wall & (lean > UPRIGHT)].sum()),
         side=float(push[wall & (np.abs(lean) <= UPRIGHT)].sum()),
         ceiling=float(push[wall & (lean < -UPRIGHT)].sum()),
-        held=float(push[onto_held].sum() - push[from_held].sum()),
+        held=float(push[onto_static].sum() - push[from_static].sum()),
     )
 
 
@@ -227,7 +226,7 @@ def vertical_pressure(snapshots: Iterable[Snapshot], strip: float | None = None)
 
     def look(s: Snapshot, _: Container) -> tuple[FloatArray, FloatArray]:
         side = s.at_wall & (np.abs(s.normal[:, 2]) < UPRIGHT)
-        weight = np.where(s.held, 0.0, s.mass) * s.gravity_strength
+        weight = np.where(s.static, 0.0, s.mass) * s.gravity_strength
         return np.concatenate([s.position[:, 2], s.point[side, 2]]), np.concatenate([weight, s.force[side, 2]])[None]
 
     container, edges, (load,) = _by_height(snapshots, 1.0, strip, look)

@@ -6,8 +6,8 @@ are those at its end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..array_types import BoolArray, FloatArray, IndexArray
-from ..checks import InputError
 from ..io import Frame, Recording
 from ..io.read import RECORD_AGAIN, DamagedFileError
 from ..state.rotation import matrix
@@ -23,6 +22,65 @@ from ..state.status import contact_friction, contact_status
 
 if TYPE_CHECKING:
     from ..scene.scene import Scene
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrainRows:
+    """Grains for a snapshot, as plain arrays; a number, or one vector, stands for all rows. What is left out: at rest, of one material."""
+
+    position: Any  # (N, 3) [m]
+    radius: Any  # (N,) [m]
+    velocity: Any = 0.0  # (N, 3) [m/s]
+    spin: Any = 0.0  # (N, 3) [rad/s]
+    material: Any = None  # (N,) place in scene.materials; none: the first
+    id: Any = None  # (N,) none: counted from 0
+    static: Any = False  # (N,)
+    aggregate: Any = None  # (N,) see ``Snapshot``
+
+    def filled(self) -> GrainRows:
+        """With an array in every place, but for ``aggregate``."""
+        n = len(self.position)
+        return GrainRows(
+            position=_rows(self.position, n, 3),
+            radius=_rows(self.radius, n),
+            velocity=_rows(self.velocity, n, 3),
+            spin=_rows(self.spin, n, 3),
+            material=np.zeros(n, np.int32) if self.material is None else np.asarray(self.material),
+            id=np.arange(n) if self.id is None else np.asarray(self.id),
+            static=np.broadcast_to(np.asarray(self.static, bool), n),
+            aggregate=None if self.aggregate is None else np.asarray(self.aggregate),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContactRows:
+    """Contacts for a snapshot, as plain arrays; a number, or one vector, stands for all rows.
+
+    What is left out: contact points half an overlap inside of a; status from the forces and from who is ``rebounding``.
+    """
+
+    a: Any = ()  # (C,) row of the owning grain
+    b: Any = ()  # (C,) row of the other grain, or -1 - wall
+    normal: Any = 0.0  # (C, 3) unit, from a towards b
+    overlap: Any = 0.0  # (C,) [m]
+    normal_force: Any = 0.0  # (C,) [N]
+    tangential_force: Any = 0.0  # (C, 3) on b [N]
+    point: Any = None  # (C, 3) [m]
+    status: Any = None  # (C,)
+    rebounding: Any = False  # (C,)
+
+    def filled(self) -> ContactRows:
+        """With an array in every place, but for ``point``, ``status`` and ``rebounding``."""
+        c = len(self.a)
+        return replace(
+            self,
+            a=np.asarray(self.a, np.int64),
+            b=np.asarray(self.b, np.int64),
+            normal=_rows(self.normal, c, 3),
+            overlap=_rows(self.overlap, c),
+            normal_force=_rows(self.normal_force, c),
+            tangential_force=_rows(self.tangential_force, c, 3),
+        )
 
 
 @dataclass(frozen=True)
@@ -40,8 +98,8 @@ class Snapshot:
     velocity: FloatArray  # (N, 3) [m/s]
     spin: FloatArray  # (N, 3) [rad/s]
     radius: FloatArray  # (N,) [m]
-    mass: FloatArray  # (N,) [kg], from density and radius, also of held grains
-    held: BoolArray  # (N,) grains that never move
+    mass: FloatArray  # (N,) [kg], from density and radius, also of static grains
+    static: BoolArray  # (N,) grains that never move
     id: IndexArray  # (N,) kept for a grain's whole life
     material: IndexArray  # (N,) place in scene.materials
 
@@ -60,8 +118,8 @@ class Snapshot:
     wall_body: IndexArray  # (K,) body of each wall
     wall_position: FloatArray  # (W, 3) of the wall bodies [m]
     wall_orientation: FloatArray  # (W, 4) unit quaternion, w first
-    wall_velocity: FloatArray  # (W, 3) [m/s]; NaN where an old file does not tell
-    wall_spin: FloatArray  # (W, 3) [rad/s]; NaN where an old file does not tell
+    wall_velocity: FloatArray  # (W, 3) [m/s]
+    wall_spin: FloatArray  # (W, 3) [rad/s]
 
     aggregate: IndexArray | None = None  # (N,) -1 free, below W held by that wall body, else an aggregate; None: no model reduction
     path: Path | None = None  # of the recording
@@ -90,13 +148,6 @@ class Snapshot:
         other = np.where(self.at_wall, self.a, self.b)
         return np.where(self.radius[other] < self.radius[self.a], other, self.a)
 
-    def check_walls(self) -> None:
-        """InputError if the file does not tell how the walls move."""
-        if np.isnan(self.wall_velocity).any():
-            raise InputError(
-                f"recording {self.path} was written by an older granum and does not hold the motion of its walls. Run it again."
-            )
-
     @classmethod
     def read(cls, recording: Recording, index: int = -1) -> Snapshot:
         """Frame ``index`` of an open recording; -1 is the last one."""
@@ -108,28 +159,31 @@ class Snapshot:
         b = np.asarray(c.b, np.int64)
         b[b >= 0] = row_of(b[b >= 0])
         time_step = frame.time / frame.step if frame.step else 0.0
-        walls = vars(frame.walls) if frame.walls is not None else _walls_as_far_as_known(scene, frame.time)
         return cls.build(
             scene,
+            GrainRows(
+                position=frame.position,
+                velocity=frame.velocity,
+                spin=frame.spin,
+                radius=frame.radius,
+                material=frame.material,
+                id=ids,
+                static=_static(scene, ids),
+                aggregate=frame.aggregate,
+            ),
+            ContactRows(
+                a=row_of(c.a),
+                b=b,
+                point=c.point,
+                normal=c.normal,
+                overlap=c.overlap,
+                normal_force=c.normal_force,
+                tangential_force=c.force - c.normal_force[:, None] * c.normal,
+                status=c.status,
+            ),
+            vars(frame.walls),
             time=frame.time,
             gravity=scene.gravity.at(max(0.0, frame.time - time_step)),
-            position=frame.position,
-            velocity=frame.velocity,
-            spin=frame.spin,
-            radius=frame.radius,
-            material=frame.material,
-            id=ids,
-            held=_held(scene, ids),
-            a=row_of(c.a),
-            b=b,
-            point=c.point,
-            normal=c.normal,
-            overlap=c.overlap,
-            normal_force=c.normal_force,
-            tangential_force=c.force - c.normal_force[:, None] * c.normal,
-            status=c.status,
-            walls=walls,
-            aggregate=frame.aggregate,
             path=recording.path,
         )
 
@@ -140,100 +194,81 @@ class Snapshot:
         walls = {name: getattr(bodies, name)[: bodies.wall_body_count].copy() for name in WALL_ARRAYS}
         return cls.build(
             sim.scene,
+            GrainRows(
+                position=np.array(sim.wrapped_position),
+                velocity=sim.velocity.copy(),
+                spin=sim.spin.copy(),
+                radius=sim.radius.copy(),
+                material=bodies.material.copy(),
+                id=bodies.id.copy(),
+                static=bodies.inverse_mass[bodies.grains] == 0,
+                aggregate=sim.stepper.reduced.merged_into if sim.settings.reduction is not None else None,
+            ),
+            ContactRows(
+                a=c.a.copy(),
+                b=c.b.copy(),
+                normal=c.normal.copy(),
+                overlap=c.overlap.copy(),
+                normal_force=c.normal_force,
+                tangential_force=c.tangential_force,
+                rebounding=c.rebound > 0,
+            ),
+            walls,
             time=sim.time,
             gravity=sim.scene.gravity.at(max(0.0, sim.time - sim.time_step)),
-            position=np.array(sim.wrapped_position),
-            velocity=sim.velocity.copy(),
-            spin=sim.spin.copy(),
-            radius=sim.radius.copy(),
-            material=bodies.material.copy(),
-            id=bodies.id.copy(),
-            held=bodies.inverse_mass[bodies.grains] == 0,
-            a=c.a.copy(),
-            b=c.b.copy(),
-            normal=c.normal.copy(),
-            overlap=c.overlap.copy(),
-            normal_force=c.normal_force,
-            tangential_force=c.tangential_force,
-            rebounding=c.rebound > 0,
-            walls=walls,
-            aggregate=sim.stepper.reduced.merged_into if sim.settings.reduction is not None else None,
         )
 
     @classmethod
     def build(
         cls,
         scene: Scene,
+        grains: GrainRows,
+        contacts: ContactRows | None = None,
+        walls: Mapping[str, Any] | None = None,
         *,
-        position: Any,
-        radius: Any,
-        velocity: Any = None,
-        spin: Any = None,
-        material: Any = None,
-        id: Any = None,
-        held: Any = None,
         time: float = 0.0,
         gravity: Any = None,
-        a: Any = (),
-        b: Any = (),
-        normal: Any = None,
-        overlap: Any = 0.0,
-        normal_force: Any = 0.0,
-        tangential_force: Any = 0.0,
-        point: Any = None,
-        status: Any = None,
-        rebounding: Any = False,
-        walls: dict[str, Any] | None = None,
-        aggregate: Any = None,
         path: Path | None = None,
     ) -> Snapshot:
-        """From plain arrays; numbers stand for all rows.
-
-        What is left out: grains at rest, of the first material; walls as the scene says for ``time`` (those that are driven or pushed
-        have not moved yet); contact points half an overlap inside of a; status from the forces.
-        """
-        n, c = len(position), len(a)
-        position, radius = _rows(position, n, 3), _rows(radius, n)
-        velocity, spin = (_rows(0.0 if v is None else v, n, 3) for v in (velocity, spin))
-        material = np.zeros(n, np.int32) if material is None else np.asarray(material)
-        a, b = np.asarray(a, np.int64), np.asarray(b, np.int64)
-        normal = _rows(0.0 if normal is None else normal, c, 3)
-        overlap, normal_force, tangential_force = _rows(overlap, c), _rows(normal_force, c), _rows(tangential_force, c, 3)
+        """From plain arrays; none: no contacts, and walls as the scene says for ``time`` (those that are driven have not moved yet)."""
+        g = grains.filled()
+        c = (contacts or ContactRows()).filled()
         density = np.array([m.density for m in scene.materials])
         wall_body = np.array([body for body, owner in enumerate(scene.all_bodies) for _ in owner.walls], np.int64)
         wall_material = np.array([scene.material_index[wall.material] for wall in scene.all_walls], np.int32)
-        friction = contact_friction(scene.pair_table().friction, material, wall_material, a, b)
+        friction = contact_friction(scene.pair_table().friction, g.material, wall_material, c.a, c.b)
+        point, status = c.point, c.status
         if point is None:
-            point = position[a] + (radius[a] - overlap / 2)[:, None] * normal
+            point = g.position[c.a] + (g.radius[c.a] - c.overlap / 2)[:, None] * c.normal
             point = point if scene.cell is None else scene.cell.wrap(point)
         if status is None:
-            status = contact_status(normal_force, tangential_force, friction, np.broadcast_to(rebounding, c))
+            status = contact_status(c.normal_force, c.tangential_force, friction, np.broadcast_to(c.rebounding, len(c.a)))
         walls = walls if walls is not None else _walls_of(scene, time)
         return cls(
             scene=scene,
             time=time,
             gravity=scene.gravity.at(time) if gravity is None else np.asarray(gravity, float),
-            position=position,
-            velocity=velocity,
-            spin=spin,
-            radius=radius,
-            mass=density[material] * np.pi / 6 * (2 * radius) ** 3,
-            held=np.zeros(n, bool) if held is None else np.asarray(held),
-            id=np.arange(n) if id is None else np.asarray(id),
-            material=material,
-            a=a,
-            b=b,
-            point=_rows(point, c, 3),
-            normal=normal,
-            overlap=overlap,
-            force=normal_force[:, None] * normal + tangential_force,
-            normal_force=normal_force,
-            tangential_force=tangential_force,
+            position=g.position,
+            velocity=g.velocity,
+            spin=g.spin,
+            radius=g.radius,
+            mass=density[g.material] * np.pi / 6 * (2 * g.radius) ** 3,
+            static=g.static,
+            id=g.id,
+            material=g.material,
+            a=c.a,
+            b=c.b,
+            point=_rows(point, len(c.a), 3),
+            normal=c.normal,
+            overlap=c.overlap,
+            force=c.normal_force[:, None] * c.normal + c.tangential_force,
+            normal_force=c.normal_force,
+            tangential_force=c.tangential_force,
             status=np.asarray(status, np.int8),
             friction=friction,
-            slip=_slip(scene, position, velocity, spin, radius, a, b, normal, overlap, wall_body, walls),
+            slip=_slip(scene, g, c, wall_body, walls),
             wall_body=wall_body,
-            aggregate=None if aggregate is None else np.asarray(aggregate),
+            aggregate=g.aggregate,
             path=path,
             **{f"wall_{name}": np.asarray(walls[name], float) for name in WALL_ARRAYS},
         )
@@ -253,20 +288,10 @@ def _rows(value: Any, count: int, *width: int) -> FloatArray:
     return array if array.shape == (count, *width) else np.broadcast_to(array, (count, *width)).copy()
 
 
-def _slip(
-    scene: Scene,
-    position: FloatArray,
-    velocity: FloatArray,
-    spin: FloatArray,
-    radius: FloatArray,
-    a: IndexArray,
-    b: IndexArray,
-    normal: FloatArray,
-    overlap: FloatArray,
-    wall_body: IndexArray,
-    walls: dict[str, Any],
-) -> FloatArray:
+def _slip(scene: Scene, grains: GrainRows, contacts: ContactRows, wall_body: IndexArray, walls: Mapping[str, Any]) -> FloatArray:
     """(C, 3) tangential velocity [m/s] of b against a, in one point of both."""
+    position, velocity, spin, radius = grains.position, grains.velocity, grains.spin, grains.radius
+    a, b, normal, overlap = contacts.a, contacts.b, contacts.normal, contacts.overlap
     pair = b >= 0
     grain, other = a[pair], b[pair]
     part = 1 - overlap[pair] / (radius[grain] + radius[other])  # of both radii: the lever arms meet
@@ -301,28 +326,19 @@ def _check_references(recording: Recording, frame: Frame, scene: Scene) -> None:
     materials = frame.material
     for name, fits in (
         ("grains", np.isin(c.a, frame.id).all() and np.isin(c.b[c.b >= 0], frame.id).all()),
-        ("walls", (c.b >= -len(scene.all_walls)).all() and (frame.walls is None or len(frame.walls.position) in (0, bodies))),
+        ("walls", (c.b >= -len(scene.all_walls)).all() and len(frame.walls.position) == bodies),
         ("materials", ((materials >= 0) & (materials < len(scene.materials))).all()),
     ):
         if not fits:
             raise DamagedFileError(recording.path, "recording", f"a frame names {name} that are not in it", RECORD_AGAIN)
 
 
-def _walls_as_far_as_known(scene: Scene, time: float) -> dict[str, FloatArray]:
-    """Of a file of version 1: walls that stand are where the scene puts them, nothing is known of the others."""
-    walls = _walls_of(scene, time)
-    moving = np.array([owner.kind != "static" for owner in scene.all_bodies])
-    for array in walls.values():
-        array[moving] = np.nan
-    return walls
-
-
-def _held(scene: Scene, ids: IndexArray) -> BoolArray:
+def _static(scene: Scene, ids: IndexArray) -> BoolArray:
     """(N,) grains of static blocks: those of the scene have the first ids, block by block."""
     if not any(block.static for block in scene.grains):
         return np.zeros(len(ids), bool)
-    static = np.concatenate([np.full(len(block.place()[0]), block.static) for block in scene.grains])
-    held = np.zeros(len(ids), bool)
-    first = ids < len(static)
-    held[first] = static[ids[first]]
-    return held
+    of_scene = np.concatenate([np.full(len(block.place()[0]), block.static) for block in scene.grains])
+    static = np.zeros(len(ids), bool)
+    first = ids < len(of_scene)
+    static[first] = of_scene[ids[first]]
+    return static

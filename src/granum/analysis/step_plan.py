@@ -9,7 +9,7 @@ from typing import Any
 from ..nonsmooth.time_step import TimeStep, largest_step, step_by_gravity, step_by_speed, step_error
 from ..scene.scene import Scene
 from ..scene.speeds import Speed, expected_speeds
-from .cost_model import System, normal_velocity, shape_factor
+from .cost_model import PlannedSystem, normal_velocity, shape_factor
 
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
@@ -41,7 +41,7 @@ class PlannedStep:
         ]
 
 
-def plan_step(system: System, scene: Scene | None, *, speed: float | None, own_gravity: bool, exact: bool) -> PlannedStep:
+def plan_step(system: PlannedSystem, scene: Scene | None, *, speed: float | None, own_gravity: bool, exact: bool) -> PlannedStep:
     """The automatic step for a system, with the speeds and the gravity of its scene if there is one.
 
     ``speed`` [m/s] is taken instead of the scene's, and with ``own_gravity`` the system's gravity. A flow counts with its inertial number.

@@ -90,8 +90,8 @@ def carried(snapshot: Snapshot) -> BoolArray:
     touching[snapshot.b[snapshot.b >= 0]] = True
     if snapshot.aggregate is not None:  # contacts between grains that have merged are not listed
         touching |= snapshot.aggregate >= 0
-    touching &= ~snapshot.held
-    return touching if touching.any() else ~snapshot.held
+    touching &= ~snapshot.static
+    return touching if touching.any() else ~snapshot.static
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ def heap_slope(snapshot: Snapshot, downhill: tuple[float, float] = (1.0, 0.0)) -
 
 def pile_shape(snapshot: Snapshot) -> PileShape:
     """Of the grains that are not on their way down: slower than a fall of a quarter diameter."""
-    resting = resting_grains(snapshot.velocity, snapshot.radius, snapshot.gravity_strength) & ~snapshot.held
+    resting = resting_grains(snapshot.velocity, snapshot.radius, snapshot.gravity_strength) & ~snapshot.static
     return PileShape().compute(snapshot.position[resting], snapshot.radius[resting])
 
 

@@ -78,7 +78,7 @@ def measure_step(particles: int = 10_000, rows: int = 6, iterations: int = 50, t
     }
 
 
-def measure_detect(particles: int = 10_000, rows: int = 6, iterations: int = 50, talk: Talk = print) -> dict[str, Any]:
+def measure_detect(particles: int = 10_000, rows: int = 6, talk: Talk = print) -> dict[str, Any]:
     """Nanoseconds per grain of a search with a kept neighbour list, and of one that makes the list anew."""
     sim = settled_box(particles, rows, talk)
     sim.step()

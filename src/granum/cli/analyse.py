@@ -13,7 +13,7 @@ from .reproduce import plain
 from .restart import recording_of
 
 if TYPE_CHECKING:
-    from ..analysis.metrics import Measured, Metric
+    from ..analysis.metrics import Metric, MetricResult
     from ..io import Recording
 
 MOST_ROWS = 40  # of a table on the terminal
@@ -42,7 +42,7 @@ def analyse(
     granum analyse drum.h5 drum-angle plug flow --time 6:8 --json
     granum analyse silo.h5 pressure janssen load --last 10
     """
-    from ..analysis.metrics import METRICS, frames_of, measure
+    from ..analysis.metrics import METRICS, frames_of, measure_recording
     from ..io import Recording
     from ..io.packing import moment
 
@@ -62,7 +62,7 @@ def analyse(
             looked_at = frames_of(recording, name, chosen)
             first, last_one = (float(recording.times[looked_at[k]]) for k in (0, -1))
             span = {"frames": len(looked_at), "first_time": first, "last_time": last_one}
-            found[name] = (span, (moment(recording, first), moment(recording, last_one)), measure(recording, name, looked_at))
+            found[name] = (span, (moment(recording, first), moment(recording, last_one)), measure_recording(recording, name, looked_at))
     if as_json:
         results = {name: as_plain(METRICS[name], span, result) for name, (span, _, result) in found.items()}
         print_json({"recording": str(recording.path), "metrics": results})
@@ -117,7 +117,7 @@ def _span(text: str) -> tuple[float, float]:
     return span
 
 
-def as_plain(metric: Metric, span: dict[str, Any], result: Measured) -> dict[str, Any]:
+def as_plain(metric: Metric, span: dict[str, Any], result: MetricResult) -> dict[str, Any]:
     """What a metric found, as JSON can hold it."""
     content = span | plain(result.values)
     if result.columns:
@@ -125,7 +125,7 @@ def as_plain(metric: Metric, span: dict[str, Any], result: Measured) -> dict[str
     return content | {"units": metric.units} | ({"note": result.note} if result.note else {})
 
 
-def _show(name: str, metric: Metric, span: dict[str, Any], moments: tuple[str, str], result: Measured) -> None:
+def _show(name: str, metric: Metric, span: dict[str, Any], moments: tuple[str, str], result: MetricResult) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table

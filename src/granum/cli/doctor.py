@@ -28,6 +28,7 @@ def doctor(
     from .._jit import cache_is_warm, kernel_folder
     from ..caches import cache_root, remove_own
     from ..golden import expected, machine
+    from ..linalg.cholesky import chosen
     from ..parallel import cores
 
     reference = expected()
@@ -44,6 +45,7 @@ def doctor(
     report: dict[str, Any] = {"python": platform.python_version(), "machine": platform.machine(), "cpu": machine()["cpu"], **_versions()}
     report |= {"cores": cores(), "threads": f"up to {cores()}", "threading_layer": "own (no tbb or omp needed)"}
     report["cache"] = str(kernel_folder() or "none: no folder that only this user can write")
+    report["sparse_factors"] = f"{chosen().method} ({chosen().reason})"
     report |= {"cache_state": "warm" if warm else "cold, compiled now", "tests": self_test(reference)}
     report["passed"] = all(test["passed"] for test in report["tests"].values())
     if as_json:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,7 +13,7 @@ from .console import in_milliseconds, in_words, print_json, talk
 from .units import read_fraction, read_quantity, read_size
 
 if TYPE_CHECKING:
-    from ..analysis.cost_model import Estimate, System
+    from ..analysis.cost_model import Estimate, PlannedSystem
     from ..analysis.scene_size import SceneSize
     from ..analysis.step_plan import PlannedStep
     from ..scene.scene import Scene
@@ -115,9 +114,9 @@ def plan(
     _show_plan(found, notes)
 
 
-def _system(given: dict[str, str | None], size: SceneSize | None) -> tuple[System, int | None, list[str]]:
+def _system(given: dict[str, str | None], size: SceneSize | None) -> tuple[PlannedSystem, int | None, list[str]]:
     """The system that was described, over the one of the scene; grains of the scene; what was taken from where."""
-    from ..analysis.cost_model import System
+    from ..analysis.cost_model import PlannedSystem
 
     notes: list[str] = []
     grains = base = None
@@ -156,7 +155,7 @@ def _system(given: dict[str, str | None], size: SceneSize | None) -> tuple[Syste
             notes.append(f"{name} {value}: default")
     if size is not None and size.turning and "inertial" not in read:
         notes.append(f"{', '.join(map(repr, size.turning))} turns, so the grains flow: give --inertial (0.1 in dense flow)")
-    return (replace(base, **read) if base else System(**read)), grains, notes
+    return PlannedSystem.from_options(read, base), grains, notes
 
 
 def _speed(text: str | None) -> float | None:
@@ -184,13 +183,13 @@ def _load(spec: str, values: list[str]) -> tuple[Scene, SceneSize, float | None]
     return scene, size, settings.time_step if settings.stepper.name == "nonsmooth" else None
 
 
-def _one_material(system: System) -> Scene:
+def _one_material(system: PlannedSystem) -> Scene:
     """A grain of the system, with defaults for what the cost model does not ask."""
     from ..contact import Material
     from ..scene.grains import Grains
     from ..scene.scene import Scene
 
-    material = Material(name="grain", density=system.density, youngs_modulus=system.young, poisson_ratio=system.poisson)
+    material = Material(name="grain", density=system.density, youngs_modulus=system.youngs_modulus, poisson_ratio=system.poisson_ratio)
     return Scene(materials=(material,), grains=(Grains(material="grain", position=[[0, 0, 0]], diameter=system.diameter),))
 
 
@@ -214,7 +213,7 @@ def _paper_costs() -> dict[str, Any]:
     }
 
 
-def _measure_machine(system: System) -> dict[str, Any]:
+def _measure_machine(system: PlannedSystem) -> dict[str, Any]:
     """K_N, K_S, what a step costs besides its sweeps, and contacts per grain of a packing, on this machine now."""
     from ..analysis.cost_model import ARCHING_WIDTH
     from ..bench import BENCHMARKS
@@ -232,7 +231,7 @@ def _measure_machine(system: System) -> dict[str, Any]:
 
 
 def make_plan(
-    system: System, planned: PlannedStep, smooth_step: float, grains: int | None, costs: dict[str, Any], threads: int
+    system: PlannedSystem, planned: PlannedStep, smooth_step: float, grains: int | None, costs: dict[str, Any], threads: int
 ) -> dict[str, Any]:
     """Everything that is said about a system: the law's numbers, the ways to run it, and the best one.
 
@@ -255,7 +254,7 @@ def make_plan(
         faster = amdahl(threads, PARALLEL_PART)
         ways += [{**way, "threads": threads, **_seconds(way["effort"] / faster)} for way in as_run if way["stepper"] == "nonsmooth"]
     return {
-        "inputs": asdict(system),
+        "inputs": system.as_options(),
         **_row(found),
         "contacts": found.contacts,
         "recommended": best,
@@ -294,7 +293,7 @@ def table_rows() -> list[dict[str, float]]:
     """SN Table I, computed: results beside inputs, SI units."""
     from ..analysis.cost_model import SN_TABLE, estimate
 
-    return [{"row": k, **_row(estimate(system)), **asdict(system)} for k, system in enumerate(SN_TABLE, start=1)]
+    return [{"row": k, **_row(estimate(system)), **system.as_options()} for k, system in enumerate(SN_TABLE, start=1)]
 
 
 def in_time(seconds: float) -> str:

@@ -18,7 +18,10 @@ class PowerLaw(Record):
     """
 
     alpha: Annotated[float, Field(ge=2, allow_inf_nan=False)] = 2.0
-    """[-], at least 2: 2 is Hooke's law, 5/2 that of Hertz. Below 2 the stiffness of a new contact has no bound."""
+    """[-], at least 2: 2 is Hooke's law, 5/2 that of Hertz. Below 2 the stiffness of a new contact has no bound.
+
+    It is twice the ``exponent`` e_H of the contact laws that runs have.
+    """
     stiffness: Positive = 1.0
     """k [N/m^(alpha - 1)], of every pair."""
 

@@ -16,7 +16,7 @@ A recording is one HDF5 file of two halves::
         walls/first              (F + 1,) wall bodies of frame i are rows first[i] : first[i + 1]
         walls/*                  wall bodies of all frames, in the order of the description (the ground first)
 
-Version 1 had neither ``contacts/overlap`` nor ``walls``. ``PointData/aggregate`` is there in runs with model reduction only.
+``PointData/aggregate`` is there in runs with model reduction only.
 
 A recording of packings (``kind`` of its description, see ``packing.py``) has the same layout; what ``time`` counts in it, the description
 says.
@@ -50,7 +50,7 @@ import numpy as np
 from .._version import __version__
 
 RECORDING_FORMAT = "granum-recording"
-RECORDING_VERSION = 2
+RECORDING_VERSION = 1
 CHECKPOINT_FORMAT = "granum-checkpoint"
 CHECKPOINT_VERSION = 1
 PROBLEM_FORMAT = "granum-problem"
@@ -81,7 +81,6 @@ POINT_DATA = (
     Column("spin", np.float64, (3,), "rad/s", "angular velocity in world axes"),
     Column("orientation", np.float64, (4,), "1", "unit quaternion, w first"),
     Column("id", np.int64, (), "1", "of the grain, kept for its whole life"),
-    Column("body", np.int32, (), "1", "the grain's body; grains of one body move together"),
     Column("material", np.int32, (), "1", "place in the description's list of materials"),
 )
 AGGREGATE = Column("aggregate", np.int32, (), "1", "-1: free; below the number of wall bodies: held by that body; else of the aggregate")
@@ -137,19 +136,12 @@ STEP = Column("step", np.int64, (), "1", "number of time steps done")
 SCALAR_UNITS = {
     "energy": "J",
     "kinetic_energy": "J",
-    "potential_energy": "J",
     "elastic_energy": "J",
-    "dissipated_energy": "J",
-    "external_work": "J",
     "max_overlap": "m",
     "mean_overlap": "m",
     "residual": "m/s",
-    "max_speed": "m/s",
-    "max_force": "N",
-    "time_step": "s",
-    "wall_time": "s",
-    **{f"{stage}_seconds": "s" for stage in ("detection", "assembly", "impact", "solve", "integrate", "output")},
-}  # scalars not named here are counts and ratios
+}
+"""Of scalars; those whose names end in ``_seconds`` are times [s], and all others counts and ratios."""
 
 TABLE_CHUNK = 256
 """Rows in a chunk of the per-frame tables: 2 KiB each, so that short runs stay small."""
@@ -157,7 +149,8 @@ TABLE_CHUNK = 256
 
 def scalar_column(name: str, units: Mapping[str, str]) -> Column:
     """The column of a scalar that every frame carries; ``units`` of what is not as in a run."""
-    return Column(name, np.float64, (), units.get(name, SCALAR_UNITS.get(name, "1")))
+    usual = "s" if name.endswith("_seconds") else "1"
+    return Column(name, np.float64, (), units.get(name, SCALAR_UNITS.get(name, usual)))
 
 
 def chunk_rows(expected: int) -> int:

@@ -71,10 +71,9 @@ class Frame:
     spin: FloatArray  # (N, 3) [rad/s]
     radius: FloatArray  # (N,) [m]
     id: IndexArray  # (N,)
-    body: IndexArray  # (N,)
     material: IndexArray  # (N,)
     contacts: FrameContacts
-    walls: FrameWalls | None  # None in files of version 1
+    walls: FrameWalls
     aggregate: IndexArray | None = None  # (N,) see ``layout.AGGREGATE``; None of a run without model reduction
 
 
@@ -105,20 +104,20 @@ class Recording:
         counts = self._vtk["NumberOfPoints"][: self.frame_count]
         self._first_point = np.concatenate([[0], np.cumsum(counts)])
         self._first_contact = self._own["contacts/first"][: self.frame_count + 1]
-        self._first_wall = self._own["walls/first"][: self.frame_count + 1] if "walls" in self._own else None
-        if not len(self.times) == len(self.steps) == len(counts) == len(self._first_contact) - 1 == self.frame_count:
+        self._first_wall = self._own["walls/first"][: self.frame_count + 1]
+        firsts = (len(self._first_contact), len(self._first_wall))
+        if not len(self.times) == len(self.steps) == len(counts) == self.frame_count or set(firsts) != {self.frame_count + 1}:
             raise ValueError("its tables are shorter than its number of frames")
         points = (*layout.POINT_DATA, layout.AGGREGATE) if self.reduced else layout.POINT_DATA
         _check_columns(self._vtk, (layout.POSITION,))
         _check_columns(self._vtk["PointData"], points)
-        _check_columns(self._own["contacts"], [c for c in layout.CONTACTS if c.name != "overlap" or "overlap" in self._own["contacts"]])
-        if self._first_wall is not None:
-            _check_columns(self._own["walls"], layout.WALLS)
+        _check_columns(self._own["contacts"], layout.CONTACTS)
+        _check_columns(self._own["walls"], layout.WALLS)
         if (counts < 0).any() or self._first_point[-1] > min(map(len, [self._vtk["Points"], *self._vtk["PointData"].values()])):
             raise ValueError("the rows of its frames do not fit its points")
         for name, first in (("contacts", self._first_contact), ("walls", self._first_wall)):
-            rows = min(len(data) for key, data in self._own[name].items() if key != "first") if first is not None else 0
-            if first is not None and not 0 <= first.min() <= first.max() <= rows:
+            rows = min(len(data) for key, data in self._own[name].items() if key != "first")
+            if not 0 <= first.min() <= first.max() <= rows:
                 raise ValueError(f"the rows of its frames do not fit its {name}")
 
     @cached_property
@@ -170,9 +169,7 @@ class Recording:
         data = self._checked(lambda: {c.name: self._vtk["PointData"][c.name][points] for c in columns})
         position = self._checked(lambda: self._vtk["Points"][points])
         table = self._own["contacts"]
-        contacts = self._checked(lambda: {c.name: table[c.name][rows] for c in layout.CONTACTS if c.name in table})
-        if "overlap" not in contacts:
-            contacts["overlap"] = self._look(lambda: _overlap_from_points(position, data["radius"], data["id"], contacts))
+        contacts = self._checked(lambda: {c.name: table[c.name][rows] for c in layout.CONTACTS})
         return Frame(
             time=float(self.times[i]),
             step=int(self.steps[i]),
@@ -182,9 +179,7 @@ class Recording:
             **data,
         )
 
-    def _walls(self, i: int) -> FrameWalls | None:
-        if self._first_wall is None:
-            return None
+    def _walls(self, i: int) -> FrameWalls:
         rows = slice(int(self._first_wall[i]), int(self._first_wall[i + 1]))
         return FrameWalls(**self._checked(lambda: {c.name: self._own["walls"][c.name][rows] for c in layout.WALLS}))
 
@@ -221,14 +216,6 @@ def _table(content: Any) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise TypeError("a text in it is no table of names")
     return content
-
-
-def _overlap_from_points(position: FloatArray, radius: FloatArray, ids: IndexArray, contacts: dict[str, Any]) -> FloatArray:
-    """(C,) [m] of a file of version 1, whose contact points lie half an overlap inside of grain a."""
-    order = np.argsort(ids)
-    a = order[np.searchsorted(ids, contacts["a"], sorter=order)]
-    depth = np.einsum("ij,ij->i", contacts["point"] - position[a], contacts["normal"])
-    return 2 * (radius[a] - depth)
 
 
 class DamagedFileError(InputError):

@@ -82,7 +82,7 @@ class Progress:
 def facts(sim: Watched) -> str:
     """Time, grains, contacts, kinetic energy, the creep that the residual stands for and reduction level in a few words."""
     creep = f", creep {sim.report.residual / sim.scene.size_range[0]:.0e} d/s" if sim.report.residual > 0 else ""
-    level = f", h = {sim.report.reduction_level:.0%}" if sim.settings.reduction is not None else ""
+    level = f", level = {sim.report.reduction_level:.0%}" if sim.settings.reduction is not None else ""
     return (
         f"t = {sim.time:.3g} s, {sim.grain_count} grains, {sim.report.contacts} contacts, "
         f"E_kin {sim.report.kinetic_energy:.2e} J{creep}{level}"

@@ -16,15 +16,10 @@ from .machine import machine
 from .trigger import Trigger
 from .watched import Watched
 
+REPORTED = ("kinetic_energy", "energy", "elastic_energy", "contacts", "impacts", "iterations", "residual", "max_overlap")
+"""Scalars that the report of a step has under the same name."""
 SCALARS = (
-    "kinetic_energy",
-    "energy",
-    "elastic_energy",
-    "contacts",
-    "impacts",
-    "iterations",
-    "residual",
-    "max_overlap",
+    *REPORTED,
     "mean_overlap",
     *(f"{stage}_seconds" for stage in STAGES),
 )
@@ -112,23 +107,14 @@ class Recorder:
 
     def _record(self, sim: Watched) -> None:
         assert self._writer is not None
-        count, walls = sim.grain_count, sim.bodies.wall_body_count
         try:
             self._writer.append(
                 step=sim.step_count,
                 time=sim.time,
-                position=sim.wrapped_position,
-                orientation=sim.orientation,
-                velocity=sim.velocity,
-                spin=sim.spin,
-                radius=sim.radius,
-                id=sim.bodies.id,
-                body=walls + np.arange(count),
-                material=sim.bodies.material,
+                grains=frame_grains(sim),
                 contacts=frame_contacts(sim),
                 walls=frame_walls(sim),
                 scalars=frame_scalars(sim),
-                aggregate=frame_aggregates(sim),
             )
         except OutputError:
             self._last = self._writer.last_step  # a file that was taken from its place has the frame
@@ -147,7 +133,7 @@ def frame_scalars(sim: Watched) -> dict[str, float]:
     Stage seconds are since the start of the run.
     """
     report, overlap = sim.report, sim.contacts.overlap
-    values = {name: float(getattr(report, name)) for name in SCALARS[:8]}
+    values = {name: float(getattr(report, name)) for name in REPORTED}
     values["mean_overlap"] = float(overlap.mean()) if len(overlap) else 0.0
     values |= {f"{stage}_seconds": sim.stage_seconds.get(stage, 0.0) for stage in STAGES}
     if sim.scene.sinks:
@@ -160,9 +146,18 @@ def frame_scalars(sim: Watched) -> dict[str, float]:
     return values
 
 
-def frame_aggregates(sim: Watched) -> np.ndarray | None:
-    """(N,) what each grain has merged into (``layout.AGGREGATE``); None of a run without model reduction."""
-    return None if sim.settings.reduction is None else sim.stepper.reduced.merged_into
+def frame_grains(sim: Watched) -> dict[str, Any]:
+    """Grains now, in the columns of a frame; with model reduction also what each has merged into (``layout.AGGREGATE``)."""
+    return {
+        "position": sim.wrapped_position,
+        "orientation": sim.orientation,
+        "velocity": sim.velocity,
+        "spin": sim.spin,
+        "radius": sim.radius,
+        "id": sim.bodies.id,
+        "material": sim.bodies.material,
+        **({"aggregate": sim.stepper.reduced.merged_into} if sim.settings.reduction is not None else {}),
+    }
 
 
 def frame_contacts(sim: Watched) -> dict[str, Any]:

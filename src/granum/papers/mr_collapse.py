@@ -14,7 +14,7 @@ from ..analysis.surface import collapse_slope, main_heap
 from ..scene.library import make_scene
 from .experiment import Outcome, Row, Runner, compared
 from .figures.mr import draw_collapse, draw_heaps
-from .mr_runs import BEST, Course, Which, label, prepare, speed_row, warm
+from .mr_runs import BEST, TimedRun, Which, label, prepare, speed_row, warm
 from .pool import Job
 
 MAIN = "tr-f"
@@ -95,7 +95,7 @@ def heap(
     scene = make_scene("collapse", parameters)
     p, h = scene.parameters, scene.run["time_step"]
     times, angles, most = [], [], []
-    course, last = Course(scene, prepared, method, iterations, reduction), None
+    course, last = TimedRun(scene, prepared, method, iterations, reduction), None
 
     def look(sim: Any) -> None:
         nonlocal last

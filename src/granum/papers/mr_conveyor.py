@@ -15,7 +15,7 @@ from ..analysis.conveyor import Discharge, discharge_points, ridge_angle
 from ..scene.library import make_scene
 from .experiment import Outcome, Row, Runner, compared
 from .figures.mr import draw_discharge, draw_ridges
-from .mr_runs import BEST, Course, Which, label, level_row, prepare, speed_row, warm
+from .mr_runs import BEST, TimedRun, Which, label, level_row, prepare, speed_row, warm
 from .pool import Job
 
 SECTION = 15.0  # [d] of the ridge: the spread of angles is that of sections so long
@@ -93,7 +93,7 @@ def belt(
     scene = make_scene("conveyor", parameters)
     p = scene.parameters
     d, h, gravity = p["diameter"], scene.run["time_step"], -scene.gravity.acceleration[2]
-    course = Course(scene, prepared, method, iterations, reduction)
+    course = TimedRun(scene, prepared, method, iterations, reduction)
     changed, low = course.sim.time, p["middle"][0]
     began, points, ridges = course.run(settle).sim.time, [], []
     every = max(1, round(window / h / LOOKS))

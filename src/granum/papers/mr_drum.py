@@ -15,7 +15,7 @@ from ..analysis.snapshot import Snapshot
 from ..scene.library import make_scene
 from .experiment import Outcome, Row, Runner, compared
 from .figures.mr import draw_drum_states, draw_drum_time
-from .mr_runs import BEST, Course, Which, label, level_row, prepare, speed_row, warm
+from .mr_runs import BEST, TimedRun, Which, label, level_row, prepare, speed_row, warm
 from .pool import Job
 
 MAIN = "cs"
@@ -101,7 +101,7 @@ def turn(
     """A flow: angles and reduction level over time [s from the change of method], towers, wall time, and a picture of the end."""
     warm("drum", SMALL, reduction)
     scene = make_scene("drum", parameters)
-    course = Course(scene, prepared, method, iterations, reduction)
+    course = TimedRun(scene, prepared, method, iterations, reduction)
     began = course.sim.time
     times, angles, risen, plugs, most = [], [], [], [], []
     last: Snapshot | None = None

@@ -70,7 +70,7 @@ def warm(name: str, parameters: dict[str, Any], reduction: str | None) -> None:
     Simulation(scene, settings_of(scene, BEST, 2, reduction)).run(0.4)
 
 
-class Course:
+class TimedRun:
     """A run from a prepared state: its wall time, and the reduction level of every step; ``look`` is called after each, off the clock."""
 
     def __init__(self, scene: Scene, prepared: dict[str, Any], method: str, iterations: int, reduction: str | None) -> None:
@@ -80,7 +80,7 @@ class Course:
         self.time: list[float] = []
         self.residual: list[float] = []
 
-    def run(self, duration: float, look: Callable[[Simulation], None] = lambda sim: None) -> Course:
+    def run(self, duration: float, look: Callable[[Simulation], None] = lambda sim: None) -> TimedRun:
         """Go on for ``duration`` [s]."""
         for _ in range(round(duration / self.sim.time_step)):
             with warnings.catch_warnings():

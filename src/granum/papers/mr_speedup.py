@@ -14,7 +14,7 @@ from ..scene.library import make_scene
 from ..scene.sensor import BoxSensor
 from .experiment import Outcome, Row, Runner, compared
 from .figures.mr import draw_speed_up
-from .mr_runs import BEST, Course, prepare, warm
+from .mr_runs import BEST, TimedRun, prepare, warm
 from .pool import Job
 
 OVERHEADS = (0.0, 0.01, 0.03, 0.1, 0.3)
@@ -109,7 +109,7 @@ def bed(parameters: dict[str, Any], prepared: dict[str, Any], iterations: int, p
         low, high = place.min(axis=0) - 1.0, place.max(axis=0) + 1.0
         low[2] = np.quantile(place[:, 2], 1 - part)
         scene = scene.changed(sensors=(BoxSensor(lower=tuple(map(float, low)), upper=tuple(map(float, high))),))
-    return _pace(Course(scene, prepared, BEST, iterations, reduction), window)
+    return _pace(TimedRun(scene, prepared, BEST, iterations, reduction), window)
 
 
 def belt_pace(
@@ -117,10 +117,10 @@ def belt_pace(
 ) -> dict[str, Any]:
     """Wall time of a step of a full belt."""
     warm("conveyor", {"length": 34.0, "rate": 200.0}, reduction)
-    return _pace(Course(make_scene("conveyor", parameters), prepared, BEST, iterations, reduction), window)
+    return _pace(TimedRun(make_scene("conveyor", parameters), prepared, BEST, iterations, reduction), window)
 
 
-def _pace(course: Course, window: float) -> dict[str, Any]:
+def _pace(course: TimedRun, window: float) -> dict[str, Any]:
     course.run(DROPPED)
     since = course.sim.time
     found = course.run(window).summary(since)
@@ -149,11 +149,11 @@ def _model(gamma: float) -> dict[str, Any]:
 
 def _rows(size: SpeedSize, measured: dict[str, Any]) -> list[Row]:
     rows = [
-        compared("model: speed-up at h = 0.7, delta = 0", float(predicted_speed_up(0.7, 0.0)), "a factor 5", 4.5, 5.5, "{:.1f}"),
-        compared("model: speed-up at h = 0.95, delta = 0.01", float(predicted_speed_up(0.95, 0.01)), "up to 50", 30, 50, "{:.0f}"),
+        compared("model: speed-up at level 0.7, delta = 0", float(predicted_speed_up(0.7, 0.0)), "a factor 5", 4.5, 5.5, "{:.1f}"),
+        compared("model: speed-up at level 0.95, delta = 0.01", float(predicted_speed_up(0.95, 0.01)), "up to 50", 30, 50, "{:.0f}"),
     ]
     for name, points in measured.items():
-        each = ", ".join(f"{s:.1f} at {100 * h:.0f} %" for h, s in zip(points["level"], points["speed_up"], strict=True))
+        each = ", ".join(f"{s:.1f} at {100 * level:.0f} %" for level, s in zip(points["level"], points["speed_up"], strict=True))
         rows.append(Row(f"speed-up, {name}", f"{each}; full: {1e3 * points['seconds_per_step']:.1f} ms a step", "not measured"))
     last = measured[f"bed of {size.beds[-1]}"]
     best = int(np.argmax(last["level"]))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import curve_fit
 
-from ..analysis import Drum, Grid, Snapshot, coarse_grain
+from ..analysis import Drum, FieldGrid, Snapshot, coarse_grain
 from ..analysis.cost_model import ARCHING_WIDTH, SN_CONSTANTS, LawConstants, required_iterations
 from ..scene.library import make_scene
 from . import sn_silo
@@ -185,7 +185,7 @@ def thickness(snapshot: Snapshot) -> float:
 def mean_inertial_number(frames: list[Snapshot]) -> float:
     """I = d gammadot sqrt(rho / p) of the mean shear rate and the mean pressure over the mass: grains in flight have no pressure."""
     d = 2 * float(frames[0].radius.mean())
-    fields = coarse_grain(frames, Grid.around(frames, d, "xz"), width=d)
+    fields = coarse_grain(frames, FieldGrid.around(frames, d, "xz"), width=d)
     mass = fields.density
     there = np.isfinite(fields.shear_rate) & np.isfinite(fields.pressure) & (mass > 0)
     shear, pressure = (float(np.average(field[there], weights=mass[there])) for field in (fields.shear_rate, fields.pressure))

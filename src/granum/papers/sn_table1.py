@@ -107,7 +107,7 @@ def measure(size: TableSize, run: Runner) -> Outcome:
         rows.append(
             Row(
                 f"{k}: eps {system.tolerance:g}, {system.width:g} x {system.height:g} d, I {system.inertial:g}, "
-                f"E {system.young / 1e9:g} GPa, d {1e3 * system.diameter:g} mm",
+                f"E {system.youngs_modulus / 1e9:g} GPa, d {1e3 * system.diameter:g} mm",
                 "  ".join(f"{ours:.3g}" for _, ours, _ in numbers),
                 "  ".join(printed for _, _, printed in numbers),
                 numbers[0][1],

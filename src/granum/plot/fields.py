@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
-from ..analysis.coarse_graining import Fields, Grid, coarse_grain
+from ..analysis.coarse_graining import Fields, coarse_grain
+from ..analysis.grid import FieldGrid
 from ..analysis.snapshot import Snapshot
 from ..array_types import FloatArray
 from ..checks import InputError
@@ -71,7 +72,7 @@ def field_of(recording: Recording, look: Look) -> tuple[Section, list[Snapshot],
     width = (look.width or 1.0) * d
     low, high = _free_bounds(section, seen, d, ROOM * width)
     nx, ny = np.maximum(np.ceil((high - low) / (CELL * min(d, width))), 2).astype(int).tolist()
-    grid = Grid(np.array([*low, section.depth[0]]), np.array([*high, section.depth[1]]), (nx, ny, 1))
+    grid = FieldGrid(np.array([*low, section.depth[0]]), np.array([*high, section.depth[1]]), (nx, ny, 1))
     return section, seen, coarse_grain(seen, grid, width=width)
 
 

@@ -67,7 +67,7 @@ def draw_janssen(recording: Recording, look: Look) -> Any:
         if fit.length < LONGEST * wall.height:
             axes.plot(scale * fit.pressure(height), factor * height, color=colour, lw=1.6, label=_law(fit, factor, length))
     s = seen[-1]
-    weight = s.gravity_strength * float(s.mass[~s.held].sum()) / Container.of(s).area
+    weight = s.gravity_strength * float(s.mass[~s.static].sum()) / Container.of(s).area
     axes.plot(scale * weight * (1 - height / wall.height), factor * height, color=style.GREY, lw=1.0, ls="--", label="weight above")
     axes.set(
         xlabel=f"pressure [{unit}]",

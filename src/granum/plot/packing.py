@@ -37,8 +37,8 @@ def draw_packing(recording: Recording, look: Look) -> Any:
     packing = _chosen(recording, look)
     found = measure(packing)
     load = grain_pressure(packing, network(packing).touching)
-    held = ~found.rattlers
-    mean = float(load[held].mean()) if held.any() else 0.0
+    backbone = ~found.rattlers
+    mean = float(load[backbone].mean()) if backbone.any() else 0.0
     part = load / mean if mean > 0 else np.zeros_like(load)
     title, subtitle = "Packing", in_words(packing, found)
     if packing.dim == 3:

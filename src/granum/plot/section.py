@@ -63,8 +63,6 @@ class Section:
         """(m, 2, 2) line pieces [m], across and up, where the middle of the slab cuts the walls; planes end at ``extent``."""
         pieces, planes = [np.zeros((0, 2, 2))], []
         for body, position, orientation in zip(s.scene.all_bodies, s.wall_position, s.wall_orientation, strict=True):
-            if not (np.isfinite(position).all() and np.isfinite(orientation).all()):
-                continue  # an old file does not tell where it is
             turned = matrix(orientation)
             for wall in body.walls:
                 if isinstance(wall, Plane):

@@ -21,7 +21,7 @@ LEAST_ERROR = 1e-5  # of the largest
 def draw_energy(recording: Recording, look: Look) -> Any:
     """Kinetic and elastic energy over sum(m g d) (in J without gravity), and the total with the potential [J]."""
     time, scalars = recording.times, _scalars(recording, "kinetic_energy", "elastic_energy", "energy")
-    lift = np.array([s.gravity_strength * float((s.mass * 2 * s.radius)[~s.held].sum()) for s in snapshots(recording)])
+    lift = np.array([s.gravity_strength * float((s.mass * 2 * s.radius)[~s.static].sum()) for s in snapshots(recording)])
     weightless = not (lift > 0).any()
     unit = np.where(lift > 0, lift, 1.0 if weightless else np.nan)
     figure, (upper, lower) = style.chart("Energy", _about(recording), panels=2)

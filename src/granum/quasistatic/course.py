@@ -18,7 +18,7 @@ WATCH_EVERY = 0.2  # [s] between two looks of a watcher
 PATIENCE = 3000  # iterations without a smaller residual, after which energies that differ by rounding only end it
 
 
-class Energy(Protocol):
+class EnergyFunction(Protocol):
     """What can be minimised: an energy of the places of N grains in d dimensions."""
 
     evaluations: int
@@ -30,6 +30,9 @@ class Energy(Protocol):
     def start(self) -> FloatArray: ...
 
     def evaluate(self, x: FloatArray, gradient: FloatArray) -> float: ...
+
+    def contact_forces(self, x: FloatArray) -> FloatArray | None:
+        """(C,) [N] of the contacts at x, if the energy knows their stiffness too; else None."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,9 @@ class MinimiseReport:
 class Course:
     """Where a minimisation is: x (N, d) [m], E [J], g (N, d) [N]. A minimiser moves it and asks :attr:`going` before every iteration."""
 
-    def __init__(self, energy: Energy, method: str, tolerance: float, limit: int, watch: Callable[[Course], None] | None = None) -> None:
+    def __init__(
+        self, energy: EnergyFunction, method: str, tolerance: float, limit: int, watch: Callable[[Course], None] | None = None
+    ) -> None:
         if not tolerance > 0:
             raise InputError(f"tolerance must be above 0 N (got {tolerance!r}).")
         self.energy, self.method, self.tolerance, self.limit = energy, method, tolerance, limit

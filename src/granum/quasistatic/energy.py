@@ -91,6 +91,10 @@ class PackingEnergy:
         overlap, distance = overlap[hit], distance[hit]
         return Touching(a[hit], b[hit], branch[hit] / np.maximum(distance, 1e-300)[:, None], overlap, distance, self.law.force(overlap))
 
+    def contact_forces(self, x: FloatArray) -> FloatArray:
+        """(C,) [N] of the contacts at x."""
+        return self.touching(x).force
+
     def _follow(self, x: FloatArray) -> None:
         """Make the pair list hold at x."""
         self._used += 1

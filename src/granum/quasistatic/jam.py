@@ -217,7 +217,9 @@ class _Search:
 
 def _distance(packing: Packing, found: Measured) -> float:
     """phi - phi_cr, roughly: how far radii must shrink to undo the mean overlap."""
-    return packing.phi * min(packing.dim * found.mean_overlap, 0.5)  # grains of many sizes may overlap by more than the mean diameter
+    return packing.phi * min(
+        packing.dim * found.mean_overlap_in_diameters, 0.5
+    )  # grains of many sizes may overlap by more than the mean diameter
 
 
 def _zero(far: Packing, farther: Measured, near: Packing, nearer: Measured) -> float:

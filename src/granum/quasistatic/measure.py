@@ -28,29 +28,29 @@ VAGUE = 100.0  # roundings of a position: a packing with a smaller mean overlap 
 TOLERANCE = 1e-6  # of the mean contact force: see `Measured.tolerance`
 
 
-class Network(NamedTuple):
+class ContactNetwork(NamedTuple):
     """The contacts of a packing, and the part of it that holds: the backbone."""
 
     touching: Touching
     net: FloatArray  # (N, d) force on each grain [N], zero in balance
     rattlers: BoolArray  # (N,) grains that nothing holds
-    held: BoolArray  # (C,) contacts of two grains of the backbone
+    in_backbone: BoolArray  # (C,) contacts of two grains of the backbone
 
     @property
     def backbone(self) -> Touching:
         """The contacts that count: those without rattlers."""
-        c, held = self.touching, self.held
-        return Touching(c.a[held], c.b[held], c.normal[held], c.overlap[held], c.distance[held], c.force[held])
+        c, kept = self.touching, self.in_backbone
+        return Touching(c.a[kept], c.b[kept], c.normal[kept], c.overlap[kept], c.distance[kept], c.force[kept])
 
     @property
     def grains(self) -> int:
-        """N_3: grains that are held."""
+        """N_3: grains of the backbone."""
         return int(np.count_nonzero(~self.rattlers))
 
     @property
     def excess(self) -> int:
         """Contacts of the backbone beyond the d (N_3 - 1) that hold its grains: above 0 if they can carry forces in balance."""
-        return int(np.count_nonzero(self.held)) - self.net.shape[1] * (self.grains - 1) if self.grains else 0
+        return int(np.count_nonzero(self.in_backbone)) - self.net.shape[1] * (self.grains - 1) if self.grains else 0
 
     @property
     def unbalance(self) -> float:
@@ -74,7 +74,7 @@ class Measured:
     rattlers: BoolArray  # (N,) fewer than d + 1 contacts, not counting those with rattlers
     forces: FloatArray  # (|C_3|,) [N]
     overlap: float  # largest [m]
-    mean_overlap: float  # of the mean diameter [-]
+    mean_overlap_in_diameters: float  # of the mean diameter [-]
     residual: float  # largest component of a net force on a grain [N]
     rounding: float  # [N] that 8 roundings of a position make at the stiffest contact: forces are not known better
     jammed: bool  # see `is_jammed`
@@ -137,7 +137,7 @@ def parts(tensor: FloatArray) -> Parts:
     return Parts(float(values.mean()), float(values[-1] - values[0]) / 2)
 
 
-def measure(packing: Packing, known: Network | None = None) -> Measured:
+def measure(packing: Packing, known: ContactNetwork | None = None) -> Measured:
     """All observables, from the network of the packing if it is ``known``.
 
     Of a packing that is not at rest they say what they are, but rattlers and coordination mean little.
@@ -155,18 +155,18 @@ def measure(packing: Packing, known: Network | None = None) -> Measured:
         fabric=_tensor(contacts, size[contacts.a] + size[contacts.b]) / volume,
         coordination=2 * len(overlap) / net.grains if net.grains else 0.0,
         contacts=len(overlap),
-        touching=len(net.held),
+        touching=len(net.in_backbone),
         rattlers=net.rattlers,
         forces=contacts.force,
         overlap=float(overlap.max(initial=0.0)),
-        mean_overlap=mean(overlap) / packing.diameter if len(overlap) else 0.0,
+        mean_overlap_in_diameters=mean(overlap) / packing.diameter if len(overlap) else 0.0,
         residual=float(np.abs(net.net).max()),
         rounding=8 * EPS * extent(packing) * (packing.law.alpha - 1) * float((contacts.force / overlap).max(initial=0.0)),
         jammed=is_jammed(packing, net),
     )
 
 
-def network(packing: Packing) -> Network:
+def network(packing: Packing) -> ContactNetwork:
     """Contacts, net forces and rattlers.
 
     A rattler has fewer than d + 1 contacts. Rattlers are removed with their contacts until none is left. One that has been pushed aside
@@ -185,10 +185,10 @@ def network(packing: Packing) -> Network:
     faint = largest < FAINT * (mean(touching.force) if len(touching.force) else 0.0)
     rattlers = faint & (length(net) > UNBALANCED * largest)
     _remove(touching.a, touching.b, firm, packing.dim + 1, rattlers)
-    return Network(touching, net, rattlers, firm & ~rattlers[touching.a] & ~rattlers[touching.b])
+    return ContactNetwork(touching, net, rattlers, firm & ~rattlers[touching.a] & ~rattlers[touching.b])
 
 
-def is_jammed(packing: Packing, known: Network | None = None) -> bool:
+def is_jammed(packing: Packing, known: ContactNetwork | None = None) -> bool:
     """Whether the packing resists compression: its contacts carry forces in balance.
 
     A threshold of the pressure cannot tell: a minimiser that has stopped at 1e-10 of the force scale leaves grains of an unjammed
@@ -212,7 +212,7 @@ def extent(packing: Packing) -> float:
     return float(max(np.abs(packing.position).max(), np.abs(packing.cell.vectors).max()))
 
 
-def force_tolerance(packing: Packing, part: float = TOLERANCE, known: Network | None = None) -> float | None:
+def force_tolerance(packing: Packing, part: float = TOLERANCE, known: ContactNetwork | None = None) -> float | None:
     """:meth:`Measured.tolerance` of a packing."""
     return measure(packing, known).tolerance(part)
 

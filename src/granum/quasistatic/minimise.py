@@ -35,7 +35,7 @@ METHODS: dict[str, Callable[[Preconditioner], Minimiser]] = {
     "fr-cg": lambda p: ConjugateGradients(p, fletcher_reeves=True),
     "fire": FIRE,
     "newton": Newton,
-    AUTO: Auto,
+    AUTO: lambda _: Auto(),  # it chooses its preconditioners itself
 }
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..array_types import FloatArray
 from ..checks import InputError, finite_positive
-from .measure import Network, is_jammed, measure, network
+from .measure import ContactNetwork, is_jammed, measure, network
 from .minimise import AUTO, minimise
 from .packing import Packing
 from .rigidity import Stiffness, add_up
@@ -71,10 +71,10 @@ def moduli(packing: Packing) -> Moduli:
     along = (packing.law.alpha - 1) * force / contacts.overlap
     both = normal[:, :, None] * normal[:, None, :]
     blocks = (along + force / length)[:, None, None] * both - (force / length)[:, None, None] * np.eye(dim)
-    held = ~net.rattlers
-    number = (np.cumsum(held) - 1).astype(np.int32)
+    backbone = ~net.rattlers
+    number = (np.cumsum(backbone) - 1).astype(np.int32)
     a, b = number[contacts.a], number[contacts.b]
-    system = Stiffness(a, b, blocks, packing.cell.wrap(packing.position)[held])
+    system = Stiffness(a, b, blocks, packing.cell.wrap(packing.position)[backbone])
     factor = system.factorise() if net.excess > 0 else None
     if factor is None:
         raise MarginalError(
@@ -134,7 +134,7 @@ def moduli_by_strain(packing: Packing, strain: float = 1e-6, *, method: str = AU
         raise InputError(f"strain must be a small number, below 0.1 (got {strain:g}).")
     dim = packing.dim
     known = measure(packing, net)
-    tolerance = known.tolerance(UNBALANCED * strain / known.mean_overlap)  # of the forces that the strain makes
+    tolerance = known.tolerance(UNBALANCED * strain / known.mean_overlap_in_diameters)  # of the forces that the strain makes
     stiffness = np.zeros((dim,) * 4)
     for k, m, A in _strains(dim):
         ends = []
@@ -145,7 +145,7 @@ def moduli_by_strain(packing: Packing, strain: float = 1e-6, *, method: str = AU
     return _moduli(stiffness, np.full((dim,) * 4, np.nan), known.stress, packing, 0.0)
 
 
-def checked(packing: Packing) -> Network:
+def checked(packing: Packing) -> ContactNetwork:
     """The network of a jammed packing, else a refusal."""
     net = network(packing)
     if not is_jammed(packing, net):

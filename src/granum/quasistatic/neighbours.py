@@ -29,6 +29,24 @@ class Pairs(NamedTuple):
         return product(self.steps, cell.vectors)
 
 
+class _CellList(NamedTuple):
+    """The grains filed by the cells of a search grid; a missing third axis has one cell."""
+
+    own: LongArray  # (N, 3) cell of each grain
+    grid: LongArray  # (3,) number of cells
+    across: LongArray  # (3,) how many cells the search reaches
+    first: LongArray  # (cells + 1,) where the grains of each begin in ``filed``
+    filed: IntArray  # (N,)
+
+
+class _Images(NamedTuple):
+    """The images of the periodic cell, and in which of them each grain is."""
+
+    shift: FloatArray  # (I, d) [m]
+    home: LongArray  # (N, 3) whole cell vectors from the first image to a grain
+    most: LongArray  # (3,) images are counted from - most to most along each axis
+
+
 def find_pairs(cell: Cell, position: FloatArray, reach: FloatArray) -> Pairs:
     """All images of pairs closer than the sum of their reaches (N,) [m]."""
     count, dim = position.shape
@@ -49,10 +67,11 @@ def find_pairs(cell: Cell, position: FloatArray, reach: FloatArray) -> Pairs:
     filed = np.argsort(flat, kind="stable").astype(np.int32)
     first = np.concatenate([[0], np.cumsum(np.bincount(flat, minlength=int(grid3.prod())))])
     home3 = np.concatenate([home, np.zeros((count, 3 - dim))], axis=1).astype(np.int64)
+    cells, images = _CellList(own3, grid3, across3, first, filed), _Images(product(steps, cell.vectors), home3, most3)
     room = count * (8 if dim == 2 else 16) + 16
     while True:
         a, b, image = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32)
-        found = _search(position, reach, product(steps, cell.vectors), home3, own3, grid3, across3, most3, first, filed, a, b, image)
+        found = _search(position, reach, cells, images, a, b, image)
         if found <= room:
             return Pairs(a[:found], b[:found], image[:found], steps)
         room = found
@@ -62,19 +81,15 @@ def find_pairs(cell: Cell, position: FloatArray, reach: FloatArray) -> Pairs:
 def _search(
     x: FloatArray,
     reach: FloatArray,
-    shift: FloatArray,
-    home: LongArray,
-    own: LongArray,
-    grid: LongArray,
-    across: LongArray,
-    most: LongArray,
-    first: LongArray,
-    filed: IntArray,
+    cells: _CellList,
+    images: _Images,
     a: IntArray,
     b: IntArray,
     image: IntArray,
 ) -> int:
     """Fill a, b and image as far as there is room; returns how many pairs there are."""
+    own, grid, across, first, filed = cells
+    shift, home, most = images
     found, three = 0, x.shape[1] == 3
     for i in range(len(x)):
         for ox in range(-across[0], across[0] + 1):

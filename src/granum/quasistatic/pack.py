@@ -130,7 +130,7 @@ def pack(
         measured = measure(packing)
         if not measured.touching:
             return Packed(packing, measured, report)
-        if measured.mean_overlap > gap:  # a smaller gap cannot be left either
+        if measured.mean_overlap_in_diameters > gap:  # a smaller gap cannot be left either
             break
     packing, report = minimise(packing, *METHOD, watch=watch)
     return Packed(packing, measure(packing), report)

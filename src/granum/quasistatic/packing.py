@@ -39,7 +39,7 @@ class Packing:
                 f"position must have shape (N, 2) or (N, 3), as many columns as the cell has directions ({self.cell.dim}); has {shape}."
             )
         if shape[0] < FEWEST:
-            raise InputError(f"a packing must have at least {FEWEST} grains (got {shape[0]}). Take more particles.")
+            raise InputError(f"a packing must have at least {FEWEST} grains (got {shape[0]}). Take more.")
         if np.shape(self.radius) != shape[:1]:
             raise InputError(f"radius must have shape ({shape[0]},), one for each grain; has {np.shape(self.radius)}.")
         if not (np.isfinite(self.position).all() and np.isfinite(self.radius).all() and np.min(self.radius) > 0):
@@ -107,7 +107,7 @@ def random_packing(
     Of a few sizes every one gets its exact share of the grains. The same seed gives the same grains, in order along the cell.
     """
     if count < FEWEST:
-        raise InputError(f"particles must be at least {FEWEST} (got {count}).")
+        raise InputError(f"count must be at least {FEWEST} grains (got {count}).")
     if dim not in (2, 3):
         raise InputError(f"dim must be 2 or 3 (got {dim}).")
     check_grains(count, GRAIN)

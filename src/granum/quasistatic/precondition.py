@@ -15,7 +15,7 @@ from ..arithmetic import exp, length, mean, power, product, sin
 from ..arithmetic import total as sum_up
 from ..array_types import FloatArray, IntArray
 from ..checks import RunError
-from ..linalg.cholesky import Factor, Plan
+from ..linalg import Factor, Plan
 from .blocks import diagonal_blocks
 from .course import Course, dot
 from .energy import of_packing

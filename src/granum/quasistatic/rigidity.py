@@ -7,7 +7,7 @@ import numpy as np
 from .._jit import kernel
 from ..arithmetic import dot, length, mean, power, total, totals
 from ..array_types import FloatArray, IntArray
-from ..linalg.cholesky import Factor, Plan
+from ..linalg import Factor, Plan
 from .blocks import diagonal_blocks, multiply
 from .neighbours import find_pairs
 from .packing import Packing

@@ -101,6 +101,10 @@ class SceneEnergy:
         c = self._at(x)
         return c, self.stiffness(c) * power(c.overlap, self.alpha - 1)
 
+    def contact_forces(self, x: FloatArray) -> None:
+        """None: there is no stiffness of these contacts for a preconditioner."""
+        return None
+
     def _at(self, x: FloatArray) -> Contacts:
         self.bodies.position[self.bodies.grains] = x
         contacts = self.detector.detect(self.bodies, 0.0)

@@ -12,7 +12,7 @@ FREE, HELD = -1, -2  # of a grain in a window; 0 or more: the aggregate that it 
 
 
 @dataclass(frozen=True)
-class ApproximationError:
+class ApproximationNorms:
     """Norms of E = E_perp + E_par over all grains, in diameters of the grains."""
 
     rms: float
@@ -76,9 +76,9 @@ def nearest_shape(shape: FloatArray, target: FloatArray, mass: FloatArray, group
     return centre[group] + np.einsum("nij,nj->ni", (u @ v)[group], arm)
 
 
-def approximation_error(full: FloatArray, reduced: FloatArray, radius: FloatArray, mass: FloatArray, kind: IntArray) -> ApproximationError:
+def approximation_error(full: FloatArray, reduced: FloatArray, radius: FloatArray, mass: FloatArray, kind: IntArray) -> ApproximationNorms:
     """Norms of the error of places ``reduced`` against ``full`` (N, 3) [m]; arguments as of :func:`split_error`, ``radius`` (N,) [m]."""
     across, along = split_error(full, reduced, mass, kind)
     squares = [((part / (2 * radius)[:, None]) ** 2).sum(axis=1) for part in (across + along, across, along)]
     whole, perpendicular, parallel = (float(np.sqrt(square.mean())) for square in squares)
-    return ApproximationError(whole, float(np.sqrt(squares[0].max())), perpendicular, parallel)
+    return ApproximationNorms(whole, float(np.sqrt(squares[0].max())), perpendicular, parallel)

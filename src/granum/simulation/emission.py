@@ -197,5 +197,4 @@ class Emission:
     def restore(self, saved: dict[str, Any]) -> None:
         self.emitted, self.waiting = saved["emitted"], saved["waiting"]
         self.rng.bit_generator.state = saved["random"]
-        self.tried, self.in_walls = saved.get("tried", 0), saved.get("in_walls", 0)  # not in checkpoints from before shortages were told
-        self.most_waiting = saved.get("most_waiting", 0)
+        self.tried, self.in_walls, self.most_waiting = saved["tried"], saved["in_walls"], saved["most_waiting"]

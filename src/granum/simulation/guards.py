@@ -286,11 +286,10 @@ class Guard:
     def restore(self, saved: dict[str, Any]) -> None:
         self.allowed, self.lowest = saved["allowed"], saved["lowest"]
         self.stored, self.largest_kinetic = saved["stored"], saved["largest_kinetic"]
-        began = saved.get("began", math.nan)  # not in checkpoints from before losses were told
-        self.began = None if math.isnan(began) else began
+        self.began = None if math.isnan(saved["began"]) else saved["began"]
         self.world = (saved["low"], saved["high"]) if len(saved["low"]) else None
-        self.told = dict(saved.get("told", {}))  # not in checkpoints from before steps were judged
-        self._coarse.restore(saved.get("coarse", {}))
+        self.told = dict(saved["told"])
+        self._coarse.restore(saved["coarse"])
 
 
 def speed_against_wall(sim: Simulation, grain: int, wall: int) -> float:

@@ -123,8 +123,6 @@ def _bodies_of(run: Any, frame: int) -> tuple[Scene, Bodies, LongArray]:
 
 def frame_bodies(scene: Scene, frame: Frame) -> Bodies:
     """Walls and grains of a recorded frame, at rest."""
-    if frame.walls is None and scene.bodies:
-        raise InputError("the recording was written by an older granum and does not hold the motion of its walls. Run it again.")
     bodies = make_bodies(scene, with_grains=False)
     density = np.array([m.density for m in scene.materials])
     inverse = 1 / (density[frame.material] * 4 / 3 * np.pi * frame.radius * frame.radius * frame.radius)
@@ -133,7 +131,6 @@ def frame_bodies(scene: Scene, frame: Frame) -> Bodies:
     inverse[np.isin(frame.id, held)] = 0.0
     bodies.append_grains(frame.position, frame.radius, np.asarray(frame.material, np.int32), inverse)
     bodies.orientation[bodies.grains] = frame.orientation
-    if frame.walls is not None:
-        walls = slice(0, bodies.wall_body_count)
-        bodies.position[walls], bodies.orientation[walls] = frame.walls.position, frame.walls.orientation
+    walls = slice(0, bodies.wall_body_count)
+    bodies.position[walls], bodies.orientation[walls] = frame.walls.position, frame.walls.orientation
     return bodies

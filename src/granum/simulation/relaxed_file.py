@@ -15,14 +15,14 @@ from .relax import RelaxedRun
 KIND = "relaxed"
 SCALARS = ("energy", "elastic_energy", "kinetic_energy", "contacts", "residual", "iterations", "max_overlap", "mean_overlap")
 UNITS = {"residual": "N"}
-POINTS = ("radius", "id", "body", "material")
+SAME = ("orientation", "radius", "id", "material")
 
 
 def write_relaxed(path: Path, before: Frame, found: RelaxedRun, description: Mapping[str, Any], summary: Mapping[str, Any]) -> None:
     """Both frames have the time of ``before``; grains at rest have the number of one more step."""
     scene = found.start.model_dump(mode="json")
     walls = {name: getattr(found.bodies, name)[: found.bodies.wall_body_count] for name in (c.name for c in WALLS)}
-    same = {name: getattr(before, name) for name in POINTS}
+    same = {name: getattr(before, name) for name in SAME}
     still = np.zeros_like(before.velocity)
     with RecordingWriter(
         path, {"kind": KIND, "scene": scene, **description}, SCALARS, expected_points=len(before.radius), units=UNITS
@@ -30,26 +30,18 @@ def write_relaxed(path: Path, before: Frame, found: RelaxedRun, description: Map
         writer.append(
             step=before.step,
             time=before.time,
-            position=before.position,
-            orientation=before.orientation,
-            velocity=before.velocity,
-            spin=before.spin,
+            grains=same | {"position": before.position, "velocity": before.velocity, "spin": before.spin},
             contacts={c.name: getattr(before.contacts, c.name) for c in CONTACTS},
             walls=walls,
             scalars=_scalars(before.contacts.overlap),
-            **same,
         )
         report = found.report
         writer.append(
             step=before.step + 1,
             time=before.time,
-            position=found.wrapped_position,
-            orientation=before.orientation,
-            velocity=still,
-            spin=still,
+            grains=same | {"position": found.wrapped_position, "velocity": still, "spin": still},
             contacts=_contacts(found),
             walls=walls,
-            **same,
             scalars=_scalars(found.contacts.overlap)
             | {
                 "energy": report.energy,

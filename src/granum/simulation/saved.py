@@ -47,7 +47,7 @@ def load_run(path: str | Path, threads: int | None = None) -> SavedRun:
         sim.stage_seconds, sim.wall_seconds = saved["stage_seconds"], saved["wall_seconds"]
         sim.contacts.time_step = sim.time_step
         sim.last_checkpoint = str(path)
-        made = {name: str(value) for name, value in saved.get("machine", {}).items()}  # not in older checkpoints
+        made = {name: str(value) for name, value in saved["machine"].items()}
         return SavedRun(sim, int(saved["last_step"]), dict(saved["about"]), made)
     except ValidationError as error:
         raise explain(error, f"the scene of checkpoint {str(path)!r}") from None

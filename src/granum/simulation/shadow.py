@@ -17,7 +17,7 @@ from ..arithmetic import product
 from ..array_types import IntArray, LongArray
 from ..checks import RunError
 from ..detection.detector import CARRIED
-from ..reduction.error import ApproximationError, approximation_error, merged_throughout
+from ..reduction.error import ApproximationNorms, approximation_error, merged_throughout
 from ..state.bodies import STATE, Bodies
 from .settings import Guards, Settings
 
@@ -35,7 +35,7 @@ class Shadow:
 
     def __init__(self, steps: int) -> None:
         self.steps = steps
-        self.found: ApproximationError | None = None
+        self.found: ApproximationNorms | None = None
         self.windows = 0
         self._sum, self._largest = np.zeros(3), 0.0
         self._full: Simulation | None = None
@@ -44,12 +44,12 @@ class Shadow:
         self._inside: dict[str, np.ndarray] = {}  # contacts of the shadow at the end of the last window, by ids of grains
 
     @property
-    def mean(self) -> ApproximationError | None:
+    def mean(self) -> ApproximationNorms | None:
         """Means over all windows, and the largest error in any."""
         if not self.windows:
             return None
         rms, perpendicular, parallel = (float(x) for x in self._sum / self.windows)
-        return ApproximationError(rms, self._largest, perpendicular, parallel)
+        return ApproximationNorms(rms, self._largest, perpendicular, parallel)
 
     def before_step(self, sim: Simulation) -> None:
         """Begin a window if one is due."""
@@ -117,7 +117,7 @@ class Shadow:
 
     def restore(self, saved: dict[str, Any], sim: Simulation) -> None:
         """Continue from a checkpoint, beside ``sim``."""
-        self.found = ApproximationError(**saved["found"]) if saved["found"] is not None else None
+        self.found = ApproximationNorms(**saved["found"]) if saved["found"] is not None else None
         self.windows, self._sum, self._largest = saved["windows"], np.array(saved["sum"]), saved["largest"]
         self._merged, self._id, self._inside = saved["merged"], saved["id"], saved["inside"]
         if saved["full"] is not None:

@@ -297,8 +297,7 @@ class Simulation:
         sim.stepper.restore(saved["stepper"])
         for k, emission in enumerate(sim.emissions):
             emission.restore(saved["emissions"][str(k)])
-        if "removal" in saved:
-            sim.removal.restore(saved["removal"])
+        sim.removal.restore(saved["removal"])
         sim.guard.restore(saved["guard"])
         sim.step_count = saved["step_count"]
         if sim.shadow is not None:

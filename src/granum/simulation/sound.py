@@ -87,12 +87,11 @@ def check_saved(saved: Mapping[str, Any], scene: Scene, settings: Settings) -> N
         _check_smooth(top.part("stepper"), scene, ids, walls)
     else:
         _check_nonsmooth(top.part("stepper"), scene, ids, walls, first)
-    if "removal" in saved:
-        removal, sinks = top.part("removal"), len(scene.sinks)
-        removal.array("count", np.int64, (sinks,))
-        removal.array("mass", np.float64, (sinks,))
-        waiting = removal.places("waiting", (None,), 0, grains)
-        removal.places("sink", waiting.shape, 0, sinks)
+    removal, sinks = top.part("removal"), len(scene.sinks)
+    removal.array("count", np.int64, (sinks,))
+    removal.array("mass", np.float64, (sinks,))
+    waiting = removal.places("waiting", (None,), 0, grains)
+    removal.places("sink", waiting.shape, 0, sinks)
     guard = top.part("guard")
     for name in ("allowed", "lowest", "stored", "largest_kinetic"):
         guard.number(name)

@@ -61,7 +61,7 @@ def draw_ridges(curves: dict[str, Any], path: Path) -> Path:
     for k, name in enumerate(curves["reduced"]):
         axes.plot(runs[name]["time"], 100 * runs[name]["level"], color=COLOURS[1 + k], lw=1.4, label=name)
     axes.axhline(85, color="0.5", lw=1, ls="--", label="MR: 85 %")
-    axes.set(xlabel="time [s]", ylabel="reduction level h [%]", ylim=(0, 101))
+    axes.set(xlabel="time [s]", ylabel="reduction level [%]", ylim=(0, 101))
     axes.legend(fontsize=8, frameon=False, loc="lower right")
     head(axes, "reduction level")
     return save(figure, path, "Conveyor: ridge and reduction level (MR Fig. 5, Table 3)")
@@ -138,7 +138,7 @@ def draw_speed_up(curves: dict[str, Any], path: Path) -> Path:
         for k, (name, points) in enumerate(curves["measured"].items()):
             colour, marker = COLOURS[1 + k % (len(COLOURS) - 1)], MARKERS[k % len(MARKERS)]
             axes.plot(100 * points["level"], points["speed_up"], ls="", color=colour, marker=marker, ms=6, label=name)
-        axes.set(xlabel="reduction level h [%]", yscale="log", xlim=(0, 101))
+        axes.set(xlabel="reduction level [%]", yscale="log", xlim=(0, 101))
         axes.set_yticks([1, 2, 5, 10, 20, 50, 100, 200])
         axes.yaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_minor_formatter(lambda x, at: "")
@@ -164,7 +164,7 @@ def _over_time(curves: dict[str, Any], path: Path, title: str, label: str, paper
         left.axhline(paper, color="0.85", lw=1, zorder=0)
         left.annotate(f"MR: {paper:g}", (left.get_xlim()[0], paper), xytext=(4, 3), textcoords="offset points", fontsize=8, color="0.4")
     left.set(xlabel=label, ylabel="angle [degrees]")
-    right.set(xlabel=label, ylabel="reduction level h [%]", ylim=(0, 101))
+    right.set(xlabel=label, ylabel="reduction level [%]", ylim=(0, 101))
     for axes, text in ((left, "angle of the surface"), (right, "reduction level")):
         axes.legend(fontsize=8, frameon=False, loc="lower right")
         head(axes, text)

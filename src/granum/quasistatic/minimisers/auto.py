@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...arithmetic import mean
 from ..course import Course
-from ..energy import PackingEnergy
-from ..precondition import ContactStiffness, Identity, Preconditioner
+from ..precondition import ContactStiffness, Identity
 from .fire import FIRE
 from .lbfgs import LBFGS
 
-NEAR = 0.3  # of the mean contact force: with a larger force left over, grains are still on the move
-ENOUGH = 0.9  # of the d N contacts that hold a packing: with fewer it is unjammed
-FIRST_FALL, LONGEST_FALL = 400, 3200  # iterations of FIRE before the contacts are tried again; twice as many each time, up to the second
 TRIAL = {2: 500, 3: 120}  # iterations that L-BFGS with the contacts gets to show that it works, by dimension
-GAIN = 0.1  # of the residual that it must be below by then
 
 
+@dataclass(frozen=True)
 class Auto:
     """FIRE and L-BFGS with the contact stiffness, in turns.
 
@@ -23,33 +21,40 @@ class Auto:
     few there, and gains nothing while the contacts that it knows come and go.
     """
 
-    name = "auto"
-
-    def __init__(self, preconditioner: Preconditioner) -> None:
-        """Takes no other preconditioner: it chooses."""
+    near: float = 0.3
+    """Of the mean contact force: with a larger force left over, grains are still on the move."""
+    enough: float = 0.9
+    """Of the d N contacts that hold a packing: with fewer it is unjammed."""
+    first_fall: int = 400
+    """Iterations of FIRE before the contacts are tried again; twice as many each time."""
+    longest_fall: int = 3200
+    """And no more than these."""
+    gain: float = 0.1
+    """Of the residual, that L-BFGS must be below after its trial."""
+    name: str = "auto"
 
     def run(self, course: Course, diameter: float) -> None:
         """Move ``course`` to a minimum; ``diameter`` [m] bounds the steps."""
-        fall, dim = FIRST_FALL, course.x.shape[1]
+        fall, dim = self.first_fall, course.x.shape[1]
         near = self._near(course)
         while course.going:
             if near:
                 before = course.residual
                 course.leg(TRIAL[dim])
                 LBFGS(ContactStiffness()).run(course, diameter)
-                near = course.residual < GAIN * before and not course.stalled
+                near = course.residual < self.gain * before and not course.stalled
                 course.stalled = ""
             else:
                 course.leg(fall)
                 FIRE(Identity()).run(course, diameter)
-                fall = min(2 * fall, LONGEST_FALL)
+                fall = min(2 * fall, self.longest_fall)
                 near = self._near(course)
             course.leg()
 
     def _near(self, course: Course) -> bool:
         """Whether all that is left to do is to give way a little."""
-        if not isinstance(course.energy, PackingEnergy):
+        force = course.energy.contact_forces(course.x)
+        if force is None:
             return False
-        contacts = course.energy.touching(course.x)
         count, dim = course.x.shape
-        return len(contacts.force) > ENOUGH * dim * count and course.residual < NEAR * mean(contacts.force)
+        return len(force) > self.enough * dim * count and course.residual < self.near * mean(force)

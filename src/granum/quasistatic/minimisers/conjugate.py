@@ -12,16 +12,17 @@ from ..course import Course, dot, largest
 from ..line_search import probe, search
 from ..precondition import Preconditioner
 
-CURVATURE = 0.1  # c2: directions stay conjugate only after a sharp search
-FARTHEST = 0.25  # largest motion of a grain in a first trial, in mean diameters
 
-
-@dataclass
+@dataclass(frozen=True)
 class ConjugateGradients:
     """Fletcher-Reeves as in EM, or Polak-Ribiere that starts anew when it would turn back."""
 
     preconditioner: Preconditioner
     fletcher_reeves: bool = False
+    curvature: float = 0.1
+    """c2 of the line search: directions stay conjugate only after a sharp one."""
+    farthest: float = 0.25
+    """Largest motion of a grain in a first trial, in mean diameters."""
     name: str = "cg"
 
     def run(self, course: Course, diameter: float) -> None:
@@ -37,7 +38,7 @@ class ConjugateGradients:
             if not slope < 0:
                 p, slope, last = -z, -gz, _Last()
             first = last.length * last.slope / slope if last.length else probe(course, p, slope, diameter)
-            step = search(course, p, slope, min(first, FARTHEST * diameter / largest(p)), CURVATURE)
+            step = search(course, p, slope, min(first, self.farthest * diameter / largest(p)), self.curvature)
             if step is None:
                 if not last.length:
                     course.stalled = "no step leads down: rounding"

@@ -12,21 +12,30 @@ from ...array_types import FloatArray
 from ..course import Course, dot, largest
 from ..precondition import Preconditioner
 
-FASTER, SLOWER = 1.1, 0.5  # of the time step, after a run downhill, and after a turn
-PATIENCE = 5  # steps downhill before the time step grows
-MIXING, LESS_MIXING = 0.1, 0.99  # how much of the velocity is turned downhill, and how that fades
-LOOK_EVERY = 1000  # iterations between two looks at the stiffest mode, which bounds the time step
-SHORTEST = 1e-6  # of the largest time step: what is left is rounding
-FARTHEST = 0.25  # largest motion of a grain in an iteration, in mean diameters
 
-
-@dataclass
+@dataclass(frozen=True)
 class FIRE:
     """FIRE with unit masses, or with the preconditioner as mass."""
 
     preconditioner: Preconditioner
     longest: float = 1.55
     """Largest time step, in units of 1/omega of the stiffest mode: 2 is the limit of stability."""
+    shortest: float = 1e-6
+    """Of the largest time step: what is left is rounding."""
+    faster: float = 1.1
+    """Of the time step, after a run downhill."""
+    slower: float = 0.5
+    """Of the time step, after a turn."""
+    patience: int = 5
+    """Steps downhill before the time step grows."""
+    first_mixing: float = 0.1
+    """How much of the velocity is turned downhill."""
+    less_mixing: float = 0.99
+    """How that fades, step by step."""
+    look_every: int = 1000
+    """Iterations between two looks at the stiffest mode, which bounds the time step."""
+    farthest: float = 0.25
+    """Largest motion of a grain in an iteration, in mean diameters."""
     name: str = "fire"
 
     def run(self, course: Course, diameter: float) -> None:
@@ -34,35 +43,35 @@ class FIRE:
         v = np.zeros_like(course.x)
         h = limit = 0.0
         highest, longest = course.E, self.longest
-        down, mixing, looked, loose = 0, MIXING, -LOOK_EVERY, False
+        down, mixing, looked, loose = 0, self.first_mixing, -self.look_every, False
         while course.going:
-            if self.preconditioner.refresh(course) or course.iterations - looked >= LOOK_EVERY:
+            if self.preconditioner.refresh(course) or course.iterations - looked >= self.look_every:
                 stiff, looked = stiffest(course, self.preconditioner, diameter), course.iterations
                 loose = not stiff > 0  # nothing touches: the longest step stops the largest force
-                limit = longest / np.sqrt(largest(self.preconditioner.apply(course.g)) / (FARTHEST * diameter) if loose else stiff)
+                limit = longest / np.sqrt(largest(self.preconditioner.apply(course.g)) / (self.farthest * diameter) if loose else stiff)
                 h = min(h, limit) if h else limit / 4
             force = -self.preconditioner.apply(course.g)
             if dot(course.g, v) < 0:
                 down += 1
-                if down > PATIENCE:
-                    h, mixing = min(h * FASTER, limit), mixing * LESS_MIXING
+                if down > self.patience:
+                    h, mixing = min(h * self.faster, limit), mixing * self.less_mixing
             elif down:
                 v[:] = 0.0
-                h, mixing, down = h * SLOWER, MIXING, 0
+                h, mixing, down = h * self.slower, self.first_mixing, 0
                 if loose:  # something has been met
-                    looked = -LOOK_EVERY
+                    looked = -self.look_every
                     continue
-                if h < SHORTEST * limit:
+                if h < self.shortest * limit:
                     course.stalled = "the time step has shrunk to nothing: rounding"
                     break
             x = course.x.copy()
-            _fall(x, v, force, h, mixing, FARTHEST * diameter)
+            _fall(x, v, force, h, mixing, self.farthest * diameter)
             g = np.empty_like(x)
             E = course.energy.evaluate(x, g)
-            if highest + course.energy.noise < E and h > SHORTEST * limit:  # no fall ends above its start: the time step is too long
+            if highest + course.energy.noise < E and h > self.shortest * limit:  # no fall ends above its start: the time step is too long
                 v[:] = 0.0
-                h, down = h * SLOWER, 0
-                longest *= 1.0 if loose else SLOWER
+                h, down = h * self.slower, 0
+                longest *= 1.0 if loose else self.slower
                 continue
             course.move(x, E, g)
 

@@ -12,16 +12,17 @@ from ..course import Course, dot, largest
 from ..line_search import probe, search
 from ..precondition import Preconditioner
 
-CURVATURE = 0.9  # c2 of the line search
-FARTHEST = 0.25  # largest motion of a grain in a first trial, in mean diameters
 
-
-@dataclass
+@dataclass(frozen=True)
 class LBFGS:
     """L-BFGS with ``memory`` pairs."""
 
     preconditioner: Preconditioner
     memory: int = 10
+    curvature: float = 0.9
+    """c2 of the line search."""
+    farthest: float = 0.25
+    """Largest motion of a grain in a first trial, in mean diameters."""
     name: str = "lbfgs"
 
     def run(self, course: Course, diameter: float) -> None:
@@ -36,7 +37,7 @@ class LBFGS:
                 p = -self.preconditioner.apply(course.g)
                 slope = dot(course.g, p)
             first = 1.0 if memory.count or self.preconditioner.scaled else probe(course, p, slope, diameter)
-            step = search(course, p, slope, min(first, FARTHEST * diameter / largest(p)), CURVATURE)
+            step = search(course, p, slope, min(first, self.farthest * diameter / largest(p)), self.curvature)
             if step is None:
                 if memory.count == 0:
                     course.stalled = "no step leads down: rounding"

@@ -14,21 +14,23 @@ from ..course import Course, dot, largest
 from ..energy import of_packing
 from ..precondition import Preconditioner
 
-FIRST_RADIUS = 0.02  # of the trust region, in mean diameters (norm over all grains)
-ACCEPT = 1e-4  # of the predicted decrease: a step with less is not taken
-INNER_LIMIT = 2000  # conjugate gradient iterations of a step
 
-
-@dataclass
+@dataclass(frozen=True)
 class Newton:
     """Truncated Newton with the exact Hessian; without another preconditioner its blocks on the diagonal serve as one."""
 
     preconditioner: Preconditioner
+    first_radius: float = 0.02
+    """Of the trust region, in mean diameters (norm over all grains)."""
+    accept: float = 1e-4
+    """Of the predicted decrease: a step with less is not taken."""
+    inner_limit: int = 2000
+    """Conjugate gradient iterations of a step."""
     name: str = "newton"
 
     def run(self, course: Course, diameter: float) -> None:
         """Move ``course`` to a minimum; ``diameter`` [m] sizes the first trust region."""
-        radius = FIRST_RADIUS * diameter * np.sqrt(len(course.x))
+        radius = self.first_radius * diameter * np.sqrt(len(course.x))
         g = np.empty_like(course.x)
         while course.going:
             self.preconditioner.refresh(course)
@@ -42,7 +44,7 @@ class Newton:
             E = course.energy.evaluate(x, g)
             won = course.E - E
             # Where rounding hides the decrease the slope at the end must tell.
-            good = won >= ACCEPT * predicted or (abs(won) <= course.energy.noise and abs(dot(g, u)) <= abs(dot(course.g, u)))
+            good = won >= self.accept * predicted or (abs(won) <= course.energy.noise and abs(dot(g, u)) <= abs(dot(course.g, u)))
             long = np.sqrt(dot(u, u))
             if good:
                 course.move(x, E, g)
@@ -58,7 +60,7 @@ class Newton:
         u, r = np.zeros_like(g), g.copy()
         z = self._inverse(r, own)
         p, rz = -z, dot(r, z)
-        for _ in range(INNER_LIMIT):
+        for _ in range(self.inner_limit):
             hp = hessian.times(p)
             bend = dot(p, hp)
             length = rz / bend if bend > 0 else np.inf

@@ -1,0 +1,51 @@
+"""What can be measured of a recording, by name: ``granum analyse`` and :func:`measure_recording` look here.
+
+To add a metric: in the module of its theme a function of the snapshots that gives a :class:`MetricResult`, and an entry in ``METRICS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ...checks import InputError, known_name
+from ...io import Recording
+from ..snapshot import Snapshot, snapshots
+from . import bulk, contacts, drums_and_belts, packings, silos
+from .metric import Metric, MetricResult
+
+__all__ = ["METRICS", "Metric", "MetricResult", "frames_of", "measure_recording"]
+
+METRICS: dict[str, Metric] = {
+    **contacts.METRICS,
+    **bulk.METRICS,
+    **drums_and_belts.METRICS,
+    **silos.METRICS,
+    **packings.METRICS,
+}
+
+
+@dataclass(frozen=True)
+class _Shots:
+    """Frames that are read anew each time one goes through them: they need not fit into memory."""
+
+    recording: Recording
+    frames: Sequence[int]
+
+    def __iter__(self) -> Iterator[Snapshot]:
+        return snapshots(self.recording, self.frames)
+
+
+def measure_recording(recording: Recording, name: str, frames: Sequence[int] | None = None) -> MetricResult:
+    """The metric ``name`` of an open recording, of the frames with these numbers."""
+    metric = METRICS[known_name("metric", name, METRICS)]
+    return metric.measure(_Shots(recording, frames_of(recording, name, frames)))
+
+
+def frames_of(recording: Recording, name: str, frames: Sequence[int] | None = None) -> Sequence[int]:
+    """The frames a metric looks at; InputError if there are none."""
+    if not len(recording):
+        raise InputError(f"recording {recording.path} holds no frames: nothing can be measured. Let the run go on, or run it again.")
+    if frames is not None:
+        return frames
+    return range(len(recording)) if METRICS[name].all_frames else (len(recording) - 1,)

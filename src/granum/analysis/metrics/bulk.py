@@ -1,0 +1,125 @@
+"""Metrics of all grains together: their energy, their surface, what they have merged into, and their fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+
+import numpy as np
+
+from ..coarse_graining import coarse_grain
+from ..energy import energy_series
+from ..grid import AXES, FieldGrid
+from ..merged import merged_counts
+from ..snapshot import Snapshot
+from ..surface import heap_slope, pile_shape, surface_height
+from .metric import Metric, MetricResult, series
+
+FIELD_CELL = 2.0  # [mean diameters] cells of the fields, and width of their kernel
+
+
+def _energy(shots: Iterable[Snapshot]) -> MetricResult:
+    found = energy_series(shots)
+    note = "no gravity or no grains, so no scale" if np.isnan(found.scaled).all() else None
+    return MetricResult(
+        {"kinetic": float(found.kinetic[-1]), "scaled": float(found.scaled[-1])},
+        {"time": found.time, "kinetic": found.kinetic, "scaled": found.scaled},
+        note,
+    )
+
+
+def _height(shots: Iterable[Snapshot]) -> MetricResult:
+    return series(shots, lambda s: asdict(surface_height(s)), "no grains")
+
+
+def _repose(shots: Iterable[Snapshot]) -> MetricResult:
+    def look(s: Snapshot) -> dict[str, float]:
+        shape = pile_shape(s)
+        return {"angle": shape.angle, "height": shape.height}
+
+    return series(shots, look, "the pile is too small for a flank")
+
+
+def _slope(shots: Iterable[Snapshot]) -> MetricResult:
+    return series(shots, lambda s: {"angle": heap_slope(s).angle}, "too few grains for a surface")
+
+
+def _reduction(shots: Iterable[Snapshot]) -> MetricResult:
+    return series(shots, lambda s: asdict(merged_counts(s)), "no grains")
+
+
+def _fields(shots: Iterable[Snapshot]) -> MetricResult:
+    seen = [s for s in shots if s.grain_count]
+    if not seen:
+        return MetricResult({"mass": 0.0, "grain_mass": 0.0, "filled_cells": 0}, note="no grains")
+    width = FIELD_CELL * 2 * float(seen[-1].radius.mean())
+    found = coarse_grain(seen, FieldGrid.around(seen, width), width=width)
+    volume, filled = found.grid.cell_volume, found.density > 0
+    mass, grain_mass = float(found.density.sum() * volume), float(np.mean([s.mass.sum() for s in seen]))
+    momentum, grains = found.momentum.sum(axis=(0, 1, 2)) * volume, np.mean([s.mass @ s.velocity for s in seen], axis=0)
+    scale = float(np.mean([s.mass @ np.linalg.norm(s.velocity, axis=1) for s in seen]))
+    columns = dict(zip(AXES, (c[filled] for c in np.meshgrid(*found.grid.centres, indexing="ij")), strict=True))
+    columns |= {name: getattr(found, name)[filled] for name in ("density", "solid_fraction")}
+    columns |= {f"velocity_{axis}": found.velocity[filled][:, k] for k, axis in enumerate(AXES)}
+    columns |= {f"stress_{AXES[i]}{AXES[j]}": found.stress[filled][:, i, j] for i in range(3) for j in range(3)}
+    columns |= {name: getattr(found, name)[filled] for name in ("pressure", "shear_rate", "inertial_number")}
+    return MetricResult(
+        {
+            "mass": mass,
+            "grain_mass": grain_mass,
+            "mass_error": abs(mass - grain_mass) / grain_mass,
+            "momentum_error": float(np.abs(momentum - grains).max()) / scale if scale > 0 else 0.0,
+            "width": width,
+            "filled_cells": int(filled.sum()),
+            "largest_pressure": float(found.pressure[filled].max()),
+            "largest_shear_rate": float(found.shear_rate[filled].max()),
+        },
+        columns,
+    )
+
+
+METRICS: dict[str, Metric] = {
+    "energy": Metric(
+        _energy,
+        "kinetic energy in time, also over N m g d",
+        {"time": "s", "kinetic": "J"},
+        all_frames=True,
+    ),
+    "height": Metric(
+        _height,
+        "level of the surface, highest and lowest point, centre of mass",
+        {"time": "s", **dict.fromkeys(("level", "spread", "top", "bottom", "centre_of_mass"), "m")},
+    ),
+    "repose": Metric(
+        _repose,
+        "static angle of repose of a pile, from a line through its flank",
+        {"time": "s", "angle": "degrees", "height": "m"},
+        needs="a pile on the plane z = 0",
+    ),
+    "slope": Metric(
+        _slope,
+        "angle by which a surface falls along x, from a line through its middle part",
+        {"time": "s", "angle": "degrees"},
+        needs="a heap against a wall, or a tilted surface",
+    ),
+    "reduction": Metric(
+        _reduction,
+        "level of model reduction; grains that are free, held by walls and merged into aggregates",
+        {"time": "s"},
+        needs="a run with model reduction",
+        all_frames=True,
+    ),
+    "fields": Metric(
+        _fields,
+        "coarse-grained density, velocity, stress, shear rate and inertial number in cells of 2 diameters",
+        {
+            **dict.fromkeys(("mass", "grain_mass"), "kg"),
+            **dict.fromkeys(("width", "x", "y", "z"), "m"),
+            "density": "kg/m^3",
+            **dict.fromkeys(("velocity_x", "velocity_y", "velocity_z"), "m/s"),
+            **dict.fromkeys(("pressure", "largest_pressure", *(f"stress_{i}{j}" for i in AXES for j in AXES)), "Pa"),
+            **dict.fromkeys(("shear_rate", "largest_shear_rate"), "1/s"),
+        },
+        table="cells",
+    ),
+}

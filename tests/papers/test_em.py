@@ -6,11 +6,10 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from granum.cli import make_app
 from granum.papers import EXPERIMENTS, em_fig2, em_iterations, em_scaling, em_shear, em_table1, run_jobs
 from granum.papers.em_packings import slope
+from tests.command_line import granum
 
 TINY = {
     "em-fig2": em_fig2.ResidualSize(count=128, limit=1000),
@@ -103,7 +102,7 @@ def test_slope_of_a_power_law():
 
 
 def test_benchmark_of_minimisers():
-    done = CliRunner().invoke(make_app(), ["bench", "minimise", "--particles", "64", "--json"])
+    done = granum("bench", "minimise", "--particles", "64", "--json")
     assert done.exit_code == 0
     result = json.loads(done.stdout)
     assert set(result["packings"]) == {"64", "256"}
@@ -113,7 +112,7 @@ def test_benchmark_of_minimisers():
 
 @pytest.mark.parametrize("bad", [["--particles", "10"], ["--dim", "4"], ["--sizes", "0"]])
 def test_bad_benchmark_is_refused(bad):
-    assert CliRunner().invoke(make_app(), ["bench", "minimise", *bad]).exit_code == 2
+    assert granum("bench", "minimise", *bad).exit_code == 2
 
 
 @pytest.mark.slow

@@ -8,12 +8,11 @@ import math
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from granum.cli import make_app
 from granum.papers import EXPERIMENTS, Job, run_jobs, ws_column, ws_pile
 from granum.papers.ws_column import ColumnSize, residual_of_solve, settle
 from granum.papers.ws_pile import PileSize, iterations_for
+from tests.command_line import granum
 
 TINY_COLUMN = ColumnSize(counts=(5, 10), tolerances=(0.01, 0.05), most=64, solve_count=5, solve_sweeps=40)
 TINY_PILE = PileSize(
@@ -145,7 +144,7 @@ def test_a_failing_job_ends_the_experiment_with_its_error():
 def test_reproduce_by_name(tmp_path, monkeypatch):
     tiny = dataclasses.replace(TINY_PILE, seeds=1, references=1, reference_step=0.005)
     monkeypatch.setitem(EXPERIMENTS, "ws-pile", dataclasses.replace(EXPERIMENTS["ws-pile"], quick=tiny))
-    run = CliRunner().invoke(make_app(), ["reproduce", "ws-pile", "--json", "--fresh", "--workers", "1", "-o", str(tmp_path / "figures")])
+    run = granum("reproduce", "ws-pile", "--json", "--fresh", "--workers", "1", "-o", str(tmp_path / "figures"))
     assert run.exit_code == 0
     content = json.loads(run.stdout)
     assert content.keys() >= {"name", "size", "rows", "curves", "figures", "seconds"}
@@ -155,16 +154,16 @@ def test_reproduce_by_name(tmp_path, monkeypatch):
 
 
 def test_reproduce_lists_what_it_knows_and_refuses_the_rest(tmp_path):
-    listed = CliRunner().invoke(make_app(), ["reproduce", "--list"])
+    listed = granum("reproduce", "--list")
     assert listed.exit_code == 0
     assert [line.split()[0] for line in listed.stdout.splitlines()] == list(EXPERIMENTS)
     for arguments in (["ws-pyle"], []):
-        refused = CliRunner().invoke(make_app(), ["reproduce", *arguments])
+        refused = granum("reproduce", *arguments)
         assert refused.exit_code == 2
         assert "'ws-column'" in refused.stderr
         assert "'ws-pile'" in refused.stderr
     (tmp_path / "file").write_text("")
-    assert CliRunner().invoke(make_app(), ["reproduce", "ws-pile", "-o", str(tmp_path / "file" / "in")]).exit_code == 2
+    assert granum("reproduce", "ws-pile", "-o", str(tmp_path / "file" / "in")).exit_code == 2
 
 
 @pytest.mark.slow

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from granum.cli import make_app
+from tests.command_line import granum
 
 KEYS = {
     "pgs": {"ns_per_contact_iteration"},
@@ -19,7 +18,7 @@ KEYS = {
 
 @pytest.mark.parametrize("what", KEYS)
 def test_benchmark_answers_in_json(what):
-    done = CliRunner().invoke(make_app(), ["bench", what, "--particles", "200", "--iterations", "5", "--json"])
+    done = granum("bench", what, "--particles", "200", "--iterations", "5", "--json")
     assert done.exit_code == 0
     result = json.loads(done.stdout)
     assert {"contacts", "grains", "threads", "rows", "dtype", "residual"} | KEYS[what] <= set(result)
@@ -33,11 +32,11 @@ def test_benchmark_answers_in_json(what):
 
 @pytest.mark.parametrize("bad", [["nothing"], ["pgs", "--rows", "4"], ["pgs", "--particles", "0"]])
 def test_bad_benchmark_is_refused(bad):
-    assert CliRunner().invoke(make_app(), ["bench", *bad]).exit_code == 2
+    assert granum("bench", *bad).exit_code == 2
 
 
 def test_doctor_passes():
-    done = CliRunner().invoke(make_app(), ["doctor", "--json"])
+    done = granum("doctor", "--json")
     assert done.exit_code == 0
     report = json.loads(done.stdout)
     assert report["passed"] is True
@@ -47,6 +46,6 @@ def test_doctor_passes():
 
 def test_doctor_without_golden_hashes_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr("granum.golden.hashes.FILE", tmp_path / "golden.json")
-    done = CliRunner().invoke(make_app(), ["doctor"])
+    done = granum("doctor")
     assert done.exit_code == 2
     assert "golden hashes is missing" in done.stderr

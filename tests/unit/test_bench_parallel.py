@@ -6,22 +6,21 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from granum.analysis.parallel_model import THREADS
 from granum.bench.parallel import colour_graph, measure_parallel
 from granum.bench.settled import settled_box
-from granum.cli import make_app
 from granum.nonsmooth import PGS
 from granum.nonsmooth.blocks import BODY, LANES
 from granum.papers.stored_rows import StoredRows
 from granum.parallel import Team, team
+from tests.command_line import granum
 
 SWEEPS = 20
 
 
 def bench(*arguments):
-    return CliRunner().invoke(make_app(), ["bench", "parallel", *map(str, arguments)])
+    return granum("bench", "parallel", *map(str, arguments))
 
 
 @pytest.mark.parametrize("rows", [3, 6])

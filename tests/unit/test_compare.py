@@ -4,34 +4,27 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from typer.testing import CliRunner
 
 from granum.analysis import SeriesComparison, Snapshot, compare
 from granum.analysis.compare import mean_overlap, overlap_sums, range_error, top_height
 from granum.checks import InputError
-from granum.cli import make_app
 from granum.contact import Material
 from granum.io import Recording
 from granum.scene import Plane, Scene
+from tests.command_line import granum
 
 D = 0.01
 SCENE = Scene(materials=[Material(name="m")], walls=[Plane(material="m")])
-
-
-def granum(*arguments, width=400):
-    return CliRunner(env={"COLUMNS": str(width)}).invoke(make_app(), [str(a) for a in arguments])
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """Two columns of different stiffness, 1 s each, and the start of one."""
     folder = tmp_path_factory.mktemp("runs")
-    kept = warnings.showwarning
     for name, stiffness, duration, every in (("hard", 6e6, 1.0, 0.05), ("soft", 3e6, 1.0, 0.05), ("short", 6e6, 0.005, 0.005)):
         result = granum(
             "run",
@@ -51,7 +44,6 @@ def runs(tmp_path_factory):
             folder / f"{name}.h5",
         )
         assert result.exit_code == 0, result.stderr
-    warnings.showwarning = kept
     return folder
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from typer.testing import CliRunner
 
 from granum.analysis import Snapshot
 from granum.checks import InputError
-from granum.cli import make_app
 from granum.cli.plot import NAMES, PACKING_NAMES
 from granum.contact import Material
 from granum.io import Recording
@@ -20,22 +16,15 @@ from granum.plot.figures import FIGURES, PACKING_FIGURES, draw_figure
 from granum.plot.look import Look
 from granum.plot.section import cut, make_section, outline, surface
 from granum.scene import Body, Box, Cylinder, Mesh, Motion, Plane, Scene
+from tests.command_line import granum
 
 D = 0.013
-
-
-def granum(*arguments):
-    result = CliRunner(env={"COLUMNS": "400"}).invoke(make_app(), [str(a) for a in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """Recordings of a box, a turning drum and the start of a pile, some frames each."""
     folder = tmp_path_factory.mktemp("runs")
-    kept = warnings.showwarning
     for name, *more in (
         ("box", "--set", "count=60", "--duration", "0.2", "--every", "0.02"),
         ("drum", "--set", "count=60", "--set", "width=8", "--set", "length=3", "--duration", "0.5", "--every", "0.05"),
@@ -43,7 +32,6 @@ def runs(tmp_path_factory):
     ):
         result = granum("run", name, *more, "--no-picture", "-o", folder / f"{name}.h5")
         assert result.exit_code == 0, result.stderr
-    warnings.showwarning = kept
     return folder
 
 

@@ -185,7 +185,7 @@ def _check_reduced(part: _Part, scene: Scene, grains: int, walls: int) -> None:
     count = len(bodies.array("used", np.bool_, (None,)))
     for name, (dtype, width) in REACHES.items():
         bodies.array(name, dtype, (count, *width))
-    bodies.array("travel", np.float64, (None, 3))
+    carriers = len(bodies.array("travel", np.float64, (None, 3)))
     bodies.places("wall", (len(scene.all_bodies),), -1, count)
     part.places("aggregate", (grains,), -1, count)
     bonds = part.part("bonds")
@@ -206,7 +206,7 @@ def _check_reduced(part: _Part, scene: Scene, grains: int, walls: int) -> None:
     trial.array("restless", np.int32, (grains,))
     trial.places("failed", (None,), 0, grains)
     trial.whole("tried", -(2**62), 2**62)
-    trial.array("turned", np.float64, (3,))
+    trial.array("turned", np.float64, (carriers + len(scene.all_bodies),))
     trial.array("gravity", np.float64, (3,))
 
 

@@ -16,8 +16,10 @@ from tests.command_line import granum as call_granum
 
 SHARE = 1e-12  # of the diameter
 
-# The same few examples in every run, so that tests are fast and their verdict stays; search for more with --hypothesis-profile many.
-hypothesis.settings.register_profile("few", max_examples=20, derandomize=True, deadline=None)
+# The same few examples in every run: tests are fast and verdicts stay. Search for more with --hypothesis-profile many.
+hypothesis.settings.register_profile(
+    "few", max_examples=20, derandomize=True, deadline=None, phases=(hypothesis.Phase.explicit, hypothesis.Phase.generate)
+)
 hypothesis.settings.register_profile("many", max_examples=1000, deadline=None)
 hypothesis.settings.load_profile("few")
 

@@ -160,8 +160,8 @@ def test_moving_walls(count, ratio, seed, bodies, stepper):
         c, found = sim.contacts, {}
         for k in range(c.pair_count, c.contact_count):
             key = int(c.a[k]), -1 - int(c.b[k])
-            assert key not in found
-            found[key] = float(c.overlap[k])
+            assert found.get(key, 0.0) <= ROUNDING or c.overlap[k] <= ROUNDING  # it overlaps with one place of a wall only
+            found[key] = max(found.get(key, -np.inf), float(c.overlap[k]))
         for key, overlap in expected.items():
             if overlap > ROUNDING:
                 assert abs(found[key] - overlap) < ROUNDING

@@ -58,7 +58,6 @@ def test_required_iterations_grow_with_the_column_and_shrink_with_history_and_mo
         dict(zip(ws_column.COMPARED, n, strict=True))
         for n in np.transpose([columns.curves["required_iterations"][method]["1 %"] for method in ws_column.COMPARED])
     )
-    print(short, tall)
     assert 1.5 < tall["cold"] / short["cold"] < 2.5  # 1.9: N_p^0.9
     for needed in (short, tall):
         assert 2 < needed["cold"] / needed["history"] < 6
@@ -66,7 +65,7 @@ def test_required_iterations_grow_with_the_column_and_shrink_with_history_and_mo
 
 
 def test_a_column_that_keeps_bouncing_has_not_reached_its_height():
-    """Unguarded history at 5 sweeps: the mean height of 10 grains is right to 1 %, but they bounce for ever (evidence.md 4)."""
+    """Unguarded history at 5 sweeps: the mean height of 10 grains is right to 1 %, but they bounce for ever."""
     assert not settle(10, "history, unguarded", 5)[1]
     error, rest = settle(10, "history", 20)
     assert rest
@@ -179,5 +178,4 @@ def test_quick_experiments_agree_with_the_paper(name, shown):
     rows = EXPERIMENTS[name].measure(EXPERIMENTS[name].quick, run_jobs).rows
     for start in shown:
         row = next(row for row in rows if row.what.startswith(start))
-        print(row)
         assert row.agrees

@@ -7,9 +7,12 @@ grains in a row that nothing guides buckle, which is physics, and tests of such 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import hypothesis
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from granum.simulation import simulation
 from tests.command_line import granum as call_granum
@@ -54,3 +57,16 @@ def granum(tmp_path, monkeypatch):
     """Runs a command in a folder of its own; returns exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
     return call_granum
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Figures that are saved during a test, by the name of their file: tests look at what they show."""
+    figures, plain = {}, Figure.savefig
+
+    def savefig(figure, target, *more, **options):
+        figures[Path(target).name] = figure
+        return plain(figure, target, *more, **options)
+
+    monkeypatch.setattr(Figure, "savefig", savefig)
+    return figures

@@ -13,6 +13,7 @@ from granum.papers import EXPERIMENTS, Job, run_jobs, ws_column, ws_pile
 from granum.papers.ws_column import ColumnSize, residual_of_solve, settle
 from granum.papers.ws_pile import PileSize, iterations_for
 from tests.command_line import granum
+from tests.figures import legend, panels, title
 
 TINY_COLUMN = ColumnSize(counts=(5, 10), tolerances=(0.01, 0.05), most=64, solve_count=5, solve_sweeps=40)
 TINY_PILE = PileSize(
@@ -83,13 +84,20 @@ def test_residual_falls_during_a_solve_and_history_stays_ahead():
     assert (lead > 2).all()
 
 
-def test_column_experiment_returns_every_curve(columns, tmp_path):
+def test_column_experiment_returns_every_curve(columns, tmp_path, drawn):
     assert all(np.isfinite(x).all() for x in numbers(columns.curves))
     for method in ws_column.COMPARED:
         loose, tight = (columns.curves["required_iterations"][method][label] for label in ("5 %", "1 %"))
         assert (loose <= tight).all()
-    (figure,) = ws_column.draw(columns, tmp_path)
-    assert figure.stat().st_size > 20_000
+    assert [path.name for path in ws_column.draw(columns, tmp_path)] == list(drawn) == ["ws-column.png"]
+    tight, loose, solve = panels(drawn["ws-column.png"])
+    assert legend(tight) == [*ws_column.COMPARED, "linear"]
+    assert solve.get_ylabel() == "mean normal residual [m/s]"
+    for axes, label in ((tight, "1 %"), (loose, "5 %")):
+        assert axes.get_xlabel() == "grains $N_p$"
+        assert label in title(axes).replace("\\%", "%")
+        for line, method in zip(axes.lines, ws_column.COMPARED, strict=False):
+            np.testing.assert_allclose(line.get_ydata(), columns.curves["required_iterations"][method][label])
 
 
 def test_pile_experiment_returns_every_curve(pile, tmp_path):

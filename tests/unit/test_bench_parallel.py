@@ -15,6 +15,7 @@ from granum.nonsmooth.blocks import BODY, LANES
 from granum.papers.stored_rows import StoredRows
 from granum.parallel import Team, team
 from tests.command_line import granum
+from tests.figures import legend, panels, title
 
 SWEEPS = 20
 
@@ -60,7 +61,7 @@ def test_graph_of_a_problem_holds_all_its_contacts():
     assert lanes - LANES * len(graph.blocks) < problem.contact_count <= lanes  # only the last block of a colour has empty lanes
 
 
-def test_benchmark_answers_in_json(tmp_path):
+def test_benchmark_answers_in_json(tmp_path, drawn):
     picture = tmp_path / "speed-up.png"
     done = bench("--particles", 300, "--drum", 500, "--iterations", 3, "--json", "-o", picture)
     assert done.exit_code == 0, done.stderr
@@ -76,7 +77,12 @@ def test_benchmark_answers_in_json(tmp_path):
         assert all(zones["work"] == system["contacts"] for zones in system["zones"].values())
         assert system["work_blocks"] >= system["span_blocks"]
     assert "t_barrier" in result["formula"]
-    assert picture.stat().st_size > 10_000
+    box, drum = panels(drawn["speed-up.png"])
+    assert title(box) == f"box, {result['grains']} grains, {result['predicted']['box']['contacts']} contacts"
+    assert title(drum).startswith("drum, 500 grains")
+    assert (box.get_xlabel(), box.get_ylabel()) == ("threads $p$", "speed-up of a sweep $S(p) = T_1 / T_p$")
+    assert curve(box, "measured, with momentum")[1].tolist() == result["measured"]["solve_speed_up"]
+    assert "measured, with momentum" not in legend(drum)
 
 
 def test_benchmark_answers_in_words():

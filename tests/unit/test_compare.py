@@ -16,6 +16,7 @@ from granum.contact import Material
 from granum.io import Recording
 from granum.scene import Plane, Scene
 from tests.command_line import granum
+from tests.figures import curve, panels
 
 D = 0.01
 SCENE = Scene(materials=[Material(name="m")], walls=[Plane(material="m")])
@@ -108,10 +109,16 @@ def test_command(runs):
     assert json.loads(by_checkpoint.stdout) == found
 
 
-def test_picture_of_both(runs, tmp_path):
+def test_picture_of_both(runs, tmp_path, drawn):
     picture = tmp_path / "both.png"
     assert granum("compare", runs / "hard.h5", runs / "soft.h5", "-o", picture).exit_code == 0
-    assert picture.stat().st_size > 10_000
+    *series, sums = panels(drawn["both.png"])
+    assert [axes.get_ylabel() for axes in series] == ["mean overlap [d]", "$E_{kin} / N m g d$", "contacts", "surface height [m]"]
+    assert {axes.get_xlabel() for axes in series} == {"time [s]"}
+    assert curve(series[2], "A  hard.h5")[1][-1] == 4
+    soft, hard = (curve(series[3], name)[1][-1] for name in ("B  soft.h5", "A  hard.h5"))
+    assert soft < hard
+    assert sums.get_xlabel() == "sum of a grain's overlaps [d]"
     refused = granum("compare", runs / "hard.h5", runs / "soft.h5", "-o", tmp_path / "nowhere" / "both.png")
     assert refused.exit_code == 2
     assert "cannot be written" in refused.stderr

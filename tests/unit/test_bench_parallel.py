@@ -71,9 +71,9 @@ def test_benchmark_answers_in_json(tmp_path, drawn):
     assert set(result["predicted"]) == {"box", "drum"}
     assert result["predicted"]["drum"]["grains"] == 500
     for system in result["predicted"].values():
-        for curve in (*system["speed_up"].values(), *(zones["speed_up"] for zones in system["zones"].values())):
-            assert list(map(int, curve)) == list(THREADS)
-            assert all(0 < s <= p for s, p in zip(curve.values(), THREADS, strict=True))
+        for gain in (*system["speed_up"].values(), *(zones["speed_up"] for zones in system["zones"].values())):
+            assert list(map(int, gain)) == list(THREADS)
+            assert all(0 < s <= p for s, p in zip(gain.values(), THREADS, strict=True))
         assert all(zones["work"] == system["contacts"] for zones in system["zones"].values())
         assert system["work_blocks"] >= system["span_blocks"]
     assert "t_barrier" in result["formula"]

@@ -1,4 +1,4 @@
-"""The option ``--nudge``: do verdicts hang on chaos?
+"""The command line in a folder of its own, and the option ``--nudge``: do verdicts hang on chaos?
 
 ``pytest --nudge 1`` moves every grain that a scene places by about 1e-12 of its diameter, in directions that the number decides. Physics
 does not notice; a verdict that changes measures rounding, not granum. A coordinate that all grains share is moved for all of them alike:
@@ -7,12 +7,24 @@ grains in a row that nothing guides buckle, which is physics, and tests of such 
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import hypothesis
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from granum.simulation import simulation
+from tests.command_line import granum as call_granum
 
 SHARE = 1e-12  # of the diameter
+
+# The same few examples in every run: tests are fast and verdicts stay. Search for more with --hypothesis-profile many.
+hypothesis.settings.register_profile(
+    "few", max_examples=20, derandomize=True, deadline=None, phases=(hypothesis.Phase.explicit, hypothesis.Phase.generate)
+)
+hypothesis.settings.register_profile("many", max_examples=1000, deadline=None)
+hypothesis.settings.load_profile("few")
 
 
 def pytest_addoption(parser):
@@ -38,3 +50,23 @@ def _nudge(request, monkeypatch):
         return bodies
 
     monkeypatch.setattr(simulation, "make_bodies", nudged)
+
+
+@pytest.fixture
+def granum(tmp_path, monkeypatch):
+    """Runs a command in a folder of its own; returns exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    return call_granum
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Figures that are saved during a test, by the name of their file: tests look at what they show."""
+    figures, plain = {}, Figure.savefig
+
+    def savefig(figure, target, *more, **options):
+        figures[Path(target).name] = figure
+        return plain(figure, target, *more, **options)
+
+    monkeypatch.setattr(Figure, "savefig", savefig)
+    return figures

@@ -19,10 +19,12 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.sigutils import normalize_signature
+from numba.core.types.containers import BaseTuple
 
 from ._version import __version__
 from .caches import cache_root, own_folder
@@ -141,6 +143,17 @@ class _SealedFiles(IndexDataCacheFile):
             path.unlink(missing_ok=True)
 
 
+def _records_in(parts: Any) -> list[tuple[str, ...]]:
+    """Names and fields of all records among Numba types, those inside of others included."""
+    found: list[tuple[str, ...]] = []
+    for part in parts:
+        if hasattr(part, "instance_class") and hasattr(part, "fields"):
+            found.append((part.instance_class.__qualname__, *part.fields))
+        if isinstance(part, BaseTuple):
+            found += _records_in(part)
+    return found
+
+
 def _unsealed(path: str) -> bytes:
     data = Path(path).read_bytes()
     if hashlib.sha256(data[32:]).digest() != data[:32]:
@@ -151,7 +164,7 @@ def _unsealed(path: str) -> bytes:
 class _KernelCache(FunctionCache):
     """Numba's cache of one kernel, opened when the kernel is first called. Whatever is wrong with it, the kernel is compiled."""
 
-    told = False  # one word per process is enough
+    _told: ClassVar[set[Path | None]] = set()  # folders: one word per process is enough
     _cache_file: Any
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -177,6 +190,11 @@ class _KernelCache(FunctionCache):
                 settings.CACHE_DIR = kept
             self._cache_file = _SealedFiles(self._cache_path, self._impl.filename_base, None)  # the folder says what the source was
         return bool(self._enabled)
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        """With the fields of records that the kernel is given, which its module need not know: Numba tells them by the class alone."""
+        records = _records_in(normalize_signature(sig)[0])
+        return (*super()._index_key(sig, codegen), *records)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         if not self._open():
@@ -205,9 +223,9 @@ class _KernelCache(FunctionCache):
             self._enabled = False
 
     def _tell(self, words: str) -> None:
-        if not _KernelCache.told and multiprocessing.parent_process() is None:
+        if kernel_folder() not in self._told and multiprocessing.parent_process() is None:
             warnings.warn(words, stacklevel=2)
-        _KernelCache.told = True
+        self._told.add(kernel_folder())
 
 
 def kernel(function: Callable[..., Any]) -> Any:

@@ -8,15 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-import warnings
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from granum.checks import InputError
-from granum.cli import make_app
 from granum.io import Recording, RecordingWriter, checkpoint_path, read_checkpoint
+from tests.command_line import granum
 
 STEPS = 150
 PILE = ("run", "pile", "--set", "count=60", "--set", "rate=120", "--duration", "0.75", "--no-picture", "--json", "--every", "0.05")
@@ -28,13 +26,9 @@ METHODS = {
 }
 
 
-def granum(*arguments):
-    """In this process."""
-    kept = warnings.showwarning
-    try:
-        result = CliRunner().invoke(make_app(), [str(a) for a in arguments])
-    finally:
-        warnings.showwarning = kept
+def finished(*arguments):
+    """The summary of a command that ends well, in this process."""
+    result = granum(*arguments)
     assert result.exit_code == 0, result.stderr
     return json.loads(result.stdout)
 
@@ -78,7 +72,7 @@ def assert_same(a, b):
 @pytest.mark.parametrize("method", ["momentum", "model"])
 def test_killed_run_restarts_bit_equal(method, tmp_path):
     """SIGKILL in the middle, while the emitter still works."""
-    whole = granum(*PILE, *METHODS[method], "-o", tmp_path / "whole.h5")
+    whole = finished(*PILE, *METHODS[method], "-o", tmp_path / "whole.h5")
     assert whole["steps"] == STEPS
     process = start(tmp_path, *PILE, *METHODS[method])
     cut = tmp_path / "cut.h5"
@@ -88,10 +82,10 @@ def test_killed_run_restarts_bit_equal(method, tmp_path):
 
     saved = read_checkpoint(checkpoint_path(cut))["simulation"]
     assert 25 <= saved["step_count"] < STEPS
-    left = granum("info", cut, "--json")
+    left = finished("info", cut, "--json")
     assert left["complete"] is False
     assert 0 < left["grains"] <= 60
-    again = granum("restart", cut, "--json")
+    again = finished("restart", cut, "--json")
     assert again["state_hash"] == whole["state_hash"]
     for key in ("steps", "time", "grains", "contacts", "residual", "kinetic_energy", "max_overlap", "results", "complete"):
         assert again[key] == whole[key]
@@ -100,7 +94,7 @@ def test_killed_run_restarts_bit_equal(method, tmp_path):
 
 def test_interrupted_run_says_how_to_continue(tmp_path):
     """Ctrl-C finishes the step, writes a checkpoint and leaves with 130; the checkpoint file can be given as well."""
-    whole = granum(*PILE, "-o", tmp_path / "whole.h5")
+    whole = finished(*PILE, "-o", tmp_path / "whole.h5")
     process = start(tmp_path, *PILE)
     wait_for_step(process, tmp_path / "cut.h5", 20)
     process.send_signal(signal.SIGINT)
@@ -112,7 +106,7 @@ def test_interrupted_run_says_how_to_continue(tmp_path):
     with Recording(tmp_path / "cut.h5") as recording:
         stopped = int(recording.steps[-1])
     assert read_checkpoint(tmp_path / "cut.checkpoint.h5")["simulation"]["step_count"] == stopped < STEPS
-    again = granum("restart", tmp_path / "cut.checkpoint.h5", "--json")
+    again = finished("restart", tmp_path / "cut.checkpoint.h5", "--json")
     assert again["state_hash"] == whole["state_hash"]
     assert_same(frames(tmp_path / "cut.h5"), frames(tmp_path / "whole.h5"))
 
@@ -121,10 +115,10 @@ def test_interrupted_run_says_how_to_continue(tmp_path):
 def test_longer_run_is_the_same_as_one_long_run(method, tmp_path):
     """Through the files, while the emitter still works."""
     scene = (*PILE, *METHODS[method], "--every", "0.04")
-    short = granum(*scene, "--duration", "0.3", "-o", tmp_path / "short.h5")
+    short = finished(*scene, "--duration", "0.3", "-o", tmp_path / "short.h5")
     assert 20 < short["grains"] < 60
-    longer = granum("restart", tmp_path / "short.h5", "--duration", "0.3", "--json")
-    once = granum(*scene, "--duration", "0.6", "-o", tmp_path / "long.h5")
+    longer = finished("restart", tmp_path / "short.h5", "--duration", "0.3", "--json")
+    once = finished(*scene, "--duration", "0.6", "-o", tmp_path / "long.h5")
     assert longer["state_hash"] == once["state_hash"]
     assert longer["steps"] == once["steps"] == 120
     assert_same(frames(tmp_path / "short.h5"), frames(tmp_path / "long.h5"))
@@ -132,9 +126,9 @@ def test_longer_run_is_the_same_as_one_long_run(method, tmp_path):
 
 def test_lost_recording_begins_at_the_checkpoint(tmp_path):
     scene = ("run", "box", "--set", "count=10", "--no-picture", "--json", "--time-step", "0.005")
-    granum(*scene, "--duration", "0.1", "-o", tmp_path / "box.h5")
+    finished(*scene, "--duration", "0.1", "-o", tmp_path / "box.h5")
     (tmp_path / "box.h5").unlink()
-    again = granum("restart", tmp_path / "box.h5", "--duration", "0.05", "--json")
+    again = finished("restart", tmp_path / "box.h5", "--duration", "0.05", "--json")
     assert again["steps"] == 30
     with Recording(tmp_path / "box.h5") as recording:
         assert recording.times[0] == pytest.approx(0.1)
@@ -142,7 +136,7 @@ def test_lost_recording_begins_at_the_checkpoint(tmp_path):
 
 def test_run_killed_before_its_first_checkpoint_starts_again(tmp_path):
     scene = ("run", "box", "--set", "count=10", "--no-picture", "--json", "--duration", "0.05", "--every", "1", "-o", tmp_path / "box.h5")
-    whole = granum(*scene)
+    whole = finished(*scene)
     RecordingWriter.resume(tmp_path / "box.h5", keep_until=0.0).close()  # as if only its first frame had been written
     checkpoint_path(tmp_path / "box.h5").unlink()
-    assert granum("restart", tmp_path / "box.h5", "--json")["state_hash"] == whole["state_hash"]
+    assert finished("restart", tmp_path / "box.h5", "--json")["state_hash"] == whole["state_hash"]

@@ -60,7 +60,6 @@ def test_lists_do_not_matter(habit):
         carried += len(owners.keys() & now.keys())
         owners = now
     lists = restless.stepper.neighbours.rebuilds, calm.stepper.neighbours.rebuilds
-    print(habit.__name__, f"{lists[0]} whole lists against {lists[1]}, {carried} springs kept, {changed} times with a new owner")
     assert lists[0] > 10 * lists[1] or habit is not all_at_once
     assert changed > 10
     for name in ("position", "velocity", "spin"):

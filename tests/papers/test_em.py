@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from granum.cli import make_app
 from granum.papers import EXPERIMENTS, em_fig2, em_iterations, em_scaling, em_shear, em_table1, run_jobs
 from granum.papers.em_packings import slope
+from tests.command_line import granum
+from tests.figures import is_sound, legend, panels
 
 TINY = {
     "em-fig2": em_fig2.ResidualSize(count=128, limit=1000),
@@ -87,11 +87,23 @@ def test_residuals_fall(outcomes):
         assert methods[name]["residual"][-1] < 1e-3 * methods[name]["residual"][0]
 
 
+LABELS = {
+    "em-fig2": ["$\\max |g|$ [N], $k$ = 1 N/m, cell of 1 m", ""],  # the two share the axis
+    "em-table1": ["iterations", "time [s]"],
+    "em-scaling": ["pressure $p$ [N/m]", "shear modulus $G$ [N/m]", "$z - z_0$"],
+    "em-iterations": ["iterations", "time [s]"],
+    "em-shear": ["$\\sigma_{iso}$ [N/m]", "$\\sigma_{dev}$ [N/m]", "$F_{iso}$", "$F_{dev}$"],
+}
+
+
 @pytest.mark.parametrize("name", TINY)
-def test_figures(outcomes, name, tmp_path):
+def test_figures(outcomes, name, tmp_path, drawn):
     paths = EXPERIMENTS[name].draw(outcomes(name), tmp_path)
     assert [p.name for p in paths] == [f"{name}.png"]
-    assert paths[0].stat().st_size > 10_000
+    assert is_sound(drawn[f"{name}.png"])
+    shown = panels(drawn[f"{name}.png"])
+    assert [axes.get_ylabel() for axes in shown] == LABELS[name]
+    assert len(legend(shown[0])) == len([line for line in shown[0].lines if not line.get_label().startswith("_")]) or name == "em-table1"
 
 
 def test_slope_of_a_power_law():
@@ -103,7 +115,7 @@ def test_slope_of_a_power_law():
 
 
 def test_benchmark_of_minimisers():
-    done = CliRunner().invoke(make_app(), ["bench", "minimise", "--particles", "64", "--json"])
+    done = granum("bench", "minimise", "--particles", "64", "--json")
     assert done.exit_code == 0
     result = json.loads(done.stdout)
     assert set(result["packings"]) == {"64", "256"}
@@ -113,7 +125,7 @@ def test_benchmark_of_minimisers():
 
 @pytest.mark.parametrize("bad", [["--particles", "10"], ["--dim", "4"], ["--sizes", "0"]])
 def test_bad_benchmark_is_refused(bad):
-    assert CliRunner().invoke(make_app(), ["bench", "minimise", *bad]).exit_code == 2
+    assert granum("bench", "minimise", *bad).exit_code == 2
 
 
 @pytest.mark.slow

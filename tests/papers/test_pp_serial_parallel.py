@@ -8,6 +8,7 @@ import pytest
 from granum.analysis.compare import MEASURES
 from granum.papers import pp_serial_parallel as pp
 from granum.papers import run_jobs
+from tests.figures import legend, panels, title
 
 
 def small(scene, since=0.2, duration=0.4, starts=2, iterations=(5, 10), **parameters):
@@ -42,7 +43,7 @@ def test_any_number_of_threads_gives_the_same_bits(outcome):
     assert all(set(one) == {"1", "2", "4", "8"} and len(set(one.values())) == 1 for one in outcome.curves["bits"].values())
 
 
-def test_every_curve_is_there(outcome, tmp_path):
+def test_every_curve_is_there(outcome, tmp_path, drawn):
     for name, system in outcome.curves["systems"].items():
         for runs in system["runs"].values():
             assert set(runs) == {"serial", "parallel", *([] if name == "column" else [pp.OTHER_START])}
@@ -50,7 +51,14 @@ def test_every_curve_is_there(outcome, tmp_path):
         for found in system["histograms"].values():
             width = np.diff(found["edges"])
             assert np.allclose([found["serial"] @ width, found["parallel"] @ width], 1)
-    assert all(path.stat().st_size > 10_000 for path in pp.draw(outcome, tmp_path))
+    assert [path.name for path in pp.draw(outcome, tmp_path)] == list(drawn)
+    series, histograms = (panels(figure) for figure in drawn.values())
+    systems = outcome.curves["systems"]
+    assert len(series) == len(systems) * len(MEASURES)
+    assert {len(axes.lines) for axes in series} == {4}  # serial and parallel, with two numbers of iterations
+    assert [title(axes).split(",")[0] for axes in series if title(axes)] == list(systems)
+    assert len(histograms) == 2 * len(systems)
+    assert all(legend(axes) == ["serial", "parallel"] for axes in histograms)
 
 
 def test_orders_meet_where_the_solve_converges():

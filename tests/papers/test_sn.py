@@ -181,5 +181,4 @@ def test_quick_experiments_agree_with_the_paper(name, shown):
     """Where they are known to; in columns a random order needs 1.3 times the iterations of a sequential one."""
     outcome = EXPERIMENTS[name].measure(EXPERIMENTS[name].quick, run_jobs)
     for start in shown:
-        print(row(outcome, start))
         assert row(outcome, start).agrees

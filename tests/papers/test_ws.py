@@ -8,12 +8,12 @@ import math
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from granum.cli import make_app
 from granum.papers import EXPERIMENTS, Job, run_jobs, ws_column, ws_pile
 from granum.papers.ws_column import ColumnSize, residual_of_solve, settle
 from granum.papers.ws_pile import PileSize, iterations_for
+from tests.command_line import granum
+from tests.figures import legend, panels, title
 
 TINY_COLUMN = ColumnSize(counts=(5, 10), tolerances=(0.01, 0.05), most=64, solve_count=5, solve_sweeps=40)
 TINY_PILE = PileSize(
@@ -59,7 +59,6 @@ def test_required_iterations_grow_with_the_column_and_shrink_with_history_and_mo
         dict(zip(ws_column.COMPARED, n, strict=True))
         for n in np.transpose([columns.curves["required_iterations"][method]["1 %"] for method in ws_column.COMPARED])
     )
-    print(short, tall)
     assert 1.5 < tall["cold"] / short["cold"] < 2.5  # 1.9: N_p^0.9
     for needed in (short, tall):
         assert 2 < needed["cold"] / needed["history"] < 6
@@ -67,7 +66,7 @@ def test_required_iterations_grow_with_the_column_and_shrink_with_history_and_mo
 
 
 def test_a_column_that_keeps_bouncing_has_not_reached_its_height():
-    """Unguarded history at 5 sweeps: the mean height of 10 grains is right to 1 %, but they bounce for ever (evidence.md 4)."""
+    """Unguarded history at 5 sweeps: the mean height of 10 grains is right to 1 %, but they bounce for ever."""
     assert not settle(10, "history, unguarded", 5)[1]
     error, rest = settle(10, "history", 20)
     assert rest
@@ -85,13 +84,20 @@ def test_residual_falls_during_a_solve_and_history_stays_ahead():
     assert (lead > 2).all()
 
 
-def test_column_experiment_returns_every_curve(columns, tmp_path):
+def test_column_experiment_returns_every_curve(columns, tmp_path, drawn):
     assert all(np.isfinite(x).all() for x in numbers(columns.curves))
     for method in ws_column.COMPARED:
         loose, tight = (columns.curves["required_iterations"][method][label] for label in ("5 %", "1 %"))
         assert (loose <= tight).all()
-    (figure,) = ws_column.draw(columns, tmp_path)
-    assert figure.stat().st_size > 20_000
+    assert [path.name for path in ws_column.draw(columns, tmp_path)] == list(drawn) == ["ws-column.png"]
+    tight, loose, solve = panels(drawn["ws-column.png"])
+    assert legend(tight) == [*ws_column.COMPARED, "linear"]
+    assert solve.get_ylabel() == "mean normal residual [m/s]"
+    for axes, label in ((tight, "1 %"), (loose, "5 %")):
+        assert axes.get_xlabel() == "grains $N_p$"
+        assert label in title(axes).replace("\\%", "%")
+        for line, method in zip(axes.lines, ws_column.COMPARED, strict=False):
+            np.testing.assert_allclose(line.get_ydata(), columns.curves["required_iterations"][method][label])
 
 
 def test_pile_experiment_returns_every_curve(pile, tmp_path):
@@ -145,7 +151,7 @@ def test_a_failing_job_ends_the_experiment_with_its_error():
 def test_reproduce_by_name(tmp_path, monkeypatch):
     tiny = dataclasses.replace(TINY_PILE, seeds=1, references=1, reference_step=0.005)
     monkeypatch.setitem(EXPERIMENTS, "ws-pile", dataclasses.replace(EXPERIMENTS["ws-pile"], quick=tiny))
-    run = CliRunner().invoke(make_app(), ["reproduce", "ws-pile", "--json", "--fresh", "--workers", "1", "-o", str(tmp_path / "figures")])
+    run = granum("reproduce", "ws-pile", "--json", "--fresh", "--workers", "1", "-o", str(tmp_path / "figures"))
     assert run.exit_code == 0
     content = json.loads(run.stdout)
     assert content.keys() >= {"name", "size", "rows", "curves", "figures", "seconds"}
@@ -155,16 +161,16 @@ def test_reproduce_by_name(tmp_path, monkeypatch):
 
 
 def test_reproduce_lists_what_it_knows_and_refuses_the_rest(tmp_path):
-    listed = CliRunner().invoke(make_app(), ["reproduce", "--list"])
+    listed = granum("reproduce", "--list")
     assert listed.exit_code == 0
     assert [line.split()[0] for line in listed.stdout.splitlines()] == list(EXPERIMENTS)
     for arguments in (["ws-pyle"], []):
-        refused = CliRunner().invoke(make_app(), ["reproduce", *arguments])
+        refused = granum("reproduce", *arguments)
         assert refused.exit_code == 2
         assert "'ws-column'" in refused.stderr
         assert "'ws-pile'" in refused.stderr
     (tmp_path / "file").write_text("")
-    assert CliRunner().invoke(make_app(), ["reproduce", "ws-pile", "-o", str(tmp_path / "file" / "in")]).exit_code == 2
+    assert granum("reproduce", "ws-pile", "-o", str(tmp_path / "file" / "in")).exit_code == 2
 
 
 @pytest.mark.slow
@@ -180,5 +186,4 @@ def test_quick_experiments_agree_with_the_paper(name, shown):
     rows = EXPERIMENTS[name].measure(EXPERIMENTS[name].quick, run_jobs).rows
     for start in shown:
         row = next(row for row in rows if row.what.startswith(start))
-        print(row)
         assert row.agrees

@@ -1,31 +1,18 @@
-"""What tests of files share: the command line in words, and small runs."""
+"""What tests of files share: a small run, and what lies in a folder."""
 
 from __future__ import annotations
 
 import os
-import warnings
 from pathlib import Path
 
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from granum.cli import make_app
-
-
-def command(*arguments: object) -> Result:
-    """A command in this process; a traceback that a user would see is raised."""
-    shown = warnings.showwarning
-    try:
-        result = CliRunner(env={"COLUMNS": "400"}).invoke(make_app(), [str(a) for a in arguments])
-    finally:
-        warnings.showwarning = shown
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
+from tests.command_line import granum
 
 
 def run_column(path: Path, *options: object) -> Result:
     """Two grains that fall on each other, recorded: the smallest run with contacts."""
-    return command("run", "column", "--set", "count=2", "--duration", 0.02, "--every", 0.004, "--no-picture", "-o", path, *options)
+    return granum("run", "column", "--set", "count=2", "--duration", 0.02, "--every", 0.004, "--no-picture", "-o", path, *options)
 
 
 def files_below(folder: Path) -> dict[str, bytes]:

@@ -20,7 +20,8 @@ from scipy import sparse
 from granum.io import read
 from granum.io.fclib import FclibProblem, write_fclib
 from granum.nonsmooth.local import LocalProblem
-from tests.robustness.files import command, run_column
+from tests.command_line import granum
+from tests.robustness.files import run_column
 
 KINDS = ("recording", "checkpoint", "problem", "fclib", "packing", "mesh")
 MESH_SCENE = """
@@ -43,10 +44,10 @@ def whole(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("whole")
     assert run_column(folder / "run.h5", "--dump-problem", 0.01).exit_code == 0
     (folder / "run.problem-0.01.h5").rename(folder / "problem.h5")
-    assert command("solve", folder / "problem.h5", "--solver", "pgs").exit_code == 0
+    assert granum("solve", folder / "problem.h5", "--solver", "pgs").exit_code == 0
     local = LocalProblem(sparse.csc_array(np.diag(np.arange(1.0, 7.0))), -np.ones(6), np.full(2, 0.5), np.zeros(6), 3)
     write_fclib(folder / "fclib.h5", FclibProblem(local, guesses=(np.ones(6),)))
-    jammed = command("jam", "--particles", 12, "--accuracy", 1e-2, "--no-picture", "-o", folder / "packing.h5")
+    jammed = granum("jam", "--particles", 12, "--accuracy", 1e-2, "--no-picture", "-o", folder / "packing.h5")
     assert jammed.exit_code == 0
     corners = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], np.float32)
     with open(folder / "mesh.stl", "wb") as out:
@@ -160,7 +161,7 @@ def try_case(kind: str, number: int, whole: Path, folder: Path) -> set[int]:
     for arguments in commands(kind, folder):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            codes.add(command(*arguments).exit_code)
+            codes.add(granum(*arguments).exit_code)
     return codes
 
 

@@ -21,7 +21,8 @@ from granum.io import Recording, RecordingWriter, draft, read, read_checkpoint, 
 from granum.io.fclib import FclibProblem, read_fclib, write_fclib
 from granum.io.problem import read_problem
 from granum.nonsmooth.local import LocalProblem
-from tests.robustness.files import command, files_below, run_column
+from tests.command_line import granum
+from tests.robustness.files import files_below, run_column
 from tests.unit.test_recording import SCALARS, frame, write
 
 SECRET = b"the user's own words, which are nobody's business"
@@ -143,7 +144,7 @@ def test_no_command_shows_or_changes_a_foreign_file(tmp_path, secret, way):
         ["solve", path],
         ["run", "column", "-o", path],
     ):
-        result = command(*arguments)
+        result = granum(*arguments)
         assert result.exit_code == 2, arguments
         assert SECRET.decode() not in result.output
         assert "refused" in result.stderr

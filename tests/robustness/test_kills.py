@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from granum.io import Recording
-from tests.robustness.files import command, run_column
+from tests.command_line import granum
+from tests.robustness.files import run_column
 from tests.unit.test_recording import vtk_frames
 
 ROOT = Path(__file__).parents[2]
@@ -101,7 +102,7 @@ def kill_and_restart(folder: Path, number: int, undisturbed: list[bytes]) -> Non
     found = frames_of(path)
     assert found == undisturbed[: len(found)]
     assert len(vtk_frames(path)) == len(found) or len(found) < 2
-    assert command("restart", path).exit_code == 0
+    assert granum("restart", path).exit_code == 0
     assert frames_of(path) == undisturbed
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from granum.io import Recording, read_checkpoint, write_checkpoint
 from granum.observe.machine import bits_promised, machine
-from tests.robustness.files import command, run_column
+from tests.command_line import granum
+from tests.robustness.files import run_column
 
 HERE = {"granum": "1.0", "numba": "0.61", "llvmlite": "0.44", "numpy": "2.1", "cpu": "znver3", "features": "AVX2 FMA"}
 
@@ -41,16 +42,16 @@ def test_files_know_their_machine_and_restart_says_what_it_means(tmp_path):
         assert recording.description["versions"] == machine()
     content = read_checkpoint(checkpoint)
     assert content["machine"] == machine()
-    shown = command("info", path)
+    shown = granum("info", path)
     assert machine()["cpu"] in shown.stdout
     assert "llvmlite" in shown.stdout
-    assert json.loads(command("info", path, "--json").stdout)["origin"]["versions"]["features"] == machine()["features"]
+    assert json.loads(granum("info", path, "--json").stdout)["origin"]["versions"]["features"] == machine()["features"]
 
-    assert "promised" not in command("restart", path, "--duration", 0.004).stderr
+    assert "promised" not in granum("restart", path, "--duration", 0.004).stderr
     for made, said in (({"cpu": "vax"}, "began on another CPU (vax)"), ({"numpy": "0.9"}, "not promised: numpy 0.9 there")):
         write_checkpoint(checkpoint, read_checkpoint(checkpoint) | {"machine": machine() | made})
-        result = command("restart", path, "--duration", 0.004)
+        result = granum("restart", path, "--duration", 0.004)
         assert result.exit_code == 0
         assert said in result.stderr
     write_checkpoint(checkpoint, read_checkpoint(checkpoint) | {"machine": {}})
-    assert "not known on which machine" in command("restart", path, "--duration", 0.004).stderr
+    assert "not known on which machine" in granum("restart", path, "--duration", 0.004).stderr

@@ -14,7 +14,8 @@ import pytest
 
 from granum.checks import OutputError
 from granum.io import Recording, RecordingWriter, consistency
-from tests.robustness.files import command, run_column
+from tests.command_line import granum
+from tests.robustness.files import run_column
 from tests.unit.test_recording import SCALARS, expect_frames, frame
 
 
@@ -70,7 +71,7 @@ def test_a_deleted_recording_is_written_again_and_the_run_goes_on_from_there(tmp
     monkeypatch.undo()
     if path.with_name("run.checkpoint.h5").exists():
         assert f"continue with: granum restart {path}" in result.stderr
-        assert command("restart", path).exit_code == 0
+        assert granum("restart", path).exit_code == 0
         assert steps_of(path) == whole
     else:
         assert what == "folder"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from granum.cli import make_app
+from granum._jit import kernel_folder
+from granum.caches import cache_root, own_folder
+from tests.command_line import granum
 
 KEYS = {
     "pgs": {"ns_per_contact_iteration"},
@@ -20,7 +21,7 @@ KEYS = {
 @pytest.mark.parametrize("what", KEYS)
 def test_benchmark_answers_in_json(what):
     sweeps = ["--iterations", "5"] if what in ("pgs", "step") else []
-    done = CliRunner().invoke(make_app(), ["bench", what, "--particles", "200", *sweeps, "--json"])
+    done = granum("bench", what, "--particles", "200", *sweeps, "--json")
     assert done.exit_code == 0
     result = json.loads(done.stdout)
     assert {"contacts", "grains", "threads", "rows", "dtype", "residual"} | KEYS[what] <= set(result)
@@ -32,13 +33,38 @@ def test_benchmark_answers_in_json(what):
         assert result["sweeps"]["momentum history"] < result["sweeps"]["pgs cold"]
 
 
+def test_smooth_benchmark():
+    result = json.loads(granum("bench", "smooth", "--particles", 100, "--json").stdout)
+    assert {"ns_per_grain_step", "stage_share", "steps_per_list", "time_step", "contacts", "residual"} <= set(result)
+    assert (result["grains"], result["rows"], result["threads"], result["dtype"]) == (100, 3, 1, "float64")
+    assert result["ns_per_grain_step"] > 0
+    assert result["contacts"] > 100
+    assert 0.5 < sum(result["stage_share"].values()) <= 1
+
+
+def test_reduction_benchmark():
+    result = json.loads(granum("bench", "reduction", "--particles", 150, "--iterations", 10, "--json").stdout)
+    assert set(result["milliseconds_per_step"]) == {"full", "merged"}
+    assert result["speed_up"] == pytest.approx(result["milliseconds_per_step"]["full"] / result["milliseconds_per_step"]["merged"])
+    assert (result["grains"], result["iterations"]) == (150, 10)
+    assert result["reduction_level"] > 0.9  # a bed at rest
+    assert result["free_grains"] < 15
+
+
+def test_benchmarks_answer_in_words():
+    done = granum("bench", "smooth", "--particles", 100)
+    assert done.exit_code == 0
+    for words in ("granum bench smooth", "ns per grain step", "stage share: "):
+        assert words in done.stdout
+
+
 @pytest.mark.parametrize("bad", [["nothing"], ["pgs", "--rows", "4"], ["pgs", "--particles", "0"], ["detect", "--iterations", "5"]])
 def test_bad_benchmark_is_refused(bad):
-    assert CliRunner().invoke(make_app(), ["bench", *bad]).exit_code == 2
+    assert granum("bench", *bad).exit_code == 2
 
 
 def test_doctor_passes():
-    done = CliRunner().invoke(make_app(), ["doctor", "--json"])
+    done = granum("doctor", "--json")
     assert done.exit_code == 0
     report = json.loads(done.stdout)
     assert report["passed"] is True
@@ -49,6 +75,30 @@ def test_doctor_passes():
 
 def test_doctor_without_golden_hashes_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr("granum.golden.hashes.FILE", tmp_path / "golden.json")
-    done = CliRunner().invoke(make_app(), ["doctor"])
+    done = granum("doctor")
     assert done.exit_code == 2
     assert "golden hashes is missing" in done.stderr
+
+
+def test_doctor_clears_its_own_caches_and_nothing_else(tmp_path, monkeypatch):
+    """In a cache of the test; the self-test, which would compile everything anew, is left out."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr("granum.cli.doctor.self_test", lambda *_: {})
+    for cached in (cache_root, kernel_folder):
+        cached.cache_clear()
+    try:
+        root = cache_root()
+        assert root.is_relative_to(tmp_path)
+        for name in ("compiled", "bench"):
+            (own_folder(root / name) / "old").write_text("made long ago")
+        (root / "mine").mkdir()
+        (root / "mine" / "results.txt").write_text("years of work")
+        done = granum("doctor", "--clear-cache", "--json")
+    finally:
+        for cached in (cache_root, kernel_folder):
+            cached.cache_clear()
+    assert done.exit_code == 0, done.stderr
+    assert f"cleared {root}" in done.stderr
+    assert json.loads(done.stdout)["cache_state"] == "cold, compiled now"
+    assert not list(root.rglob("old"))
+    assert (root / "mine" / "results.txt").exists()

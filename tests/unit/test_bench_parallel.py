@@ -6,22 +6,22 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from granum.analysis.parallel_model import THREADS
 from granum.bench.parallel import colour_graph, measure_parallel
 from granum.bench.settled import settled_box
-from granum.cli import make_app
 from granum.nonsmooth import PGS
 from granum.nonsmooth.blocks import BODY, LANES
 from granum.papers.stored_rows import StoredRows
 from granum.parallel import Team, team
+from tests.command_line import granum
+from tests.figures import curve, legend, panels, title
 
 SWEEPS = 20
 
 
 def bench(*arguments):
-    return CliRunner().invoke(make_app(), ["bench", "parallel", *map(str, arguments)])
+    return granum("bench", "parallel", *map(str, arguments))
 
 
 @pytest.mark.parametrize("rows", [3, 6])
@@ -61,7 +61,7 @@ def test_graph_of_a_problem_holds_all_its_contacts():
     assert lanes - LANES * len(graph.blocks) < problem.contact_count <= lanes  # only the last block of a colour has empty lanes
 
 
-def test_benchmark_answers_in_json(tmp_path):
+def test_benchmark_answers_in_json(tmp_path, drawn):
     picture = tmp_path / "speed-up.png"
     done = bench("--particles", 300, "--drum", 500, "--iterations", 3, "--json", "-o", picture)
     assert done.exit_code == 0, done.stderr
@@ -71,13 +71,18 @@ def test_benchmark_answers_in_json(tmp_path):
     assert set(result["predicted"]) == {"box", "drum"}
     assert result["predicted"]["drum"]["grains"] == 500
     for system in result["predicted"].values():
-        for curve in (*system["speed_up"].values(), *(zones["speed_up"] for zones in system["zones"].values())):
-            assert list(map(int, curve)) == list(THREADS)
-            assert all(0 < s <= p for s, p in zip(curve.values(), THREADS, strict=True))
+        for gain in (*system["speed_up"].values(), *(zones["speed_up"] for zones in system["zones"].values())):
+            assert list(map(int, gain)) == list(THREADS)
+            assert all(0 < s <= p for s, p in zip(gain.values(), THREADS, strict=True))
         assert all(zones["work"] == system["contacts"] for zones in system["zones"].values())
         assert system["work_blocks"] >= system["span_blocks"]
     assert "t_barrier" in result["formula"]
-    assert picture.stat().st_size > 10_000
+    box, drum = panels(drawn["speed-up.png"])
+    assert title(box) == f"box, {result['grains']} grains, {result['predicted']['box']['contacts']} contacts"
+    assert title(drum).startswith("drum, 500 grains")
+    assert (box.get_xlabel(), box.get_ylabel()) == ("threads $p$", "speed-up of a sweep $S(p) = T_1 / T_p$")
+    assert curve(box, "measured, with momentum")[1] == pytest.approx(result["measured"]["solve_speed_up"])
+    assert "measured, with momentum" not in legend(drum)
 
 
 def test_benchmark_answers_in_words():

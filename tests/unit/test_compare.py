@@ -4,34 +4,28 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from typer.testing import CliRunner
 
 from granum.analysis import ContactRows, GrainRows, SeriesComparison, Snapshot, compare
 from granum.analysis.compare import mean_overlap_in_diameters, overlap_sums, range_error, top_height
 from granum.checks import InputError
-from granum.cli import make_app
 from granum.contact import Material
 from granum.io import Recording
 from granum.scene import Plane, Scene
+from tests.command_line import granum
+from tests.figures import curve, panels
 
 D = 0.01
 SCENE = Scene(materials=[Material(name="m")], walls=[Plane(material="m")])
-
-
-def granum(*arguments, width=400):
-    return CliRunner(env={"COLUMNS": str(width)}).invoke(make_app(), [str(a) for a in arguments])
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """Two columns of different stiffness, 1 s each, and the start of one."""
     folder = tmp_path_factory.mktemp("runs")
-    kept = warnings.showwarning
     for name, stiffness, duration, every in (("hard", 6e6, 1.0, 0.05), ("soft", 3e6, 1.0, 0.05), ("short", 6e6, 0.005, 0.005)):
         result = granum(
             "run",
@@ -51,7 +45,6 @@ def runs(tmp_path_factory):
             folder / f"{name}.h5",
         )
         assert result.exit_code == 0, result.stderr
-    warnings.showwarning = kept
     return folder
 
 
@@ -118,10 +111,16 @@ def test_command(runs):
     assert json.loads(by_checkpoint.stdout) == found
 
 
-def test_picture_of_both(runs, tmp_path):
+def test_picture_of_both(runs, tmp_path, drawn):
     picture = tmp_path / "both.png"
     assert granum("compare", runs / "hard.h5", runs / "soft.h5", "-o", picture).exit_code == 0
-    assert picture.stat().st_size > 10_000
+    *series, sums = panels(drawn["both.png"])
+    assert [axes.get_ylabel() for axes in series] == ["mean overlap [d]", "$E_{kin} / N m g d$", "contacts", "surface height [m]"]
+    assert {axes.get_xlabel() for axes in series} == {"time [s]"}
+    assert curve(series[2], "A  hard.h5")[1][-1] == 4
+    soft, hard = (curve(series[3], name)[1][-1] for name in ("B  soft.h5", "A  hard.h5"))
+    assert soft < hard
+    assert sums.get_xlabel() == "sum of a grain's overlaps [d]"
     refused = granum("compare", runs / "hard.h5", runs / "soft.h5", "-o", tmp_path / "nowhere" / "both.png")
     assert refused.exit_code == 2
     assert "cannot be written" in refused.stderr

@@ -7,12 +7,11 @@ import json
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from typer.testing import CliRunner
 
 from granum.checks import InputError
-from granum.cli import make_app
 from granum.nonsmooth.solvers import Multigrid, make_solver
 from granum.simulation import make_settings, simulate
+from tests.command_line import granum
 from tests.reference.problems import PROBLEMS, ready
 from tests.reference.scenes import FREE, D, G, make
 
@@ -87,22 +86,19 @@ def test_box_friction_and_no_momentum_reach_the_solution():
 
 
 def test_command_line(tmp_path):
-    done = CliRunner().invoke(
-        make_app(),
-        [
-            "run",
-            "column",
-            "--solver",
-            "multigrid",
-            "--iterations",
-            "10",
-            "--duration",
-            "0.5",
-            "--no-picture",
-            "--json",
-            "-o",
-            str(tmp_path / "o.h5"),
-        ],
+    done = granum(
+        "run",
+        "column",
+        "--solver",
+        "multigrid",
+        "--iterations",
+        "10",
+        "--duration",
+        "0.5",
+        "--no-picture",
+        "--json",
+        "-o",
+        str(tmp_path / "o.h5"),
     )
     assert done.exit_code == 0, done.output
     summary = json.loads(done.stdout)

@@ -6,12 +6,10 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from granum.analysis.cost_model import SN_TABLE, estimate
 from granum.analysis.scene_size import size_of_scene
 from granum.checks import InputError
-from granum.cli import make_app
 from granum.cli.plan import FEWER_SWEEPS, PARALLEL_PART, in_time
 from granum.cli.units import read_fraction, read_quantity, read_size
 from granum.contact import Material
@@ -23,6 +21,7 @@ from granum.scene.scene import Gravity, Scene
 from granum.scene.shapes import Cylinder, Mesh, Plane
 from granum.smooth import Smooth
 from granum.smooth.time_step import automatic_step, check_step
+from tests.command_line import granum
 
 KEYS = {
     "iterations",
@@ -39,7 +38,7 @@ STEP_22 = (2 * FREE_FALL * 0.01 / 9.8) ** 0.5  # [s]: gravity decides, v_n = 2 c
 
 
 def plan(*arguments):
-    result = CliRunner(env={"COLUMNS": "400"}).invoke(make_app(), ["plan", *arguments])
+    result = granum("plan", *arguments)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from typer.testing import CliRunner
 
 from granum.analysis import GrainRows, Snapshot
 from granum.checks import InputError
-from granum.cli import make_app
 from granum.cli.plot import NAMES, PACKING_NAMES
 from granum.contact import Material
 from granum.io import Recording
@@ -20,22 +16,16 @@ from granum.plot.figures import FIGURES, PACKING_FIGURES, draw_figure
 from granum.plot.look import Look
 from granum.plot.section import cut, make_section, outline, surface
 from granum.scene import Body, Box, Cylinder, Mesh, Motion, Plane, Scene
+from tests.command_line import granum
+from tests.figures import grains, is_sound, legend, panels, segments
 
 D = 0.013
-
-
-def granum(*arguments):
-    result = CliRunner(env={"COLUMNS": "400"}).invoke(make_app(), [str(a) for a in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """Recordings of a box, a turning drum and the start of a pile, some frames each."""
     folder = tmp_path_factory.mktemp("runs")
-    kept = warnings.showwarning
     for name, *more in (
         ("box", "--set", "count=60", "--duration", "0.2", "--every", "0.02"),
         ("drum", "--set", "count=60", "--set", "width=8", "--set", "length=3", "--duration", "0.5", "--every", "0.05"),
@@ -43,21 +33,91 @@ def runs(tmp_path_factory):
     ):
         result = granum("run", name, *more, "--no-picture", "-o", folder / f"{name}.h5")
         assert result.exit_code == 0, result.stderr
-    warnings.showwarning = kept
     return folder
 
 
 REDUCED = {"aggregates", "reduction"}  # of runs with model reduction
 
 
+PLANE = ("x [mm]", "z [mm]")
+IN_TIME = "time [s]"
+OVERLAP = "overlap $\\delta / d$ [%]"
+SHOWN = {
+    "network": ("Force network", [PLANE]),
+    "velocity": ("Velocity field", [PLANE]),
+    "density": ("Bulk density", [PLANE]),
+    "packing": ("Solid fraction", [PLANE]),
+    "pressure": ("Pressure field", [PLANE]),
+    "shear": ("Shear rate", [PLANE]),
+    "inertial": ("Inertial number", [PLANE]),
+    "histogram": ("Overlap of contacts", [(OVERLAP, "contacts")]),
+    "forces": ("Distribution of normal forces", [None]),
+    "janssen": ("Pressure in the silo", [("pressure [Pa]", "height above the floor [mm]")]),
+    "energy": ("Energy", [("", "energy / $\\Sigma\\, m g d$"), (IN_TIME, "total, with potential [mJ]")]),
+    "contacts": ("Contacts", [("", "contacts"), (IN_TIME, "contacts of a grain")]),
+    "overlap": ("Overlap", [(IN_TIME, OVERLAP)]),
+    "solver": ("Solver", [("", "residual [m/s]"), (IN_TIME, "iterations")]),
+    "picture": ("box", [("", "")]),
+}
+"""Title of each figure, and the names of the axes of its charts."""
+
+
 @pytest.mark.parametrize("name", sorted(set(FIGURES) - {"profile"} - REDUCED))
-def test_every_figure_of_a_box(runs, name, tmp_path):
+def test_every_figure_of_a_box(runs, name, tmp_path, drawn):
     target = tmp_path / f"{name}.png"
     result = granum("plot", runs / "box.h5", name, "-o", target)
     assert result.exit_code == 0, result.stderr
     assert result.stdout.strip() == str(target)
-    assert target.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-    assert b"granum" in target.read_bytes()[:1000]
+    assert b"granum" in target.read_bytes()[:1000]  # who made it
+    figure = drawn[target.name]
+    title, axes = SHOWN[name]
+    assert figure.texts[0].get_text() == title
+    assert "60 grains" in figure.texts[1].get_text()
+    charts = panels(figure)[: len(axes)]
+    for chart, names in zip(charts, axes, strict=True):
+        assert names is None or (chart.get_xlabel(), chart.get_ylabel()) == names
+    if PLANE in axes:
+        assert is_sound(figure)
+
+
+def test_a_network_has_a_line_for_every_contact_and_a_disc_for_every_grain(runs):
+    with Recording(runs / "box.h5") as recording:
+        s = Snapshot.read(recording)
+        whole, slab = (panels(draw_figure(recording, "network", Look(slab=slab)))[0] for slab in (100.0, 2.0))
+    pushing = int((s.normal_force > 0).sum())
+    (forces,) = (c for c in whole.collections if c.get_array() is not None and c.get_array().size == pushing)
+    assert forces.get_array().max() == pytest.approx(s.normal_force.max() / s.normal_force[s.normal_force > 0].mean())
+    assert segments(whole) - pushing == segments(slab) - (segments(slab) - 6) == 6  # the outline of the box
+    assert grains(whole) == s.grain_count
+    assert 0 < grains(slab) < s.grain_count
+    low, high = (s.position - s.radius[:, None]).min(axis=0), (s.position + s.radius[:, None]).max(axis=0)
+    for k, limits in ((0, whole.get_xlim()), (2, whole.get_ylim())):
+        assert limits[0] < low[k]
+        assert high[k] < limits[1]
+
+
+def test_curves_are_those_of_the_recording(runs):
+    with Recording(runs / "box.h5") as recording:
+        scalars, times = recording.scalars, recording.times
+        energy, overlap, solver = (panels(draw_figure(recording, name)) for name in ("energy", "overlap", "solver"))
+    assert legend(energy[0]) == ["kinetic", "elastic"]
+    kinetic, elastic = (line.get_ydata() for line in energy[0].lines)
+    assert_allclose(kinetic / elastic, scalars["kinetic_energy"] / scalars["elastic_energy"])
+    assert legend(overlap[0]) == ["largest", "mean"]
+    assert_allclose(solver[1].lines[0].get_ydata()[1:], scalars["iterations"][1:])
+    for chart in (*energy, *overlap, *solver):
+        assert_allclose(chart.lines[0].get_xdata(), times)
+
+
+def test_a_picture_shows_all_grains_and_the_box(runs):
+    with Recording(runs / "box.h5") as recording:
+        figure = draw_figure(recording, "picture")
+    image, bar = figure.axes
+    (pixels,) = (i.get_array() for i in image.images)
+    assert np.ptp(np.asarray(pixels), axis=(0, 1)).max() > 0.3  # grains before a ground
+    assert bar.get_ylabel() == "height [mm]"
+    assert len(image.lines) == 12 + 1  # edges of the box, and the scale bar
+    assert figure.texts[1].get_text().startswith("60 grains, t = 0.2")
 
 
 @pytest.mark.parametrize("name", ["profile", "network", "velocity"])

@@ -186,6 +186,17 @@ def test_restart_gives_the_same_levels_and_errors(granum, heap):
         assert_array_equal(parts.frame(-1).aggregate, whole.frame(-1).aggregate)
 
 
+@pytest.mark.parametrize("scene", ["pile", "drum", "conveyor"])
+def test_a_reduced_run_goes_on_whatever_carries_its_grains(granum, scene):
+    """The ground alone; a drum that turns; belts."""
+    run = ("run", scene, "--time-step", 0.001, "--reduce", "contact,trial", "--no-picture", "--json")
+    whole = json.loads(granum(*run, "--duration", 0.02, "-o", "whole.h5").stdout)
+    assert granum(*run, "--duration", 0.01, "-o", "half.h5").exit_code == 0
+    on = granum("restart", "half.h5", "--duration", 0.01, "--json")
+    assert on.exit_code == 0, on.stderr
+    assert json.loads(on.stdout)["state_hash"] == whole["state_hash"]
+
+
 def test_figures(granum, heap):
     for words in (("aggregates", "--slab", "4", "--frame", "5"), ("aggregates", "--view", "z"), ("reduction",)):
         result = granum("plot", "heap.h5", *words, "-o", "drawn.png")

@@ -7,10 +7,8 @@ import json
 import numpy as np
 import pytest
 from pydantic import ValidationError
-from typer.testing import CliRunner
 
 from granum.analysis import Snapshot
-from granum.cli import make_app
 from granum.detection.regions import find_inside, region_table
 from granum.io import Recording
 from granum.observe import Recorder, seconds
@@ -20,6 +18,7 @@ from granum.simulation import Simulation, make_settings
 from granum.simulation.relax import relax_run
 from granum.simulation.removal import EVERY, MANY
 from granum.state.bodies import STATIC, Bodies
+from tests.command_line import granum
 from tests.reference.hopper import RUNS, hopper, scene
 
 SMALL = 1e-3  # [m]
@@ -318,7 +317,7 @@ def test_sinks_from_a_file_to_the_summary(tmp_path):
         duration = 0.2
     """)
     run = [str(path), "--no-picture", "--json", "-o", str(tmp_path / "fall.h5")]
-    result = CliRunner().invoke(make_app(), ["run", *run])
+    result = granum("run", *run)
     assert result.exit_code == 0, result.stderr
     mass = 2500 * np.pi / 6 * 0.01**3
     summary = json.loads(result.stdout)
@@ -326,7 +325,7 @@ def test_sinks_from_a_file_to_the_summary(tmp_path):
     assert summary["taken_out"] == 2
     assert [(s["name"], s["grains"]) for s in summary["sinks"]] == [("left", 1), ("right", 1)]
     assert [s["mass"] for s in summary["sinks"]] == pytest.approx([mass, mass], rel=1e-14)
-    told = CliRunner().invoke(make_app(), ["info", str(tmp_path / "fall.h5")], env={"COLUMNS": "200"})
+    told = granum("info", tmp_path / "fall.h5")
     assert "2 grains: left 1" in told.stdout
 
 

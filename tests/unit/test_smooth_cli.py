@@ -6,18 +6,13 @@ import json
 import warnings
 
 import pytest
-from typer.testing import CliRunner
 
 from granum import InputError, Smooth, simulate
-from granum.cli import make_app
 from granum.contact import Material
 from granum.scene import Grains, Plane, Scene
 from granum.scene.library import make_scene
 from granum.simulation import Simulation, make_settings
-
-
-def granum(*words: str):
-    return CliRunner().invoke(make_app(), list(words))
+from tests.command_line import granum
 
 
 def test_run_and_restart_are_one_run(tmp_path):

@@ -17,6 +17,7 @@ from granum.io.problem import SavedProblem, write_problem
 from granum.nonsmooth.rebuild import take_apart
 from granum.nonsmooth.solvers import SOLVERS
 from granum.observe import ProblemDump
+from tests.figures import curve, legend, panels
 from tests.reference.problems import after, ready
 from tests.reference.scenes import D, G, make
 
@@ -141,11 +142,18 @@ def test_a_tolerance_that_the_start_meets(granum, file):
     assert sweeps["direct"] == 0
 
 
-def test_figure_is_drawn(granum, file, tmp_path):
-    result = granum("solve", file, "--iterations", 30, "--solver", "pgs", "-o", "curves.png")
+def test_figure_is_drawn(granum, file, drawn):
+    """The residual of each solver against its work and its time."""
+    result = granum("solve", file, "--iterations", 30, "--solver", "pgs", "--solver", "multigrid", "-o", "curves.png", "--json")
     assert result.exit_code == 0
-    assert (tmp_path / "curves.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-    assert (tmp_path / "curves.png").stat().st_size > 10_000
+    work, time = panels(drawn["curves.png"])
+    assert (work.get_xlabel(), work.get_ylabel()) == ("work [sweeps of plain PGS]", "residual [m/s]")
+    assert time.get_xlabel().startswith("wall time [")
+    solvers = json.loads(result.stdout)["solvers"]
+    assert legend(work) == [solver["name"] for solver in solvers] == ["pgs", "multigrid"]
+    for solver in solvers:
+        assert curve(work, solver["name"])[1][-1] == pytest.approx(solver["residual"])
+        assert len(curve(work, solver["name"])[0]) == len(curve(time, solver["name"])[0])
 
 
 def test_problem_goes_to_fclib_and_is_solved_there(granum, file):

@@ -245,7 +245,7 @@ def test_a_body_with_more_contacts_than_colours_is_solved():
 def test_momentum_is_several_times_faster_on_a_column(count):
     """Sweeps to a residual of 1e-4 g h in a column at rest, cold: Nesterov's square-root law against Gauss-Seidel's linear one.
 
-    Evidence.md 3 has 63 against 18 sweeps for 1 % height at 50 grains; the ratio of the asymptotic rates grows as n.
+    For 1 % of height at 50 grains 63 sweeps against 18 were measured; the ratio of the asymptotic rates grows as n.
     """
     sweeps = []
     for momentum in (True, False):

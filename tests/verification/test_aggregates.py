@@ -446,5 +446,4 @@ def test_craters_in_merged_beds_are_as_deep_as_at_full_resolution():
         order = np.random.default_rng(seed).permutation(len(bed))
         depth["whole"].append(shot(bed[order], size[order], None)[0])
         depth["merged"].append(shot(bed[order], size[order], {"split": ["contact", "trial"]})[0])
-    print({name: (np.mean(d), np.std(d)) for name, d in depth.items()})
     assert np.mean(depth["merged"]) == pytest.approx(np.mean(depth["whole"]), rel=0.05)

@@ -28,7 +28,7 @@ def column(count, iterations, overlaps=None, law=None, **more):
 
 
 def test_overlaps_of_a_settled_column_are_hertz():
-    """Contact j of a column at rest overlaps by (W_j / k_n)^(2/3), W_j the weight above it (floor of the issue: 1e-5 d)."""
+    """Contact j of a column at rest overlaps by (W_j / k_n)^(2/3), W_j the weight above it."""
     scene = make_scene("column", {"count": 20})
     sim = Simulation(scene, make_settings(scene.run, {"stepper": {"solver": {"iterations": 500}}}))
     sim.run(3.0)

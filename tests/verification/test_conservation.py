@@ -64,7 +64,6 @@ def test_angular_momentum(material, e):
     for _ in range(100):
         sim.step()
     error = np.abs(momenta(sim)[1] - before).max() / scale
-    print(f"{material} e = {e}: {error:.1e}")
     assert error < 1e-12  # as above, with lever arms up to 10 r
 
 
@@ -73,7 +72,7 @@ def test_angular_momentum(material, e):
 def test_kinetic_energy_never_grows(material, e):
     """For e <= 1 collisions only take energy; what slow (elastic) contacts hold back and return is less than m/4 v_imp^2 each.
 
-    So is the push of SETTLED = 0.005 of an impact's speed that parts contacts of e = 0.
+    So is the push of a thousandth of an impact's speed that parts contacts of e = 0.
     """
     exact = {"impact_tolerance": 1e-10, "impact_iterations": 5000}  # a truncated impact stage may gain its tolerance: below
     sim = cloud(1, restitution=e, stepper=exact, **MATERIALS[material])

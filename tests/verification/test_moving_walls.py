@@ -121,7 +121,6 @@ def test_grain_and_free_platen_exchange_momentum(e, friction, rolling):
     after = total_momenta(sim)
     # rounding of some hundred sweeps; lever arms of 3 cm
     assert_allclose(after[0], before[0], atol=1e-13 * 0.05)
-    print(np.abs(after[1] - before[1]).max() / (0.05 * 0.03))
     assert_allclose(after[1], before[1], atol=1e-12 * 0.05 * 0.03)
 
 

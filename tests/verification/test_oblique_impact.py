@@ -31,7 +31,7 @@ def test_tangential_restitution(e, friction, direction):
         for _ in range(3):
             part = 5 / 7 if tangent < limit else 1 - friction * (1 + e) / tangent
             # Exact in the impact stage. At e = 0 the two rest on each other: the continuous stage may part them at some 0.005 of
-            # the impact's speed, with friction. The floor of the issue is 1e-3 of the tangential speed.
+            # the impact's speed, with friction. Asked for are 1e-3 of the tangential speed.
             exact = 1e-3 if e == 0 else 1e-6
             assert_allclose(sim.velocity[0, :2], part * speed * tangent * along[:2], atol=exact * speed * tangent)
             assert_allclose(sim.velocity[0, 2], e * speed, atol=0.005 * speed if e == 0 else 1e-12)

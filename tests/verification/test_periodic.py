@@ -8,11 +8,9 @@ import hashlib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from typer.testing import CliRunner
 
 from granum.analysis import Snapshot
 from granum.analysis.force_network import ForceNetwork
-from granum.cli import make_app
 from granum.io import Recording, read_checkpoint, write_checkpoint
 from granum.observe import Recorder, steps
 from granum.parallel import team
@@ -20,6 +18,7 @@ from granum.quasistatic.bridge import packing_scene
 from granum.quasistatic.measure import measure
 from granum.scene import Box, Plane
 from granum.simulation import Simulation, make_settings
+from tests.command_line import granum
 from tests.reference.packings import at_rest
 from tests.reference.periodic import STEPPERS, all_images, in_cell
 from tests.reference.scenes import D, G, mass
@@ -239,7 +238,7 @@ def test_recording_shows_the_cell(stepper, tmp_path):
     assert len(network.a) == 1
     assert_allclose(np.linalg.norm(network.branch, axis=1), D, rtol=0.02)
     assert np.abs(s.position[s.b[0], 0] - s.position[s.a[0], 0]) > L / 2
-    shown = CliRunner().invoke(make_app(), ["info", str(tmp_path / "run.h5")])
+    shown = granum("info", str(tmp_path / "run.h5"))
     assert "0.1 x 0.1 m, repeats along x and y" in shown.stdout
 
 

@@ -24,7 +24,6 @@ def test_column_carries_the_weight_above_each_contact(integrator):
     sim.run(0.3)
     c, order = sim.contacts, by_height(sim)
     weight = mass() * G * np.arange(3, 0, -1)
-    print(np.abs(c.normal_force[order] / weight - 1).max(), sim.step_count)
     assert_allclose(c.normal_force[order], weight, rtol=1e-6)
     assert_allclose(c.overlap[order], column_overlaps(3), rtol=1e-6)
     assert_allclose(np.sort(sim.position[:, 2]), column_heights(column_overlaps(3)), rtol=1e-8)

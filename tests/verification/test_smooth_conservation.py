@@ -71,7 +71,6 @@ def test_momentum_and_angular_momentum(material, plate, integrator):
         met += sim.step().contacts
         hit += sim.stepper._touch.count
     errors = [np.abs(now - then).max() / s for now, then, s in zip(momenta(sim), before, scale, strict=True)]
-    print(f"{material} {integrator} plate {plate}: {errors[0]:.1e} {errors[1]:.1e}, {met} contacts, {hit} with the plate")
     assert met > 1000
     assert hit > 50 or not plate
     # 500 steps, each a sum of some hundred forces known to 1e-16 of the largest: some times the mean momentum
@@ -87,7 +86,6 @@ def test_losses_only_lose(material, law):
     energy = [sim.step() for _ in range(500)]
     energy = np.array([r.kinetic_energy + r.elastic_energy for r in energy])
     rise = (energy - np.minimum.accumulate(energy)).max() / energy[0]
-    print(material, law, rise, energy[-1] / energy[0])
     assert rise < 1e-5
     assert energy[-1] < 0.9 * energy[0]
 

@@ -78,6 +78,5 @@ def test_springs_turn_with_the_contact(axis, wall):
         assert_allclose(np.linalg.norm(after[3:]), np.linalg.norm(before[3:]), rtol=500 * np.finfo(float).eps * steps)
     errors = np.array(errors)
     slopes = np.log2(errors[:-1] / errors[1:])
-    print(axis, "wall" if wall else "pair", errors[-1], slopes.tolist())
     assert (errors < 1.05 * np.pi**2 / counts[:, None]).all()
     assert (slopes > 0.9).all()

@@ -45,7 +45,6 @@ STEP = 6.4e-5  # [s]: some 60 in a collision
 def test_verlet_keeps_energy(steps):
     """At the automatic step, in contacts and between them; symplectic, so nothing piles up but the ends of contacts."""
     energy, contacts = energies(gas(None), steps)
-    print(f"largest {np.abs(energy).max():.1e}, last {energy[-1]:.1e}, {contacts / steps:.2f} contacts a step")
     assert contacts > 0.2 * steps
     assert np.abs(energy).max() < 1e-4
 
@@ -55,5 +54,4 @@ def test_energy_error_falls_with_the_order_of_the_integrator(integrator, order):
     """Over the same 0.1 s of collisions: the root mean square of the error."""
     errors = [np.sqrt((energies(gas(STEP / n, integrator=integrator), 1500 * n)[0] ** 2).mean()) for n in (1, 2, 4)]
     slopes = np.log2(np.array(errors[:-1]) / errors[1:])
-    print(integrator, errors, slopes)
     assert np.abs(slopes - order).max() < 0.3

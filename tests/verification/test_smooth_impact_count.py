@@ -101,7 +101,6 @@ def test_new_lists_and_restarts_do_not_count_again():
     counts = [[sim.step().impacts for _ in range(300)] for sim in (calm, restless)]
     twin = Simulation.restore(calm.scene, calm.settings, copy.deepcopy(calm.checkpoint()))
     on = [[sim.step().impacts for _ in range(300)] for sim in (calm, twin)]
-    print(sum(counts[0]), sum(on[0]))
     assert sum(counts[0]) > 30
     assert counts[0] == counts[1]
     assert on[0] == on[1]

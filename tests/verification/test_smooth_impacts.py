@@ -61,7 +61,6 @@ def test_elastic_impact_follows_hertz(case):
         exact = hertz_collision(4 / 3 * modulus / (1 - nu**2) * math.sqrt(r), m, speed)
     h = make(**scene, **stone).time_step / 2
     found = collide(make(**scene, **stone, h=h))
-    print(case, found, np.array(found) / exact - 1, np.array(found) / published - 1)
     assert_allclose(exact, published, rtol=1e-3)  # printed digits
     assert_allclose(found, exact, rtol=1e-3)
     assert_allclose(found, published, rtol=5e-3)
@@ -126,7 +125,6 @@ def test_restitution_is_the_one_asked_for(law):
     for e in RESTITUTION:
         cases = [(0.01, 1), (1.0, 1), (0.1, 10), (0.1, "wall"), (1.0, "wall")] if law == "hertz" else [(0.1, 1), (0.1, 10), (0.1, "wall")]
         worst[e] = max(np.abs(rebounds(law, e, *case) - e).max() for case in cases)
-    print(law, {e: f"{w:.4f}" for e, w in worst.items()})
     assert max(worst.values()) < 0.01
 
 
@@ -187,5 +185,4 @@ def test_sticking_impact_swings_as_its_two_springs():
     shear = 2 * (1 - 0.3) / (2 - 0.3)  # Mindlin's ratio for nu = 0.3
     along, spun, _ = oblique(0.3, 1.0, 1e6, "linear", finer=16)
     swing = math.cos(math.pi * math.sqrt(3.5 * shear))
-    print((along - spun) / 0.3, swing)
     assert_allclose((along - spun) / 0.3, swing, atol=2e-3)  # the end between two of 500 steps: pi sqrt(...) / 500

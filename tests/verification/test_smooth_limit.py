@@ -47,7 +47,6 @@ def test_force_history_converges_to_the_smooth_law_at_first_order(law, exponent)
         # than O(h) for a few steps, that is by O(h) of the mean.
         errors.append(np.abs(forces - smooth).mean() / smooth.max())
     slopes = np.diff(np.log(errors)) / np.diff(np.log(steps))
-    print(np.array(errors), slopes)
     assert (slopes > 0.8).all()
     assert (slopes < 1.3).all()
     assert errors[-1] < 0.01

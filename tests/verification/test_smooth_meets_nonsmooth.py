@@ -44,7 +44,6 @@ def test_both_steppers_meet_at_first_order(law):
     steps = np.array([40e-6, 20e-6, 10e-6])
     errors = [np.abs(path(stack(make, law, h, stepper=SEMI, solver={"iterations": 100}), times) - exact).max() / swing for h in steps]
     slopes = np.log2(np.array(errors[:-1]) / errors[1:])
-    print(law.name, swing / D, errors, slopes)
     assert (slopes > 0.8).all()
     assert (slopes < 1.3).all()
     assert errors[-1] < 0.01
@@ -58,7 +57,6 @@ def test_smooth_steps_converge(law):
     steps = np.array([20e-6, 10e-6, 5e-6])
     errors = [np.abs(path(stack(smooth.make, law, h, damping="dissipation"), times) - exact).max() for h in steps]
     slopes = np.log2(np.array(errors[:-1]) / errors[1:])
-    print(law.name, errors, slopes)
     assert (slopes > 0.8).all()
 
 
@@ -79,5 +77,4 @@ def test_nonsmooth_contacts_become_hard(hertz):
         k = 4 / 3 * modulus / (2 * (1 - 0.3**2)) * np.sqrt(radius) if hertz else modulus * D
         assert_allclose(overlaps[-1], (weight / k) ** (2 / 3 if hertz else 1), rtol=1e-4)
     slopes = np.diff(np.log(overlaps), axis=0) / np.diff(np.log(moduli))[:, None]
-    print(hertz, slopes)
     assert_allclose(slopes, -2 / 3 if hertz else -1, rtol=1e-4)

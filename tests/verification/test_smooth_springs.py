@@ -109,7 +109,6 @@ def test_loops_lose_what_the_closed_form_says(way, kind, law):
         back = -turn * ((R - first / 2) / (R - second / 2) if (way, kind) == ("shear", "pair") else 1.0)  # as far, with another arm
         led.go(0.0, back, 10)
         lost = 0.5 * abs(led.stiffness(deep) - led.stiffness(shallow)) * square
-        print(way, kind, law, led.work / lost if lost else led.work)
         assert_allclose(led.work, lost, rtol=1e-8, atol=1e-9 * led.stiffness(deep) * square)
 
 
@@ -132,7 +131,6 @@ def test_no_path_gains_energy(friction, kind, law):
             gained += max(0.0, lost[-2] - lost[-1])
             apart += led.sim.report.contacts == 0
             worst = max(worst, led.pressed(led.overlap))
-    print(friction, kind, law, f"lost {lost[-1]:.2e} J, seemed to gain {gained:.1e} of {led.allowed:.1e} J, rounding {1e-12 * worst:.1e} J")
     assert apart > 10
     assert lost[-1] > 1e3 * led.allowed
     assert gained <= led.allowed + 1000 * 1e-14 * worst

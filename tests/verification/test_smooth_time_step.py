@@ -73,7 +73,6 @@ def test_a_packing_stays_at_rest_just_below_the_limit(case):
     still, half = unrest(sim, 1000), unrest(smooth(scene, bodies, 0.99 * longest / 2, damping), 2000)
     c = sim.contacts
     deepest = overlap_in_diameters(c.overlap, c.a, c.b, sim.radius).max()
-    print(f"{case}: {still:.2e} of m g d, {half:.2e} at half the step, overlaps up to {deepest:.3f} d")
     assert deepest > 0.01
     assert still < 2 * half + 1e-6
     assert still < 1e-3
@@ -139,6 +138,5 @@ def test_size_ratio_of_ten():
     c, weight = sim.contacts, sim.bodies.mass.sum() * G
     walls = c.b < 0
     load = (c.normal_force[walls, None] * c.normal[walls] + c.tangential_force[walls]).sum(axis=0)
-    print(load / weight, sim.radius.max() / sim.radius.min(), f"{sim.step_count} steps, {c.contact_count} contacts")
     assert sim.radius.max() > 9 * sim.radius.min()
     assert_allclose(load, (0, 0, -weight), atol=1e-3 * weight)

@@ -87,7 +87,6 @@ def test_stepper_equals_its_twin(law, damping, integrator):
         max(np.abs(one - other).max() / np.abs(other).max() for one in some)
         for some, other in zip(zip(*((n.x, n.v, n.w) for n in nudged), strict=True), plain, strict=True)
     ]
-    print(law.name, damping, integrator, np.divide(error, growth), len(seen), "contacts")
     assert len(seen) > 40
     assert (np.array(error) < 0.05 * np.array(growth)).all()
     assert max(growth) < 1e-9  # and that is little: no verdict hangs on chaos

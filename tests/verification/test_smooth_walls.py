@@ -140,7 +140,6 @@ def test_belt_does_twice_the_work_that_a_grain_gains():
         sim.run(0.2)
         gained = sim.report.energy - before
         # The friction spring stores (mu m g)^2 / 2 k_t meanwhile, 1e-4 of the work; when it sticks it swings by that much.
-        print(sim.stepper.work / (share * mass() * belt**2) - 1, gained / (0.5 * share * mass() * belt**2) - 1)
         assert_allclose(sim.stepper.work, share * mass() * belt**2, rtol=0.01)
         assert_allclose(gained, 0.5 * share * mass() * belt**2, rtol=0.01)
 
@@ -154,7 +153,6 @@ def test_drum_works_as_much_as_it_spins_its_grain():
     while sim.time < 0.3:
         sim.step()
         energy.append(balance(sim))
-    print(sim.stepper.work / (0.4 * mass() * R * sim.spin[0, 1] * w * wide) - 1, np.diff(energy).max() / sim.stepper.work)
     assert sim.spin[0, 1] > 0.9 * w * wide / R
     assert_allclose(sim.stepper.work, 0.4 * mass() * R * sim.spin[0, 1] * w * wide, rtol=1e-3)  # the wall is an overlap away from V
     assert np.diff(energy).max() < 1e-4 * sim.stepper.work  # a step's work is first order in h
@@ -187,7 +185,6 @@ def test_shaken_box_gives_its_gas_the_work_it_does():
         errors.append(abs(balance(sim) - before) / worked)
         assert worked > 5 * before
     assert np.linalg.norm(sim.bodies.velocity[2]) > 0.01  # the plate was hit
-    print(errors)
     assert errors[0] < 0.03
     assert 0.4 < errors[1] / errors[0] < 0.6
 
@@ -205,6 +202,5 @@ def test_guards_let_driven_walls_work():
         rise = max(rise, now - lowest)
         lowest = min(lowest, now)
         came = max(came, sim.report.contacts)
-    print(rise, sim.stepper.work)
     assert came > 50
     assert rise < 1e-3 * sim.stepper.work

@@ -1,4 +1,4 @@
-"""Tall columns at few iterations: they stand, without jumps and without drifting sideways (evidence.md 4; WS 4.1)."""
+"""Tall columns at few iterations: they stand, without jumps and without drifting sideways (WS 4.1)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ def test_sixty_layers_stand(iterations):
         sim.step()
         up = max(up, sim.velocity[:, 2].max())
     error, late = height_error(sim), np.abs(sim.velocity).max()
-    print(f"{iterations}: height error {error:.2e}, upward speed {up:.3f} m/s, at the end {late:.1e} m/s")
     # The column settles by 1.5 %, 12 mm: the rebound of that fall is slower than sqrt(2 g 12 mm) = 0.49 m/s
     assert up < 0.49
     assert late < G * H / 5  # no grain's weight is out of balance by more than a fifth
@@ -49,16 +48,12 @@ def late_energy(count, iterations, momentum):
     sim.run(6.0)
     energy = [sim.step().kinetic_energy for _ in range(800 if count > 25 else 4800)]
     fall = 0.5 * sim.bodies.mass.sum() * (G * H) ** 2
-    print(
-        f"{count} grains, {iterations} sweeps, momentum {momentum}: mean {np.mean(energy) / fall:.1e}, largest {max(energy) / fall:.1e} "
-        f"falls, height error {height_error(sim):.2e}"
-    )
     return np.array(energy), fall
 
 
 @pytest.mark.parametrize("count, iterations, momentum", [(25, 10, False), (100, 50, False), (25, 10, True), (100, 20, True)])
 def test_history_at_few_iterations_comes_to_rest(count, iterations, momentum):
-    """beta = 0.85 and n_s = 2 make a column of 25 at 10 plain sweeps bounce for ever: the guard must calm it (evidence.md 4)."""
+    """beta = 0.85 and n_s = 2 make a column of 25 at 10 plain sweeps bounce for ever: the guard must calm it."""
     energy, fall = late_energy(count, iterations, momentum)
     assert energy.max() < 0.01 * fall  # forces in balance to a tenth of a weight in the mean
     assert energy[-100:].mean() < energy[:100].mean() or energy.max() < 1e-6 * fall

@@ -87,7 +87,7 @@ def measure_parallel(
         result["predicted"]["drum"] = {"grains": turning.grain_count, **predict(turning, sweeps, barrier)}
     result |= {"formula": FORMULA, "left_out": LEFT_OUT, "paper": PAPER}
     if output is not None:
-        from ..plot.speed_up import draw_speed_up
+        from ..papers.figures.speed_up import draw_speed_up
 
         result["figure"] = str(draw_speed_up(result, output))
     return result

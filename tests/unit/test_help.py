@@ -1,0 +1,59 @@
+"""Help pages: every command and option is there, in words; representations for notebooks show the facts of a run."""
+
+from __future__ import annotations
+
+import pytest
+from typer.main import get_command
+
+from granum import Simulation, make_scene
+from tests.command_line import app, granum
+
+COMMANDS = get_command(app()).commands
+
+
+def shown(command):
+    """Options and arguments that a user is told of."""
+    return [p for p in command.params if not getattr(p, "hidden", False) and p.name != "help"]
+
+
+def test_all_commands_are_listed_with_what_they_do():
+    page = granum("--help").stdout
+    for name, command in COMMANDS.items():
+        if command.hidden:
+            continue
+        assert name in page
+        first = (command.help or "").strip().splitlines()[0]
+        assert first
+        assert first.rstrip(".")[:40] in page
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_help_of_a_command(name):
+    """All options, with a word on each."""
+    result = granum(name, "--help")
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    words = " ".join(result.stdout.split())
+    for parameter in shown(COMMANDS[name]):
+        if parameter.param_type_name == "option":
+            assert parameter.opts[-1] in words or parameter.opts[0] in words
+        assert parameter.help, f"{parameter.name} of {name} is not explained"
+        assert parameter.help.split()[0] in words
+
+
+def test_a_command_that_is_unknown_is_refused():
+    result = granum("rnu")
+    assert result.exit_code == 2
+    assert "rnu" in result.stderr
+
+
+def test_simulation_shows_its_facts_in_a_notebook():
+    sim = Simulation(make_scene("column", {"count": 3}))
+    sim.run(0.05)
+    html, text = sim._repr_html_(), repr(sim)
+    assert html.startswith("<table>")
+    assert html.endswith("</table>")
+    assert html.count("<tr>") == html.count("</tr>") == html.count("<th>")
+    for name, value in (("scene", "column"), ("grains", "3"), ("contacts", "3"), ("time", "0.05 s")):
+        assert f"<th>{name}</th><td>{value}</td>" in html
+        assert f"{name}={value}" in text

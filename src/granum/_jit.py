@@ -6,7 +6,8 @@ as an argument, would be compiled again in every process.
 Numba's disk cache sees an edit of a kernel's own file, but not of a device function in another file, nor of compiler
 options. So every kernel is kept under a digest of all that it is compiled from: its own instructions, those of the functions that it calls,
 the constants that both use and the fields of the records that it is given. An edit or an upgrade never runs an old binary, and an edit
-compiles only the kernels that it reaches.
+compiles only the kernels that it reaches. What a function does is picked by the class of a record in some places (``picked_by_type``): a
+kernel is then kept for each class by itself, under a digest of the functions of that class.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.sigutils import normalize_signature
 from numba.core.types.containers import BaseTuple
+from numba.extending import overload
 
 from ._version import __version__
 from .caches import cache_root, own_folder
@@ -215,6 +217,10 @@ class _KernelCache(FunctionCache):
             self._enabled = False
             self._tell(f"Compiled kernels cannot be kept in {kernel_folder()}: {error}. They serve this run only.")
 
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        """Numba's key of a compiled signature, and what is picked by the classes in it."""
+        return (*super()._index_key(sig, codegen), _digest_of_picked(sig))
+
     def _renew(self) -> None:
         self._tell(f"Compiled kernels in {kernel_folder()} were damaged. They are removed and compiled anew, which takes a while.")
         try:
@@ -235,6 +241,10 @@ def kernel(function: Callable[..., Any]) -> Any:
     return compiled
 
 
+_INLINED: Any = {**OPTIONS, "_nrt": False, "forceinline": True}
+_AS_WRITTEN: Any = {**_INLINED, "fastmath": False}
+
+
 def device(function: Callable[..., Any]) -> Any:
     """Compile a function that is called from kernels.
 
@@ -242,11 +252,72 @@ def device(function: Callable[..., Any]) -> Any:
     several copies of a function that is called, a process that compiles may run another than one that loads its kernels from disk, and
     they need not round alike.
     """
-    options: dict[str, Any] = {**OPTIONS, "_nrt": False, "forceinline": True}
-    return numba.njit(**options)(function)
+    return numba.njit(**_INLINED)(function)
 
 
 def as_written(function: Callable[..., Any]) -> Any:
     """As ``device``, but every operation is rounded as it is written: nothing is contracted, in whatever kernel it is used."""
-    options: dict[str, Any] = {**OPTIONS, "fastmath": False, "_nrt": False, "forceinline": True}
-    return numba.njit(**options)(function)
+    return numba.njit(**_AS_WRITTEN)(function)
+
+
+_PICKED: list[Any] = []  # all functions that are picked by type
+
+
+def picked_by_type(stub: Callable[..., Any]) -> Any:
+    """A function as ``as_written``, with an implementation for each class of its first argument, a NamedTuple.
+
+    ``@stub.of(SomeTuple)`` gives one, with the stub's own parameters, and ``@stub.default`` one for all other classes. Kernels pick when
+    they are compiled, so that a choice costs nothing in a loop; from Python the implementation is called as it is written.
+    """
+    implementations: dict[type | None, Callable[..., Any]] = {}
+
+    @functools.wraps(stub)
+    def picked(*args: Any) -> Any:
+        return _implementation(implementations, type(args[0]), stub.__name__)(*args)
+
+    def of(kind: type | None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        def add(function: Callable[..., Any]) -> Callable[..., Any]:
+            implementations[kind] = function
+            return function
+
+        return add
+
+    made: Any = picked
+    made.of, made.default, made.implementations = of, of(None), implementations
+    overload(picked, jit_options=_AS_WRITTEN, strict=False)(
+        lambda kind, *_: _implementation(implementations, getattr(kind, "instance_class", None), stub.__name__)
+    )
+    _PICKED.append(made)
+    return made
+
+
+def _implementation(implementations: dict[type | None, Callable[..., Any]], kind: type | None, name: str) -> Callable[..., Any]:
+    found = implementations.get(kind, implementations.get(None))
+    if found is None:
+        raise TypeError(f"{name} is not known for {kind}; known for: {', '.join(sorted(k.__qualname__ for k in implementations if k))}")
+    return found
+
+
+def _digest_of_picked(sig: Any) -> str:
+    """Of all implementations that the classes of records in a signature pick."""
+    digest = hashlib.sha256(_options_text(_AS_WRITTEN).encode())
+    seen: set[int] = set()
+    for kind in _records_in(sig):
+        if any(kind in picked.implementations for picked in _PICKED):
+            digest.update(f"{kind.__qualname__} {kind._fields}".encode())
+            for picked in _PICKED:
+                function = picked.implementations.get(kind, picked.implementations.get(None))
+                if function is not None:
+                    _digest_function(function, digest, seen)
+    return digest.hexdigest()[:24]
+
+
+def _records_in(types: Any) -> list[Any]:
+    """Classes of the NamedTuples among some types, those inside of others included."""
+    found: list[Any] = []
+    for one in types:
+        if hasattr(one, "instance_class"):
+            found.append(one.instance_class)
+        if hasattr(one, "types"):
+            found += _records_in(one.types)
+    return found

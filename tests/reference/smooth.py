@@ -176,7 +176,7 @@ class Plain:
         hertz = law.name == "hertz"
         secant = 4 / 3 / soft * np.sqrt(round_ * delta) if hertz else law.stiffness
         k_t = 8 / sheared * np.sqrt(round_ * delta) if hertz else law.stiffness * 4 * soft / sheared
-        eta = damping_of(e, hertz) * np.sqrt(inertia * secant) if self.damped else law.dissipation * secant
+        eta = damping_of(e, law.exponent) * np.sqrt(inertia * secant) if self.damped else law.dissipation * secant
         eta_t = np.sqrt(2 / 7 * k_t / secant) * eta
 
         f_n = max(0.0, secant * delta - eta * (u @ n))

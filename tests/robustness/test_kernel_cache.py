@@ -13,12 +13,13 @@ import sys
 import textwrap
 import warnings
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from granum import _jit
-from granum._jit import kernel
+from granum._jit import kernel, picked_by_type
 from granum.caches import is_own, own_folder, remove_own
 
 
@@ -172,3 +173,50 @@ def test_a_record_whose_fields_change_places_is_not_taken_for_the_old_one(tmp_pa
         )
         told.append(done.stdout.split())
     assert told == [["90.0", "0"], ["90.0", "1"], ["90.0", "0"]]
+
+
+class Once(NamedTuple):
+    factor: float
+
+
+class Twice(NamedTuple):
+    factor: float
+
+
+@picked_by_type
+def grow(by, x):
+    """x, larger."""
+
+
+@grow.of(Once)
+def once(by, x):
+    return by.factor * x
+
+
+def call(by, x):
+    return grow(by, x)
+
+
+def test_what_is_picked_by_type_is_kept_for_each_type_and_its_own_source(cache):
+    """Another implementation of a class is compiled anew, also by a kernel that knew the class before; one of another class is not."""
+
+    assert kernel(call)(Once(3.0), 2.0) == grow(Once(3.0), 2.0) == 6.0
+    with pytest.raises(Exception, match=r"grow is not known for .*Twice.*known for: Once"):
+        kernel(call)(Twice(3.0), 2.0)
+
+    @grow.of(Twice)
+    def twice(by, x):
+        return 2 * by.factor * x
+
+    again = kernel(call)
+    assert (again(Once(3.0), 2.0), again(Twice(3.0), 2.0)) == (6.0, 12.0)
+    assert sum(again.stats.cache_hits.values()) == 1
+
+    @grow.of(Twice)
+    def thrice(by, x):
+        return 3 * by.factor * x
+
+    edited = kernel(call)  # in this process Numba goes on with what it has compiled; what counts is that no file is taken for it
+    edited(Once(3.0), 2.0)
+    edited(Twice(3.0), 2.0)
+    assert sum(edited.stats.cache_hits.values()) == sum(edited.stats.cache_misses.values()) == 1

@@ -84,10 +84,10 @@ def test_linear_elastic_impact_is_half_a_swing():
     assert_allclose(collide(sim), exact, rtol=1e-3)
 
 
-@pytest.mark.parametrize("hertz", [True, False])
-def test_damping_for_inverts_restitution(hertz):
+@pytest.mark.parametrize("exponent", [1.25, 1.0])
+def test_damping_for_inverts_restitution(exponent):
     for e in RESTITUTION:
-        assert abs(restitution(damping_for(e, hertz), hertz) - e) < 1e-12
+        assert abs(restitution(damping_for(e, exponent), exponent) - e) < 1e-12
 
 
 PHASES = (np.arange(8) + 0.5) / 8  # of one step's travel, left to go when the last free step begins

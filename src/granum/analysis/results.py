@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..array_types import FloatArray
-from ..contact import HertzContact
+from ..contact.law import contact_stiffnesses, overlaps_under, pull_off
 from ..scene.scene import Scene
 from ..state.contacts import overlap_in_diameters
 from .conveyor import ridge_angle
@@ -47,12 +47,11 @@ def exact_column_overlaps(scene: Scene) -> FloatArray:
     gravity = float(np.linalg.norm(scene.gravity.acceleration))
     weight = gravity * material.density * math.pi / 6 * diameter**3
     above = weight * np.arange(count, 0, -1)  # [N] carried by each contact, from the plane up
-    stiffness = np.full(count, law.pair_stiffness(material, material))
-    if isinstance(law, HertzContact):
-        radius_eff = np.full(count, diameter / 4)  # R* of two equal spheres
-        radius_eff[0] = diameter / 2  # of a sphere on a plane
-        stiffness *= np.sqrt(radius_eff)
-    return np.asarray((above / stiffness) ** (1 / (2 * law.exponent - 1)))
+    radius_eff = np.full(count, diameter / 4)  # R* of two equal spheres
+    radius_eff[0] = diameter / 2  # of a sphere on a plane
+    stiffness = contact_stiffnesses(law.parameters, np.full(count, law.pair_stiffness(material, material)), radius_eff)
+    pull = np.array([pull_off(law.parameters, r) for r in radius_eff.tolist()])
+    return np.asarray(overlaps_under(law.parameters, stiffness, above + pull))
 
 
 def scene_results(scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, time: float) -> dict[str, float | None]:

@@ -13,22 +13,21 @@ import numpy as np
 
 from ..array_types import FloatArray
 from ..checks import InputError, known_name
-from .laws import HertzContact, LinearContact
+from .law import ContactLaw, Parameters
 from .material import Material, MaterialPair
 
 
 class PairTable(NamedTuple):
     """(M, M) arrays, symmetric."""
 
-    stiffness: FloatArray  # (4/3) E* [Pa] (Hertz) or k_n [N/m] (linear)
+    stiffness: FloatArray  # of the law, before the size of the bodies counts: (4/3) E* [Pa] (Hertz) or k_n [N/m] (linear)
     restitution: FloatArray  # e [-]
     friction: FloatArray  # mu [-]
     rolling_friction: FloatArray  # mu_r [-]
-    exponent: float  # e_H
-    dissipation: float  # c [s]
+    law: Parameters  # for kernels
 
     @classmethod
-    def build(cls, materials: Sequence[Material], pairs: Sequence[MaterialPair], law: HertzContact | LinearContact) -> PairTable:
+    def build(cls, materials: Sequence[Material], pairs: Sequence[MaterialPair], law: ContactLaw) -> PairTable:
         index = {m.name: i for i, m in enumerate(materials)}
         if len(index) < len(materials):
             raise InputError(f"material names must differ (got {[m.name for m in materials]}).")
@@ -43,4 +42,4 @@ class PairTable(NamedTuple):
                 value = getattr(pair, field)
                 if value is not None:
                     table[i, j] = table[j, i] = value
-        return cls(stiffness, **mixed, exponent=law.exponent, dissipation=law.dissipation)
+        return cls(stiffness, **mixed, law=law.parameters)

@@ -93,7 +93,7 @@ CONTACTS = (
     Column("normal", np.float64, (3,), "1", "unit vector from a towards b"),
     Column("overlap", np.float64, (), "m", "> 0, at the start of the step that found the force"),
     Column("force", np.float64, (3,), "N", "on b, whole"),
-    Column("normal_force", np.float64, (), "N", ">= 0: push"),
+    Column("normal_force", np.float64, (), "N", "> 0: push; < 0: pull"),
     Column("status", np.int8, (), "1", "0 continuous, 1 rebounding from an impact, 2 sliding"),
 )
 WALLS = (

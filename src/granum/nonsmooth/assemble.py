@@ -1,19 +1,17 @@
 """Assembly: materials, overlaps and velocities into the numbers of the contact problem (physics 2-3).
 
-In physical impulses (p_n = s lambda_n) the Hertz factor s disappears from all rows but for the softness C_n = Sigma_n / s^2:
+In physical impulses (p_n = s lambda_n) the factor s of the law disappears from all rows but for the softness C_n = Sigma_n / s^2:
 the target is b = (4/h) Ups delta / e_H + Ups n.u, and a contact at rest carries p_n = h k delta^(2 e_H - 1), whatever h is.
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
 from .._jit import device, kernel
 from ..arithmetic import total as sum_up
 from ..array_types import FloatArray, IntArray, LongArray
-from ..contact.push import overlap_of
+from ..contact.law import Parameters, contact_stiffness, overlap_under, pull_off, response
 from ..parallel import LIGHT, Team
 from ..parallel.barrier import add_up, share, wait
 from .blocks import (
@@ -149,7 +147,7 @@ def assemble_share(
     pair_stiffness,
     friction,
     rolling_friction,
-    exponent,
+    law,
     fields,
     serial_start,
     lever,
@@ -191,9 +189,7 @@ def assemble_share(
         else:
             kind_b = wall_material[-1 - b[c]]
             reduced, kappa = 1.0 / ira, 1.0
-        k = pair_stiffness[kind_a, kind_b]
-        if exponent > 1.0:
-            k *= math.sqrt(reduced)
+        k = contact_stiffness(law, pair_stiffness[kind_a, kind_b], reduced)
         wn = ima + imb
         wt, wr = wn * (1.0 + 2.5 * kappa * kappa), 2.5 * (ima * ira * ira + imb * irb * irb)
         if q >= 0:
@@ -240,7 +236,7 @@ def assemble_rows(
     pair_stiffness: FloatArray,
     friction: FloatArray,
     rolling_friction: FloatArray,
-    exponent: float,
+    law: Parameters,
     fields: int,
     serial_start: int,
     lever: FloatArray,
@@ -281,7 +277,7 @@ def assemble_rows(
         pair_stiffness,
         friction,
         rolling_friction,
-        exponent,
+        law,
         fields,
         serial_start,
         lever,
@@ -323,8 +319,7 @@ def aim_at_rest(
     full: IntArray,
     serial_start: int,
     fields: int,
-    exponent: float,
-    dissipation: float,
+    law: Parameters,
     damping_steps: float,
     h: float,
     impact_velocity: float,
@@ -333,13 +328,14 @@ def aim_at_rest(
 ) -> None:
     """Targets of the continuous stage: the SPOOK constraint with the contact law's own softness.
 
-    A Hertz contact has no stiffness at zero overlap; its softness is taken at ``TOUCH`` R* at least, and the target such that the force at
-    rest is the law's all the same. A contact that still rebounds from an impact presses as at the overlap of its last force: the
-    stabilisation would push its excess overlap out with a speed that spoils the restitution. So does one that carried nothing in the last
-    step and is deeper than ``impact_velocity`` [m/s] (infinite: none is) goes in one: it was met late. A contact with a gap may close it in
-    this step and no more: nothing pushes while it stays open.
+    The softness is that of an overlap of ``TOUCH`` R* at least, as some laws have no stiffness at zero overlap, and the target such that
+    the force at rest is the law's all the same. A contact that still rebounds from an impact presses as at the overlap of its last force:
+    the stabilisation would push its excess overlap out with a speed that spoils the restitution. So does one that carried nothing in the
+    last step and is deeper than ``impact_velocity`` [m/s] (infinite: none is) goes in one: it was met late. A contact with a gap may close
+    it in this step and no more: nothing pushes while it stays open.
     """
-    tau = max(damping_steps * h, dissipation / exponent)
+    exponent = law.exponent
+    tau = max(damping_steps * h, law.dissipation / exponent)
     upsilon = 1.0 / (1.0 + 4.0 * tau / h)
     low, high = share(len(place), thread, threads)
     for c in range(low, high):
@@ -350,16 +346,13 @@ def aim_at_rest(
         if impulse[c, 0] == 0.0 and rebound[c] == 0.0 and delta > impact_velocity * h:
             rebound[c] = impact_velocity
         if rebound[c] > 0.0 and delta > 0.0:
-            at_rest = overlap_of(impulse[c, 0] / (h * stiffness[c]), exponent)
+            at_rest = overlap_under(law, h * stiffness[c], impulse[c, 0])
             delta = min(delta, at_rest + SETTLED * rebound[c] * h * exponent / (4.0 * upsilon))
-        law, closed = h * stiffness[c] * delta, stiffness[c]  # the law's impulse at rest, and its stiffness
-        if exponent > 1.0:
-            root = math.sqrt(delta)
-            law *= root
-            closed *= root if delta > TOUCH * radius_eff[c] else math.sqrt(TOUCH * radius_eff[c])
+        at_rest = response(law, h * stiffness[c], 1.0, delta).push  # the law's impulse
+        closed = response(law, stiffness[c], 1.0, max(delta, TOUCH * radius_eff[c])).secant
         softness = 4.0 * upsilon / (h * h * exponent * closed)
         d = place[c] // LANES * fields * LANES + place[c] % LANES
-        data[d + TARGET * LANES] = softness * law + upsilon * gap_rate[c] if overlap[c] >= 0.0 else overlap[c] / h
+        data[d + TARGET * LANES] = softness * at_rest + upsilon * gap_rate[c] if overlap[c] >= 0.0 else overlap[c] / h
         data[d + SOFTNESS * LANES] = softness
         data[d + INV_DN * LANES] = 1.0 / (weight[c] + softness)
     wait(barrier, threads)
@@ -390,22 +383,28 @@ def mean_square(values: FloatArray) -> float:
 
 @kernel
 def elastic_energies(
-    thread: int, threads: int, barrier: LongArray, overlap: FloatArray, stiffness: FloatArray, exponent: float, parts: FloatArray
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    overlap: FloatArray,
+    stiffness: FloatArray,
+    radius_eff: FloatArray,
+    law: Parameters,
+    parts: FloatArray,
 ) -> None:
-    """Energy [J] that the contact law stores in the overlaps of each chunk of contacts: k delta^(2 e_H) / (2 e_H)."""
+    """Energy [J] that the contact law stores in the overlaps of each chunk of contacts; less than 0 where it attracts."""
     low, high = share(len(parts), thread, threads)
     for k in range(low, high):
         total = 0.0
         for c in range(k * CHUNK, min((k + 1) * CHUNK, len(overlap))):
             delta = max(0.0, overlap[c])
-            square = stiffness[c] * delta * delta
-            total += 0.4 * square * math.sqrt(delta) if exponent > 1.0 else 0.5 * square
+            total += response(law, stiffness[c], 1.0, delta).energy - pull_off(law, radius_eff[c]) * delta
         parts[k] = total
     wait(barrier, threads)
 
 
-def elastic_energy(team: Team, overlap: FloatArray, stiffness: FloatArray, exponent: float) -> float:
+def elastic_energy(team: Team, overlap: FloatArray, stiffness: FloatArray, radius_eff: FloatArray, law: Parameters) -> float:
     """Energy [J] that the contact law stores in all overlaps."""
     parts = np.empty((len(overlap) + CHUNK - 1) // CHUNK)
-    team.run(elastic_energies, len(overlap) // LIGHT, overlap, stiffness, exponent, parts)
+    team.run(elastic_energies, len(overlap) // LIGHT, overlap, stiffness, radius_eff, law, parts)
     return sum_up(parts)

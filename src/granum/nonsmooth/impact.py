@@ -20,7 +20,7 @@ import numpy as np
 
 from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray, LongArray
-from ..contact.push import overlap_of
+from ..contact.law import Parameters, overlap_under
 from ..detection.images import nearest
 from ..parallel.barrier import share, wait
 from .assemble import SETTLED, collides, separation_speed
@@ -137,7 +137,7 @@ def part_rebounding(
     full: IntArray,
     packed: FloatArray,
     wall_body: IntArray,
-    exponent: float,
+    law: Parameters,
     rate: float,
     h: float,
     forgotten: float,
@@ -168,7 +168,7 @@ def part_rebounding(
         body[k, 0], body[k, 1] = i, j
         q = listed(place[c], serial_start, full)
         parting = separation_speed(packed, np.int64(slot_a[c]), np.int64(slot_b[c]), normal, c, q, lever)
-        at_rest = overlap_of(impulse[c, 0] / (h * stiffness[c]), exponent)
+        at_rest = overlap_under(law, h * stiffness[c], impulse[c, 0])
         wanted[k] = rate * (overlap[c] - at_rest - max(0.0, parting) * h)
         if parting < SETTLED * rebound[c]:
             # It rests, or is pressed: forget the impact at once when the law is reached, else within some steps.

@@ -37,6 +37,7 @@ from .impact_sweeps import solve_impacts
 from .integrate import add_external_impulse, move_bodies, wall_work
 from .levers import place_levers
 from .problem import Problem
+from .pull import net_impulses, pull_together
 from .solvers import PGS, Solver, SolveReport
 from .time_step import automatic_step
 from .warm_start import HistoryStart, ModelStart, StabilityGuard, WarmStart, model_impulses, start_from
@@ -121,9 +122,11 @@ class NonsmoothStepper:
 
     @property
     def contacts(self) -> Contacts:
-        """Contacts of the last step that touch or push, with its impulses."""
+        """Contacts of the last step that touch or push, with its impulses; the normal ones are net of what attracts."""
         if self._shown is None:
-            self._shown = self.detector.contacts.closed()
+            self._shown = c = self.detector.contacts.closed()
+            if self.scene.law.pulls:
+                net_impulses(c.a, c.b, c.overlap, self.bodies.radius, self.pairs.law, c.time_step, c.impulse)
         return self._shown
 
     def _ahead(self, h: float, gravity: FloatArray) -> Ahead:
@@ -182,7 +185,7 @@ class NonsmoothStepper:
             iterations=self.solve_report.iterations,
             residual=self.solve_report.residual,
             max_overlap=float(contacts.overlap.max(initial=0.0)),
-            elastic_energy=elastic_energy(self.team, contacts.overlap, self.problem.stiffness, self.pairs.exponent),
+            elastic_energy=elastic_energy(self.team, contacts.overlap, self.problem.stiffness, self.problem.radius_eff, self.pairs.law),
             kinetic_energy=kinetic,
             energy=kinetic + potential,
             **self._reduction(),
@@ -341,7 +344,7 @@ class NonsmoothStepper:
             t.stiffness,
             t.friction,
             t.rolling_friction,
-            t.exponent,
+            t.law,
             p.fields,
             serial_start,
             p.lever,
@@ -463,8 +466,7 @@ class NonsmoothStepper:
             p.full,
             p.colour_blocks * LANES,
             p.fields,
-            self.pairs.exponent,
-            self.pairs.dissipation,
+            self.pairs.law,
             self.settings.damping_steps,
             h,
             late,
@@ -480,6 +482,23 @@ class NonsmoothStepper:
             pushed, turned = self._push_on_bodies(h, gravity)
             packed[:, :3] += pushed
             packed[:, 3:6] += turned
+        if self.scene.law.pulls:
+            c, serial_start = self.detector.contacts, p.colour_blocks * LANES
+            pull_together(
+                c.overlap,
+                c.normal,
+                p.radius_eff,
+                p.slot_a,
+                p.slot_b,
+                p.place,
+                serial_start,
+                p.lever,
+                p.full,
+                p.inverse_inertia,
+                self.pairs.law,
+                h,
+                p.body,
+            )
 
     def _push_on_bodies(self, h: float, gravity: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(n, 3) changes of velocity [m/s] and spin [rad/s] that gravity and forces bring to the bodies with full inertia."""
@@ -517,7 +536,7 @@ class NonsmoothStepper:
                 p.full,
                 p.body,
                 p.data,
-                self.pairs.exponent,
+                self.pairs.law,
                 p.soft_t,
                 h,
                 c.impulse,
@@ -554,11 +573,11 @@ class NonsmoothStepper:
 
     def _part_rebounding(self, h: float, overlap: FloatArray) -> None:
         """``overlap`` (C,) [m] of the bodies where collisions have put them."""
-        p, c, b, e = self.problem, self.detector.contacts, self.bodies, self.pairs.exponent
+        p, c, b, law = self.problem, self.detector.contacts, self.bodies, self.pairs.law
         if not c.rebound.any():
             return
-        tau = max(self.settings.damping_steps * h, self.pairs.dissipation / e)
-        rate = 4.0 / (1.0 + 4.0 * tau / h) / e
+        tau = max(self.settings.damping_steps * h, law.dissipation / law.exponent)
+        rate = 4.0 / (1.0 + 4.0 * tau / h) / law.exponent
         part_rebounding(
             c.a,
             c.b,
@@ -575,7 +594,7 @@ class NonsmoothStepper:
             p.full,
             p.body,
             self.walls.frame,
-            e,
+            law,
             rate,
             h,
             0.02 * self.settings.impact_velocity,

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray, LongArray
-from ..contact.push import push_of
+from ..contact.law import Parameters, response
 from ..parallel.barrier import share, wait
 from ..records import Fraction, Record
 from .blocks import (
@@ -123,16 +123,16 @@ def model_impulses(
     full: IntArray,
     body: FloatArray,
     data: FloatArray,
-    exponent: float,
+    law: Parameters,
     soft: float,
     h: float,
     impulse: FloatArray,
 ) -> None:
-    """Impulses (C, 7) that the contact law gives: p_n = h k delta^(2 e_H - 1), p_t = -u_t / Sigma_t inside the cone, rolling alike."""
+    """Impulses (C, 7) that the contact law gives: p_n = h f(delta), p_t = -u_t / Sigma_t inside the cone, rolling alike."""
     low, high = share(len(place), thread, threads)
     for c in range(low, high):
         d = place[c] // LANES * fields * LANES + place[c] % LANES
-        pn = h * stiffness[c] * push_of(max(0.0, overlap[c]), exponent)
+        pn = h * stiffness[c] * response(law, 1.0, 1.0, max(0.0, overlap[c])).push
         impulse[c, 0] = pn
         a, b = np.int64(slot_a[c]), np.int64(slot_b[c])
         nx, ny, nz = data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES]

@@ -9,6 +9,7 @@ import numpy as np
 from ..array_types import FloatArray
 from ..checks import InputError, finite_positive
 from ..contact import HertzContact, Law, LinearContact, Material
+from ..contact.law import response
 from ..scene.cell import Cell
 from ..scene.grains import Grains
 from ..scene.scene import Gravity, Scene
@@ -80,7 +81,5 @@ def _time_step(packing: Packing, material: Material, law: Law) -> float:
     """sqrt(m / k) [s] of a mean grain whose contacts are pressed a little: without gravity nothing else sets a time."""
     d = packing.diameter
     mass = material.density * math.pi / 6 * d * d * d
-    stiffness = law.pair_stiffness(material, material)
-    if isinstance(law, HertzContact):
-        stiffness *= 1.5 * math.sqrt(d / 4 * PRESSED * d)
-    return math.sqrt(mass / stiffness)
+    pressed = response(law.parameters, law.pair_stiffness(material, material), d / 4, PRESSED * d)
+    return math.sqrt(mass / pressed.tangent)

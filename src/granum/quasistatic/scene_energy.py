@@ -1,7 +1,8 @@
 """Energy of the grains of a scene: what pairs and walls store under the scene's contact law, and their height in gravity.
 
-The law of a contact at rest is k delta^(2 e_H - 1) (physics 2), so alpha = 2 e_H: 5/2 for Hertz with k = (4/3) E* sqrt(R*), 2 for a linear
-spring. Walls stand where they are. There is no friction in an energy: a heap has its minimum as a level bed.
+The push of a contact at rest grows as delta^(2 e_H - 1) (physics 2), its energy with the power alpha = 2 e_H. A law that attracts has no
+place here: where two grains part its force jumps, and an energy with such kinks has no gradient to go down by. Walls stand where they are.
+There is no friction in an energy: a heap has its minimum as a level bed.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import kernel
-from ..arithmetic import length, mean, power
-from ..arithmetic.elementary import power as raised
+from ..arithmetic import length, mean
 from ..array_types import FloatArray, IntArray
 from ..checks import InputError, RunError
+from ..contact.law import Parameters, contact_stiffness, contact_stiffnesses, pushes_at, response
 from ..detection.detector import Detector
 from ..detection.images import period_of
 from ..detection.wall_table import WallTable
@@ -35,6 +36,11 @@ class SceneEnergy:
     def __init__(self, scene: Scene, bodies: Bodies) -> None:
         if not bodies.grain_count:
             raise InputError("there are no grains to relax: choose a later frame.")
+        if scene.law.pulls:
+            raise InputError(
+                f"the contact law {scene.law.name!r} attracts, so that its energy has a kink wherever two grains touch and cannot be "
+                "minimised. Take a law that only pushes, or let the grains settle in a run in time."
+            )
         self.scene, self.bodies = scene, bodies
         self.pairs, self.gravity = scene.pair_table(), np.asarray(scene.gravity.acceleration, float)
         walls = WallTable.build(scene.all_bodies, scene.material_index, float(bodies.radius.max()))
@@ -52,7 +58,7 @@ class SceneEnergy:
     @property
     def alpha(self) -> float:
         """[-] of the energy k delta^alpha / alpha of a contact."""
-        return 2 * self.pairs.exponent
+        return 2 * self.pairs.law.exponent
 
     @property
     def diameter(self) -> float:
@@ -66,8 +72,8 @@ class SceneEnergy:
         weight = float(length(self.gravity)) * mean(mass[np.isfinite(mass)]) if np.isfinite(mass).any() else 0.0
         if weight > 0:
             return weight
-        k = float(self.pairs.stiffness[0, 0]) * (np.sqrt(self.diameter / 4) if self.pairs.exponent > 1 else 1.0)
-        return k * power(self.diameter, self.alpha - 1)
+        law = self.pairs.law
+        return float(response(law, contact_stiffness(law, float(self.pairs.stiffness[0, 0]), self.diameter / 4), 1.0, self.diameter).push)
 
     def evaluate(self, x: FloatArray, gradient: FloatArray) -> float:
         """E [J] at x (N, 3) [m]; ``gradient`` (N, 3) [N] is filled, with zeros for grains that never move."""
@@ -79,7 +85,7 @@ class SceneEnergy:
             )
         c, b = self._at(x), self.bodies
         value, pushes = _evaluate(
-            x, self.gravity, b.inverse_mass[b.grains], c.a, c.b, c.normal, c.overlap, self.stiffness(c), self.alpha, gradient
+            x, self.gravity, b.inverse_mass[b.grains], c.a, c.b, c.normal, c.overlap, self.stiffness(c), self.pairs.law, gradient
         )
         self.noise = EPS * np.sqrt(len(x)) * float(np.abs(x).max()) * pushes
         return value
@@ -90,16 +96,14 @@ class SceneEnergy:
         other = np.where(pair, c.b, 0)
         kind = material[other]
         kind[~pair] = self.detector.walls.material[-1 - c.b[~pair]]
-        k = self.pairs.stiffness[material[c.a], kind]
-        if self.pairs.exponent > 1:
-            near, far = radius[c.a], radius[other]
-            k = k * np.sqrt(np.where(pair, near * far / (near + far), near))
-        return k
+        near, far = radius[c.a], radius[other]
+        radius_eff = np.where(pair, near * far / (near + far), near)
+        return contact_stiffnesses(self.pairs.law, self.pairs.stiffness[material[c.a], kind], radius_eff)
 
     def touching(self, x: FloatArray) -> tuple[Contacts, FloatArray]:
         """The contacts at x, and their normal forces (C,) [N]."""
         c = self._at(x)
-        return c, self.stiffness(c) * power(c.overlap, self.alpha - 1)
+        return c, pushes_at(self.pairs.law, self.stiffness(c), c.overlap)
 
     def contact_forces(self, x: FloatArray) -> None:
         """None: there is no stiffness of these contacts for a preconditioner."""
@@ -122,7 +126,7 @@ def _evaluate(
     normal: FloatArray,
     overlap: FloatArray,
     stiffness: FloatArray,
-    alpha: float,
+    law: Parameters,
     gradient: FloatArray,
 ) -> tuple[float, float]:
     """Energy [J], and sum of all forces and weights [N]."""
@@ -135,8 +139,8 @@ def _evaluate(
             pushes += abs(weight)
     stored = 0.0
     for c in range(len(a)):
-        f = stiffness[c] * raised(overlap[c], alpha - 1.0)
-        stored += f * overlap[c]
+        f, _, _, energy = response(law, stiffness[c], 1.0, overlap[c])
+        stored += energy
         pushes += f
         i, j = a[c], b[c]
         for k in range(3):
@@ -144,4 +148,4 @@ def _evaluate(
                 gradient[i, k] += f * normal[c, k]
             if j >= 0 and inverse_mass[j] > 0.0:
                 gradient[j, k] -= f * normal[c, k]
-    return total + stored / alpha, pushes
+    return total + stored, pushes

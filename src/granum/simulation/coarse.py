@@ -10,6 +10,7 @@ import numpy as np
 
 from ..array_types import FloatArray
 from ..checks import InputError
+from ..contact.law import contact_stiffness, overlaps_under, pull_off
 from ..nonsmooth.time_step import REACH, as_typed
 from ..scene.extent import reach_from_origin
 from ..scene.scene import Scene
@@ -141,11 +142,10 @@ def pressed_overlap(sim: Simulation, contact: int) -> float:
     c, table = sim.contacts, sim.stepper.pairs
     a, b = int(c.a[contact]), int(c.b[contact])
     other = sim.bodies.material[b] if b >= 0 else sim.stepper.walls.material[-1 - b]
-    stiffness = float(table.stiffness[sim.bodies.material[a], other])
-    if table.exponent > 1.0:
-        curvature = 1 / sim.radius[a] + (1 / sim.radius[b] if b >= 0 else 0.0)
-        stiffness /= math.sqrt(curvature)
-    return float((c.normal_force[contact] / stiffness) ** (1 / (2 * table.exponent - 1)))
+    radius_eff = 1 / (1 / sim.radius[a] + (1 / sim.radius[b] if b >= 0 else 0.0))
+    stiffness = contact_stiffness(table.law, float(table.stiffness[sim.bodies.material[a], other]), radius_eff)
+    push = max(0.0, c.normal_force[contact] + pull_off(table.law, radius_eff))
+    return float(overlaps_under(table.law, np.array([stiffness]), np.array([push]))[0])
 
 
 def two_of(sim: Simulation, contact: int) -> str:

@@ -1,10 +1,10 @@
 """From restitution to damping.
 
-Both laws are damped by ``eta = alpha sqrt(m* K)``, with K the secant stiffness, and never pull. Such a collision has one restitution,
-whatever its speed, masses and stiffness are. With a linear spring and beta = alpha / 2 it is over, its force down to zero, at the
-(scaled) time t with tan(w t) = 2 beta w / (2 beta^2 - 1), w^2 = 1 - beta^2, and leaves e = exp(-beta t). Hertz contacts obey the same
-law: in the variable xi = (2/sqrt 5) delta^(5/4) their equation is that of the linear spring with (2/sqrt 5) alpha, and the force
-vanishes at the same moment.
+Contacts are damped by ``eta = alpha sqrt(m* K)``, with K the secant stiffness. Where the force is a power of the overlap, 2 e_H - 1,
+and nothing attracts, such a collision has one restitution, whatever its speed, masses and stiffness are. With a linear spring and
+beta = alpha / 2 it is over, its force down to zero, at the (scaled) time t with tan(w t) = 2 beta w / (2 beta^2 - 1), w^2 = 1 - beta^2, and
+leaves e = exp(-beta t). Others obey the same law: in the variable xi = delta^e_H / sqrt(e_H) their equation is that of the linear spring
+with alpha / sqrt(e_H), and the force vanishes at the same moment. A contact that attracts loses more.
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ from ..scene.scene import Scene
 
 LEAST = 0.1
 """The smallest restitution that is damped for: below it, damping would ask for ever smaller steps."""
-HERTZ = math.sqrt(5) / 2  # alpha of a Hertz contact over that of the linear spring with the same restitution
 
 
-def restitution(alpha: float, hertz: bool) -> float:
-    """e of a collision damped by ``alpha`` [-] that ends when the force has come down to zero."""
-    beta = alpha / 2 / (HERTZ if hertz else 1.0)
+def restitution(alpha: float, exponent: float) -> float:
+    """e of a collision damped by ``alpha`` [-] that ends when the force has come down to zero; ``exponent`` is e_H."""
+    beta = alpha / 2 / math.sqrt(exponent)
     if beta == 0.0:
         return 1.0
     if abs(beta - 1.0) < 1e-9:
@@ -36,21 +35,21 @@ def restitution(alpha: float, hertz: bool) -> float:
     return exp(-beta / w * log((beta + w) / (beta - w)))
 
 
-def damping_for(e: float, hertz: bool) -> float:
+def damping_for(e: float, exponent: float) -> float:
     """alpha [-] that gives restitution ``e``; ``LEAST`` at least."""
     e = max(e, LEAST)
     low, high = 0.0, 1.0
-    while restitution(high, hertz) > e:
+    while restitution(high, exponent) > e:
         high *= 2
     for _ in range(60):  # halving: restitution falls with alpha
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if restitution(middle, hertz) > e else (low, middle)
+        low, high = (middle, high) if restitution(middle, exponent) > e else (low, middle)
     return 0.5 * (low + high) if e < 1.0 else 0.0
 
 
-def damping_table(restitution: FloatArray, hertz: bool) -> FloatArray:
+def damping_table(restitution: FloatArray, exponent: float) -> FloatArray:
     """alpha [-] of every pair of materials."""
-    found = {e: damping_for(e, hertz) for e in set(restitution.ravel().tolist())}
+    found = {e: damping_for(e, exponent) for e in set(restitution.ravel().tolist())}
     return np.array([[found[e] for e in row] for row in restitution.tolist()])
 
 

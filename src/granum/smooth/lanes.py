@@ -4,9 +4,9 @@ A block holds ``LANES`` contacts field by field: number f of lane l is ``s[f * L
 (``N`` to ``FRAME``), ``push`` adds the law and leaves the force on b, its torque and the new springs. The loops have no branches, so
 that they are compiled to vector instructions.
 
-The secant stiffness is ``K = k sqrt(R* delta)`` (Hertz, k = 4/3 E*) or ``K = k`` (linear), and
+With K the secant stiffness of the contact law (``contact/``), f_n its push with the dashpot's, and the law's attraction A,
 
-    f_n = max(0, K delta - eta n.u)         eta = alpha sqrt(m* K) + c K
+    f_n = max(0, K delta - eta n.u)         eta = alpha sqrt(m* K) + c K,   the normal force is f_n - A
     f_t = -k_t s - eta_t u_t,   |f_t| <= mu f_n          k_t = shear K,   eta_t = sqrt(2/7 shear) eta
     T   = -k_r q - eta_r w,     |T| <= mu_r R* f_n       k_r = k_t R*^2,  eta_r = eta_t R*^2
 
@@ -27,6 +27,7 @@ import math
 import numpy as np
 
 from .._jit import device
+from ..contact.law import pull_off, response
 
 LANES = 16
 U = np.uint64  # unsigned indices need no check for negative ones, which would keep the loops from being vectorised
@@ -86,13 +87,14 @@ def clear_sums(s):
 
 
 @device
-def push(s, h, hertz, dissipation, rolling):
+def push(s, h, law, rolling):
     """Forces of one block; springs move on by ``h`` [s] (0: they stay)."""
     for lane in range(W):
         nx, ny, nz, delta = s[NX + lane], s[NY + lane], s[NZ + lane], s[OVERLAP + lane]
         inertia = s[INERTIA + lane]
-        stiff = s[STIFFNESS + lane] * (math.sqrt(s[ROUND + lane] * delta) if hertz else 1.0)
-        eta = s[DAMPING + lane] * math.sqrt(inertia * stiff) + dissipation * stiff
+        _, stiff, _, elastic = response(law, s[STIFFNESS + lane], s[ROUND + lane], delta)
+        pull = pull_off(law, s[ROUND + lane]) if delta > 0.0 else 0.0
+        eta = s[DAMPING + lane] * math.sqrt(inertia * stiff) + law.dissipation * stiff
         ux, uy, uz = s[UX + lane], s[UY + lane], s[UZ + lane]
         rate = nx * ux + ny * uy + nz * uz
         f = stiff * delta - eta * rate
@@ -121,9 +123,10 @@ def push(s, h, hertz, dissipation, rolling):
         sx, sy, sz = part * sx, part * sy, part * sz
         s[HELD + lane], s[SX + lane], s[SY + lane], s[SZ + lane] = stiff, sx, sy, sz
         s[CX + lane], s[CY + lane], s[CZ + lane] = ny * pz - nz * py, nz * px - nx * pz, nx * py - ny * px
-        s[PX + lane], s[PY + lane], s[PZ + lane] = px + f * nx, py + f * ny, pz + f * nz
+        net = f - pull
+        s[PX + lane], s[PY + lane], s[PZ + lane] = px + net * nx, py + net * ny, pz + net * nz
         s[SHEARED + lane], s[PUSH + lane], s[LOSS + lane], s[SHRINK + lane] = k_t, f, eta_t, shrink
-        s[ENERGY + lane] += (0.4 if hertz else 0.5) * stiff * delta * delta + 0.5 * k_t * (sx * sx + sy * sy + sz * sz)
+        s[ENERGY + lane] += elastic - pull * delta + 0.5 * k_t * (sx * sx + sy * sy + sz * sz)
         deepest = s[DEEPEST + lane]
         s[DEEPEST + lane] = delta if delta > deepest else deepest
     if rolling:

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray
+from ..contact.law import Parameters
 from ..detection.images import nearest
 from . import lanes as of
 from .lanes import ROW_A, ROW_B, SCRATCH, U, W, blank, clear_sums, push, sums
@@ -102,10 +103,9 @@ def push_pairs(
     place: IntArray,
     sphere: FloatArray,
     grain: FloatArray,
-    law: FloatArray,
+    table: FloatArray,
     materials: int,
-    hertz: bool,
-    dissipation: float,
+    law: Parameters,
     h: float,
     period: FloatArray | None,
     spring: FloatArray,
@@ -119,7 +119,7 @@ def push_pairs(
     s = np.zeros(SCRATCH)
     rolling = spring.shape[1] == of.ROLLING
     ball, own, total = sphere.reshape(-1), grain.reshape(-1), force.reshape(-1)
-    rows, springs = law.reshape(-1), spring.reshape(-1)
+    rows, springs = table.reshape(-1), spring.reshape(-1)
     kept = U(spring.shape[1])
     clear_sums(s)
     if materials == 1:
@@ -152,7 +152,7 @@ def push_pairs(
         if full < of.LANES:
             blank(s, full)
         meet(s)
-        push(s, h, hertz, dissipation, rolling)
+        push(s, h, law, rolling)
         for lane in range(U(full)):
             n = U(first) + lane
             i, j, c = U(a[n]) * F, U(b[n]) * F, U(place[n]) * kept

@@ -13,6 +13,7 @@ from pydantic import model_validator
 from ..arithmetic import dot, length, times
 from ..array_types import FloatArray, IntArray
 from ..contact import Material
+from ..contact.law import Parameters, response
 from ..detection.images import in_cell, period_of
 from ..detection.neighbours import NeighbourList, Skin
 from ..detection.wall_table import CYLINDER, WallTable, surface_velocity
@@ -75,9 +76,8 @@ class SmoothStepper:
         check_step(scene, damped, h)
         self.scene, self.bodies, self.settings = scene, bodies, settings
         self.pairs = scene.pair_table()
-        self.hertz = self.pairs.exponent > 1.0
-        self.dissipation = 0.0 if damped else self.pairs.dissipation
-        self.law = _law(scene, damped, self.hertz)
+        self.law = (scene.law.model_copy(update={"dissipation": 0.0}) if damped else scene.law).parameters
+        self.table = _table(scene, damped)
         rolls = (self.pairs.rolling_friction > 0).any()
         self.springs, self.forces = (ROLLING, FORCE) if rolls else (SPRING, 3)  # numbers of a contact
         self.reach = (0.5 + 0.5 * REACH) * scene.size_range[1]
@@ -289,10 +289,9 @@ class SmoothStepper:
             self._place,
             self._sphere,
             self._grain,
-            self.law,
+            self.table,
             materials,
-            self.hertz,
-            self.dissipation,
+            self.law,
             h,
             self.period,
             self._spring,
@@ -320,10 +319,9 @@ class SmoothStepper:
             b.velocity,
             b.spin,
             b.inverse_mass,
-            self.law,
+            self.table,
             materials,
-            self.hertz,
-            self.dissipation,
+            self.law,
             h,
             t.spring,
             self._force,
@@ -535,19 +533,20 @@ def endless_tubes(walls: WallTable) -> WallTable:
     return walls._replace(parameter=parameter)
 
 
-def _law(scene: Scene, damped: bool, hertz: bool) -> FloatArray:
+def _table(scene: Scene, damped: bool) -> FloatArray:
     """(M * M, 5) stiffness, damping, friction, rolling friction and k_t / K of every pair of materials (see ``lanes``)."""
     table = scene.pair_table()
-    alpha = damping_table(table.restitution, hertz) if damped else np.zeros_like(table.restitution)
-    columns = (table.stiffness, alpha, table.friction, table.rolling_friction, shear_ratio(scene.materials, hertz))
+    alpha = damping_table(table.restitution, table.law.exponent) if damped else np.zeros_like(table.restitution)
+    columns = (table.stiffness, alpha, table.friction, table.rolling_friction, shear_ratio(scene.materials, table.law))
     return np.stack([column.ravel() for column in columns], axis=1)
 
 
-def shear_ratio(materials: Sequence[Material], hertz: bool) -> FloatArray:
-    """(M, M) k_t / K: Mindlin's 8 G* / (2 E*) of the two materials, and 3/2 from the secant to the tangent of Hertz' law."""
+def shear_ratio(materials: Sequence[Material], law: Parameters) -> FloatArray:
+    """(M, M) k_t / K: Mindlin's 8 G* / (2 E*) of the two materials, from the law's secant stiffness K to its tangent (Hertz: 3/2)."""
+    at = response(law, 1.0, 1.0, 1.0)
 
     def pair(a: Material, b: Material) -> float:
         shear = [(2 - m.poisson_ratio) * 2 * (1 + m.poisson_ratio) / m.youngs_modulus for m in (a, b)]
-        return (1.5 if hertz else 1.0) * 4 * (a.softness + b.softness) / (shear[0] + shear[1])
+        return at.tangent / at.secant * 4 * (a.softness + b.softness) / (shear[0] + shear[1])
 
     return np.array([[pair(a, b) for b in materials] for a in materials])

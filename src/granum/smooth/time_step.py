@@ -2,7 +2,7 @@
 
 A grain of mass m among its neighbours is a spring system whose fastest mode, grains and spins against their neighbours', has about
 w^2 = ``MODE`` k/m, with k the stiffness of one contact. Verlet and symplectic Euler follow it as long as h < 2/w, less with damping: the
-fastest mode is also the most damped. A Hertz contact grows stiffer with its overlap; the limit is found for an overlap of ``DEEP``.
+fastest mode is also the most damped. A contact may grow stiffer with its overlap; the limit is found for an overlap of ``DEEP``.
 Automatic steps also resolve impacts at the speeds that grains and walls start with, and nothing that the scene lets expect, falls included,
 goes further than ``WAY`` of the smallest radius in one. Walls that are pushed count as grains of their mass.
 """
@@ -13,6 +13,7 @@ import math
 
 from ..arithmetic import length, power
 from ..checks import InputError
+from ..contact.law import Parameters, contact_stiffness, response
 from ..scene.grains import Grains
 from ..scene.scene import Scene
 from ..scene.speeds import expected_speeds
@@ -21,7 +22,7 @@ from .damping import damping_table
 MODE = 16.0  # six neighbours with friction: two thirds of their shear stiffness on the grain's turning, twice in opposite phase
 DEEP = 0.01  # of the diameter
 # Automatic steps in a contact's own limit: some 40 in a collision, more for dashpots that set in at once, or for energy to stay
-HERTZ, LINEAR, ELASTIC = 20.0, 48.0, 50.0
+SOFT_START, HARD_START, ELASTIC = 20.0, 48.0, 50.0
 WAY, LEAP = 0.25, 0.5  # of a radius: the furthest way in an automatic step; from here on grains are met too late, or not at all
 
 
@@ -46,17 +47,18 @@ def automatic_step(scene: Scene, damped: bool, speed: float = 0.0) -> float:
     fastest = max(speed, next((fast.value for fast in expected_speeds(scene)), 0.0))
     across = WAY * 0.5 * scene.size_range[0] / fastest if fastest > 0 else math.inf
     table = scene.pair_table()
-    if table.restitution.max() == 1.0 if damped else table.dissipation == 0.0:
+    if table.restitution.max() == 1.0 if damped else table.law.dissipation == 0.0:
         return min(alone / ELASTIC, across)
-    return min(alone / (HERTZ if table.exponent > 1.0 else LINEAR), across)
+    at_touch = response(table.law, 1.0, 1.0, 0.0).secant
+    return min(alone / (HARD_START if at_touch > 0.0 else SOFT_START), across)
 
 
 def impact_depth(scene: Scene, speed: float) -> float:
     """Overlap of the deepest elastic impact of a grain on a wall at ``speed`` [m/s], in diameters of that grain."""
     table, deepest = scene.pair_table(), 0.0
-    for own, d, mass in _grains(scene, 1):  # Hertz: of any size
+    for own, d, mass in _grains(scene, 1):
         softest = float(table.stiffness[own].min())
-        deepest = max(deepest, _depth(softest, d, mass, speed, table.exponent > 1.0) / d)
+        deepest = max(deepest, _depth(table.law, softest, d, mass, speed) / d)
     return deepest
 
 
@@ -72,28 +74,26 @@ def too_soft(scene: Scene) -> str | None:
     )
 
 
-def _depth(k: float, d: float, mass: float, speed: float, hertz: bool) -> float:
-    """[m] of an elastic impact on a wall: all of m v^2 / 2 stored in 2/5 k sqrt(d/2) delta^(5/2) (Hertz) or k delta^2 / 2."""
-    return power(1.25 * mass * speed * speed / (k * math.sqrt(0.5 * d)), 0.4) if hertz else speed * math.sqrt(mass / k)
+def _depth(law: Parameters, k: float, d: float, mass: float, speed: float) -> float:
+    """[m] of an elastic impact on a wall, where R* = d / 2: all of m v^2 / 2 stored in k delta^(2 e_H) / (2 e_H)."""
+    return power(law.exponent * mass * speed * speed / contact_stiffness(law, k, 0.5 * d), 1 / (2 * law.exponent))
 
 
 def _limit(scene: Scene, damped: bool, mode: float, reduced: float, approach: float) -> float:
     """2/w (sqrt(1 + zeta^2) - zeta) [s], w^2 = ``mode`` k/m, of the smallest grain; dashpots of a pair with m* = ``reduced`` m.
 
-    Hertz contacts overlap by ``DEEP``, or as deep as an impact at ``approach`` [m/s] goes.
+    Contacts overlap by ``DEEP``, or as deep as an impact at ``approach`` [m/s] goes.
     """
     table = scene.pair_table()
-    hertz = table.exponent > 1.0
-    alpha = damping_table(table.restitution, hertz) if damped else None
+    alpha = damping_table(table.restitution, table.law.exponent) if damped else None
     shortest = math.inf
     for own, d, mass in _lightest(scene):
         for other in range(len(scene.materials)):
-            k = table.stiffness[own, other]
-            if hertz:  # against a wall: R* = d / 2
-                k *= math.sqrt(0.5 * d * max(DEEP * d, _depth(k, d, mass, approach, hertz)))
-            secant, stiffness = k, k * (1.5 if hertz else 1.0)
+            k = float(table.stiffness[own, other])
+            deep = max(DEEP * d, _depth(table.law, k, d, mass, approach))
+            _, secant, stiffness, _ = response(table.law, k, 0.5 * d, deep)  # against a wall: R* = d / 2
             w = math.sqrt(mode * stiffness / mass)
-            eta = alpha[own, other] * math.sqrt(reduced * mass * secant) if alpha is not None else table.dissipation * secant
+            eta = alpha[own, other] * math.sqrt(reduced * mass * secant) if alpha is not None else table.law.dissipation * secant
             zeta = 0.5 * w * eta / stiffness
             shortest = min(shortest, 2 / w * (math.sqrt(1 + zeta * zeta) - zeta))
     return shortest

@@ -6,6 +6,7 @@ import numpy as np
 
 from .._jit import kernel
 from ..array_types import FloatArray, IntArray
+from ..contact.law import Parameters
 from ..detection.persistence import find_among
 from . import lanes as of
 from .lanes import SCRATCH, U, W, blank, clear_sums, push, sums
@@ -66,10 +67,9 @@ def push_walls(
     spin: FloatArray,
     inverse_mass: FloatArray,
     # law
-    law: FloatArray,
+    table: FloatArray,
     materials: int,
-    hertz: bool,
-    dissipation: float,
+    law: Parameters,
     h: float,
     # in and out
     spring: FloatArray,
@@ -115,12 +115,12 @@ def push_walls(
             s[INERTIA + lane] = 1.0 / (grain[g, 3] + inverse_mass[body])
             m = int(grain[g, 7]) * materials + wall_material[wall]
             for f in range(of.LAW):
-                s[STIFFNESS + U(f) * W + lane] = law[m, f]
+                s[STIFFNESS + U(f) * W + lane] = table[m, f]
             for f in range(kept):
                 s[HELD + U(f) * W + lane] = spring[c, f]
         if full < of.LANES:
             blank(s, full)
-        push(s, h, hertz, dissipation, rolling)
+        push(s, h, law, rolling)
         for k in range(full):
             c, lane = first + k, U(k)
             g, body = rank[a[c]], wall_body[-1 - b[c]]

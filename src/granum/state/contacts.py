@@ -162,7 +162,7 @@ class Contacts:
 
     @property
     def normal_force(self) -> FloatArray:
-        """(C,) [N], >= 0."""
+        """(C,) [N]; less than 0 where a law attracts."""
         return self.impulse[:, 0] / self.time_step
 
     @property

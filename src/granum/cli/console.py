@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import typer
 
-from ..checks import InputError, OutputError, RunError, explain
+from ..checks import InputError, OutputError, RunError
 from ..memory import want
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -87,10 +87,6 @@ def in_words(command: Command) -> Command:
             raise
         except OSError as error:
             _refuse(system_words(error), BAD_INPUT)
-        except ValueError as error:
-            if type(error).__name__ != "ValidationError":
-                raise
-            _refuse(str(explain(error, "input")), BAD_INPUT)  # type: ignore[arg-type]
 
     return door  # type: ignore[return-value]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..checks import InputError, explain, known_name
+from ..checks import InputError, known_name
 from .console import print_json, stderr, talk
 
 if TYPE_CHECKING:
@@ -30,24 +30,17 @@ WIDEST = 3.0  # standard deviations that a log-normal distribution keeps
 
 def read_law(law: str | None, alpha: float | None) -> PowerLaw:
     """The law of a packing by its name or its exponent."""
-    from pydantic import ValidationError
-
     from ..contact.power import POWER_LAWS, PowerLaw
 
     if alpha is None:
         return POWER_LAWS[known_name("law", law or "hooke", POWER_LAWS)]
     if law is not None:
         raise InputError(f"give --law or --alpha, not both (got {law!r} and {alpha:g}).")
-    try:
-        return PowerLaw(alpha=alpha)
-    except ValidationError as error:
-        raise explain(error, "--alpha") from None
+    return PowerLaw.read({"alpha": alpha}, "--alpha")
 
 
 def read_sizes(text: str) -> Sizes:
     """A size distribution as it is written on the command line (see ``SIZES_HELP``)."""
-    from pydantic import ValidationError
-
     from ..scene.sizes import Discrete, LogNormal, Uniform
 
     kind, colon, rest = text.partition(":")
@@ -62,8 +55,8 @@ def read_sizes(text: str) -> Sizes:
         parts = [part.partition(":") for part in text.split(",")]
         numbers = tuple(float(number) if colon else 1.0 for _, colon, number in parts)
         return Discrete(diameters=tuple(float(diameter) for diameter, _, _ in parts), fractions=numbers)
-    except ValidationError as error:
-        raise explain(error, f"--sizes {text!r}") from None
+    except InputError as error:
+        raise InputError(f"--sizes {text!r}: {error}") from None
     except (ValueError, OverflowError):
         raise InputError(f"--sizes {text!r} cannot be read. {SIZES_HELP}") from None
 

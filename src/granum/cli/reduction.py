@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..checks import InputError, explain, known_name, table
+from ..checks import InputError, known_name, table
 
 if TYPE_CHECKING:
     from ..scene.scene import Scene
@@ -84,32 +84,19 @@ class ReductionOptions:
 
     def add_sensors(self, scene: Scene) -> Scene:
         """The scene with the boxes of --sensor besides its own sensors."""
-        from pydantic import ValidationError
-
         if not self.sensors:
             return scene
         boxes = [_box(text) for text in self.sensors]
-        try:
-            return scene.changed(sensors=(*scene.sensors, *boxes))
-        except ValidationError as error:
-            raise explain(error, "--sensor") from None
+        return scene.changed(sensors=(*scene.sensors, *boxes))
 
     def over(self, scene: Scene, stepper: str) -> dict[str, Any] | None:
         """The policy: that of the scene with what was asked for over it; None: no reduction.
 
         ``stepper`` is the name of the stepper of this run.
         """
-        from pydantic import ValidationError
-
         from ..reduction import Reduction, refused
 
-        of_scene = table(scene.run, "stepper").get("reduction") if stepper == "nonsmooth" else None
-        of_scene = of_scene.model_dump() if isinstance(of_scene, Reduction) else of_scene
-        if of_scene is not None:
-            try:
-                Reduction.model_validate(of_scene)
-            except ValidationError as error:
-                raise explain(error, "run.stepper.reduction") from None
+        of_scene = table(scene.run.given(), "stepper").get("reduction") if stepper == "nonsmooth" else None
         if self.reduce == OFF:
             if self.given:
                 raise InputError(f"{self.given[0]} needs --reduce {','.join(KINDS[:2])} or the like (got --reduce {OFF}).")
@@ -136,7 +123,7 @@ class ReductionOptions:
             _needs("--sensor", "sensor", kinds)
         try:
             Reduction.model_validate(policy)
-        except ValidationError as error:
+        except InputError as error:
             raise InputError(_in_options(error)) from None
         return policy
 
@@ -162,8 +149,6 @@ def _needs(option: str, kind: str, kinds: Any) -> None:
 
 
 def _box(text: str) -> BoxSensor:
-    from pydantic import ValidationError
-
     from ..scene.sensor import BoxSensor
 
     try:
@@ -172,21 +157,16 @@ def _box(text: str) -> BoxSensor:
             raise ValueError
     except ValueError:
         raise InputError(f"--sensor must be two corners in m, such as 0,0,0:0.1,0.1,0.05 (got {text!r}).") from None
-    try:
-        return BoxSensor(lower=tuple(lower), upper=tuple(upper))
-    except ValidationError as error:
-        raise explain(error, "--sensor") from None
+    return BoxSensor.read({"lower": lower, "upper": upper}, "--sensor")
 
 
-def _in_options(error: Any) -> str:
+def _in_options(error: InputError) -> str:
     """A refusal of the policy, with the names of options for those of fields."""
     names = {f"{part}.{field}" if part else field: _option(option) for option, (part, fields) in PLACES.items() for field in fields}
     lines: list[str] = []
-    for item in error.errors(include_url=False):
-        field = ".".join(str(part) for part in item["loc"])
-        text = item["msg"].removeprefix("Value error, ")
+    for field, text, value in error.places:
         if field in names:
-            text = f"{names[field]}: {text} (got {item.get('input')!r})"
+            text = f"{names[field]}: {text} (got {value!r})"
         for place, option in names.items():
             text = text.replace(place, option)
         if text not in lines:  # one option sets several fields

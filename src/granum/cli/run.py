@@ -200,7 +200,7 @@ def _settings(scene: Scene, flags: dict[str, Any], reduction: ReductionOptions) 
     from ..simulation import make_settings
 
     stepper = flags.get("stepper", {})
-    name = known_name("stepper", stepper.get("name", table(scene.run, "stepper").get("name", "nonsmooth")), STEPPER_OPTIONS)
+    name = known_name("stepper", stepper.get("name", table(scene.run.given(), "stepper").get("name", "nonsmooth")), STEPPER_OPTIONS)
     for option in stepper:
         if option != "name" and option not in STEPPER_OPTIONS[name]:
             other = next(n for n, options in STEPPER_OPTIONS.items() if option in options)
@@ -208,7 +208,7 @@ def _settings(scene: Scene, flags: dict[str, Any], reduction: ReductionOptions) 
                 f"options of the {option.replace('_', ' ')} belong to the {other} stepper, and this run is {name}: leave them out."
             )
     solver = stepper.get("solver", {})
-    of_scene = table(scene.run, "stepper", "solver").get("name", "pgs")
+    of_scene = table(scene.run.given(), "stepper", "solver").get("name", "pgs")
     method = known_name("solver", solver.get("name", of_scene), SOLVERS)
     _fit(solver, method, SOLVERS[method].model_fields)
     known_name("warm start", stepper.get("warm_start", {}).get("name", "none"), WARM_STARTS)
@@ -270,7 +270,8 @@ def _chosen(scene: Scene, flags: dict[str, Any]) -> dict[str, str]:
         "warm_start": ("stepper", "warm_start", "name"),
     }
     chosen = {
-        name: "given" if _has(flags, place) else "of the scene" if _has(scene.run, place) else "default" for name, place in places.items()
+        name: "given" if _has(flags, place) else "of the scene" if _has(scene.run.given(), place) else "default"
+        for name, place in places.items()
     }
     if flags.get("stepper", {}).get("name", "nonsmooth") == "smooth" and chosen["time_step"] == "of the scene":
         chosen["time_step"] = "as stable"

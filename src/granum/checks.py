@@ -79,13 +79,18 @@ def explain(error: ValidationError, where: str, given: Any = None) -> InputError
     if len(items) > MOST_LINES:
         lines.append(f"  and {len(items) - MOST_LINES} more")
     told = InputError(f"{where} is not valid:\n" + "\n".join(lines))
-    told.places = tuple((".".join(map(str, item["loc"])), item["msg"].removeprefix("Value error, "), item.get("input")) for item in items)
+    told.places = tuple((".".join(map(str, item["loc"])), _rule(item), item.get("input")) for item in items)
     return told
+
+
+def _rule(item: Any) -> str:
+    """What pydantic asks for, in granum's words."""
+    return str(item["msg"]).removeprefix("Value error, ").replace("Input should be", "must be", 1)
 
 
 def _line(item: Any, where: str, given: Any) -> str:
     field = ".".join(_cut(str(part)) for part in _written(item["loc"], given)) or where
-    rule, value = item["msg"].removeprefix("Value error, "), item.get("input")
+    rule, value = _rule(item), item.get("input")
     if item["type"] == "extra_forbidden":
         rule = "is not a known key"
     elif item["type"] == "union_tag_invalid":  # a kind of record that there is not

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..checks import InputError, OutputError, RunError
 from ..io import RecordingWriter
+from ..nonsmooth import NonsmoothStepper
 from ..state import status
 from ..state.report import STAGES
 from .machine import machine
@@ -162,7 +163,8 @@ def frame_scalars(sim: Watched) -> dict[str, float]:
 
 def frame_aggregates(sim: Watched) -> np.ndarray | None:
     """(N,) what each grain has merged into (``layout.AGGREGATE``); None of a run without model reduction."""
-    return None if sim.settings.reduction is None else sim.stepper.reduced.merged_into
+    reduced = sim.stepper.reduced if isinstance(sim.stepper, NonsmoothStepper) else None
+    return None if reduced is None else reduced.merged_into
 
 
 def frame_contacts(sim: Watched) -> dict[str, Any]:

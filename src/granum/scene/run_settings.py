@@ -93,6 +93,21 @@ def spelled(fields: Any) -> Any:
     return tree
 
 
+def merge(base: dict[str, Any], over: dict[str, Any]) -> None:
+    """Put nested tables over others."""
+    for key, value in over.items():
+        old = base.get(key)
+        # A record that is named anew (another warm start, another solver) replaces the old one with all its fields.
+        renamed = isinstance(value, dict) and isinstance(old, dict) and value.get("name", old.get("name")) != old.get("name")
+        if key == "stepper" and value is None:
+            continue
+        if isinstance(value, dict) and isinstance(old, dict) and not renamed:
+            base[key] = {**old}
+            merge(base[key], value)
+        else:
+            base[key] = value
+
+
 class RunSettings(Record):
     """How a scene is run. In a scene only what was set counts, the rest is open: the caller's, or the default."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..checks import InputError
 from ..io import read_checkpoint
+from ..parallel import Team
 from ..scene.scene import Scene
 from ..state.report import StepReport
 from .settings import Settings
@@ -38,7 +39,7 @@ def load_run(path: str | Path, threads: int | None = None) -> SavedRun:
         scene = Scene.read(saved["scene"], f"the scene of checkpoint {str(path)!r}")
         settings = Settings.read(saved["settings"], f"the settings of checkpoint {str(path)!r}")
         if threads is not None:
-            settings = settings.model_copy(update={"threads": threads})
+            settings = settings.model_copy(update={"threads": Team(threads).threads})  # a refusal if there can be no such team
         check_saved(saved["simulation"], scene, settings)
         sim = Simulation.restore(scene, settings, saved["simulation"])
         sim.report = StepReport(**saved["report"])

@@ -11,11 +11,11 @@ from ..checks import table
 from ..nonsmooth import Nonsmooth
 from ..nonsmooth.time_step import TimeStep, automatic_step
 from ..reduction import Reduction
-from ..scene.run_settings import Guards, RunSettings, named, spelled
+from ..scene.run_settings import Guards, RunSettings, merge, named, spelled
 from ..scene.scene import Scene
 from ..smooth import Smooth
 
-__all__ = ["Guards", "Layer", "Settings", "make_settings"]
+__all__ = ["Guards", "Layer", "Settings", "layer_tree", "make_settings"]
 
 
 class Settings(RunSettings):
@@ -57,6 +57,12 @@ Layer = Mapping[str, Any] | RunSettings
 """Some settings: nested tables, or a record of which only the fields count that were set."""
 
 
+def layer_tree(layer: Layer) -> dict[str, Any]:
+    """What a layer sets, as nested tables with the short spellings written out."""
+    tree: dict[str, Any] = spelled(layer.given() if isinstance(layer, RunSettings) else dict(layer))
+    return tree
+
+
 def make_settings(*layers: Layer) -> Settings:
     """Settings from layers, later ones over earlier ones and all over the defaults: ``make_settings(scene.run, {"time_step": 1e-3})``.
 
@@ -64,24 +70,10 @@ def make_settings(*layers: Layer) -> Settings:
     """
     merged: dict[str, Any] = Settings().model_dump()
     for layer in layers:
-        tree = spelled(layer.given() if isinstance(layer, RunSettings) else dict(layer))
+        tree = layer_tree(layer)
         stepper = tree.get("stepper")
         before = table(merged, "stepper").get("name")
         if isinstance(stepper, dict) and stepper.get("name", before) != before:
             merged["time_step"] = None
-        _merge(merged, tree)
+        merge(merged, tree)
     return Settings.read(merged, "run settings")
-
-
-def _merge(base: dict[str, Any], over: dict[str, Any]) -> None:
-    for key, value in over.items():
-        old = base.get(key)
-        # A record that is named anew (another warm start, another solver) replaces the old one with all its fields.
-        renamed = isinstance(value, dict) and isinstance(old, dict) and value.get("name", old.get("name")) != old.get("name")
-        if key == "stepper" and value is None:
-            continue
-        if isinstance(value, dict) and isinstance(old, dict) and not renamed:
-            base[key] = {**old}
-            _merge(base[key], value)
-        else:
-            base[key] = value

@@ -32,9 +32,8 @@ def show(run: Run, as_json: bool) -> None:
         return
     if len(methods := s.get("methods", ())) > 1:
         _show_methods(methods)
-    where = ("recording", "checkpoint", "picture", "stopped") if "scene" in s and "steps" in s else ("recording", "picture")
-    rows = [*run.rows, *((name, str(s[name])) for name in where if s.get(name))]
-    show_rows(rows, run.title + (" (not complete)" if s.get("complete") is False and "stage_seconds" in s else ""))
+    ended = s.get("complete") is not False or "stage_seconds" not in s  # a shear says so itself
+    show_rows(run.rows, run.title if ended else f"{run.title} (not complete)")
 
 
 def _show_methods(trials: list[dict[str, Any]]) -> None:

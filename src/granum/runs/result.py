@@ -16,6 +16,9 @@ Rows = list[tuple[str, str]]
 """Names and values of a table; values may have rich's markup."""
 
 
+FILES = ("recording", "checkpoint", "picture", "stopped")  # at the end of a table
+
+
 @dataclass(repr=False)
 class Run:
     """The result of :func:`granum.run`, :func:`granum.run_jam`, :func:`granum.run_minimise` or :func:`granum.run_shear`."""
@@ -63,7 +66,7 @@ class Run:
     @property
     def rows(self) -> Rows:
         """Of the table that the command line prints."""
-        return self.table(self.summary)
+        return [*self.table(self.summary), *((name, str(self.summary[name])) for name in FILES if self.summary.get(name))]
 
     def __repr__(self) -> str:
         s = self.summary

@@ -44,7 +44,6 @@ def summary_rows(s: dict[str, Any]) -> Rows:
         rows.append(("wall time", f"{s['wall_seconds']:.3g} s: {shares}"))
     rows.append(("state hash", f"{(s['state_hash'] or 'unknown')[:16]}"))
     rows += [("warning", f"[yellow]{escape(warning)}[/yellow]") for warning in s.get("warnings", ())]
-    rows += [(name, s[name]) for name in ("recording", "checkpoint", "picture", "stopped") if s.get(name)]
     return rows
 
 

@@ -76,4 +76,4 @@ def make_settings(*layers: Layer) -> Settings:
         if isinstance(stepper, dict) and stepper.get("name", before) != before:
             merged["time_step"] = None
         merge(merged, tree)
-    return Settings.read(merged, "run settings")
+    return Settings.read(merged, "a setting of the run")

@@ -1,4 +1,4 @@
-"""Granular matter with big and small time steps, or without time. Start with :class:`Scene` and :func:`simulate`, or with :func:`jam`.
+"""Granular matter with big and small time steps, or without time. Start with :class:`Scene` and :func:`run`, or with :func:`jam`.
 
 Names are loaded when they are first used, so that ``granum --help`` does not wait for the compiler.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .io import Recording
     from .io.packing import PackingWriter, read_packing
     from .nonsmooth import PGS, ColdStart, Direct, HistoryStart, ModelStart, Multigrid, Nonsmooth
-    from .observe import Checkpointer, Energy, Progress, Recorder, StopWhen, seconds, steps
+    from .observe import Checkpointer, Energy, Observer, Progress, Recorder, StopWhen, seconds, steps
     from .quasistatic.bridge import packing_scene
     from .quasistatic.jam import jam
     from .quasistatic.measure import measure
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .quasistatic.packing import Packing, random_packing
     from .quasistatic.shear import shear
     from .reduction import Reduction
+    from .runs import Run, restart, run, run_jam, run_minimise, run_shear
     from .scene import (
         BallRegion,
         BallSensor,
@@ -100,6 +101,7 @@ _MENU = {
     # fewer bodies
     "reduction": ("Reduction",),
     # go
+    "runs": ("Run", "restart", "run", "run_jam", "run_minimise", "run_shear"),
     "simulation": ("Guards", "Settings", "Simulation", "simulate"),
     # without time
     "contact.power": ("PowerLaw",),
@@ -113,7 +115,7 @@ _MENU = {
     "quasistatic.bridge": ("packing_scene",),
     "simulation.relax": ("relax_run",),
     # watch
-    "observe": ("Checkpointer", "Energy", "Progress", "Recorder", "StopWhen", "seconds", "steps"),
+    "observe": ("Checkpointer", "Energy", "Observer", "Progress", "Recorder", "StopWhen", "seconds", "steps"),
     # read and measure
     "io": ("Recording",),
     "io.packing": ("PackingWriter", "read_packing"),
@@ -157,6 +159,7 @@ __all__ = [
     "Motion",
     "Multigrid",
     "Nonsmooth",
+    "Observer",
     "Packing",
     "PackingWriter",
     "Plane",
@@ -166,6 +169,7 @@ __all__ = [
     "Recording",
     "Rectangle",
     "Reduction",
+    "Run",
     "RunError",
     "Scene",
     "Settings",
@@ -187,6 +191,11 @@ __all__ = [
     "random_packing",
     "read_packing",
     "relax_run",
+    "restart",
+    "run",
+    "run_jam",
+    "run_minimise",
+    "run_shear",
     "seconds",
     "shear",
     "simulate",

@@ -25,7 +25,6 @@ from typing import Any, ClassVar
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.sigutils import normalize_signature
-from numba.core.types.containers import BaseTuple
 from numba.extending import overload
 
 from ._version import __version__
@@ -145,17 +144,6 @@ class _SealedFiles(IndexDataCacheFile):
             path.unlink(missing_ok=True)
 
 
-def _records_in(parts: Any) -> list[tuple[str, ...]]:
-    """Names and fields of all records among Numba types, those inside of others included."""
-    found: list[tuple[str, ...]] = []
-    for part in parts:
-        if hasattr(part, "instance_class") and hasattr(part, "fields"):
-            found.append((part.instance_class.__qualname__, *part.fields))
-        if isinstance(part, BaseTuple):
-            found += _records_in(part)
-    return found
-
-
 def _unsealed(path: str) -> bytes:
     data = Path(path).read_bytes()
     if hashlib.sha256(data[32:]).digest() != data[:32]:
@@ -194,9 +182,11 @@ class _KernelCache(FunctionCache):
         return bool(self._enabled)
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        """With the fields of records that the kernel is given, which its module need not know: Numba tells them by the class alone."""
+        """Numba's key of a compiled signature, with the fields of the records in it, which Numba tells by their class alone, and with what
+        is picked by their classes."""
         records = _records_in(normalize_signature(sig)[0])
-        return (*super()._index_key(sig, codegen), *records)
+        fields = tuple((record.__qualname__, *record._fields) for record in records)
+        return (*super()._index_key(sig, codegen), fields, _digest_of_picked(records))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         if not self._open():
@@ -216,10 +206,6 @@ class _KernelCache(FunctionCache):
         except (OSError, ValueError) as error:
             self._enabled = False
             self._tell(f"Compiled kernels cannot be kept in {kernel_folder()}: {error}. They serve this run only.")
-
-    def _index_key(self, sig: Any, codegen: Any) -> Any:
-        """Numba's key of a compiled signature, and what is picked by the classes in it."""
-        return (*super()._index_key(sig, codegen), _digest_of_picked(sig))
 
     def _renew(self) -> None:
         self._tell(f"Compiled kernels in {kernel_folder()} were damaged. They are removed and compiled anew, which takes a while.")
@@ -298,13 +284,12 @@ def _implementation(implementations: dict[type | None, Callable[..., Any]], kind
     return found
 
 
-def _digest_of_picked(sig: Any) -> str:
-    """Of all implementations that the classes of records in a signature pick."""
+def _digest_of_picked(records: list[Any]) -> str:
+    """Of all implementations that these classes of records pick."""
     digest = hashlib.sha256(_options_text(_AS_WRITTEN).encode())
     seen: set[int] = set()
-    for kind in _records_in(sig):
+    for kind in records:
         if any(kind in picked.implementations for picked in _PICKED):
-            digest.update(f"{kind.__qualname__} {kind._fields}".encode())
             for picked in _PICKED:
                 function = picked.implementations.get(kind, picked.implementations.get(None))
                 if function is not None:

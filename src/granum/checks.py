@@ -17,6 +17,9 @@ MOST_STEPS = 2**53  # beyond, numbers of steps are not exact any more
 class InputError(ValueError):
     """Bad input: the command line prints the message and exits with 2."""
 
+    places: tuple[tuple[str, str, Any], ...] = ()
+    """Of a record that is not valid: dotted field, rule and value of all that is wrong."""
+
 
 class RunError(RuntimeError):
     """A run that had to stop; the message names time, place and the last checkpoint. Exit code 1."""
@@ -75,12 +78,19 @@ def explain(error: ValidationError, where: str, given: Any = None) -> InputError
     lines = [_line(item, where, given) for item in items[:MOST_LINES]]
     if len(items) > MOST_LINES:
         lines.append(f"  and {len(items) - MOST_LINES} more")
-    return InputError(f"{where} is not valid:\n" + "\n".join(lines))
+    told = InputError(f"{where} is not valid:\n" + "\n".join(lines))
+    told.places = tuple((".".join(map(str, item["loc"])), _rule(item), item.get("input")) for item in items)
+    return told
+
+
+def _rule(item: Any) -> str:
+    """What pydantic asks for, in granum's words."""
+    return str(item["msg"]).removeprefix("Value error, ").replace("Input should be", "must be", 1)
 
 
 def _line(item: Any, where: str, given: Any) -> str:
     field = ".".join(_cut(str(part)) for part in _written(item["loc"], given)) or where
-    rule, value = item["msg"].removeprefix("Value error, "), item.get("input")
+    rule, value = _rule(item), item.get("input")
     if item["type"] == "extra_forbidden":
         rule = "is not a known key"
     elif item["type"] == "union_tag_invalid":  # a kind of record that there is not

@@ -1,11 +1,18 @@
-"""The base of every record that a user writes: fixed after construction, unknown keys refused."""
+"""The base of every record that a user writes: fixed after construction, unknown keys refused, bad values told in words."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from .checks import explain
+
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass
+else:
+    ModelMetaclass = type(BaseModel)
 
 SMALLEST, LARGEST = 1e-100, 1e100
 
@@ -34,7 +41,52 @@ Finite = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_number), 
 Vector = tuple[Finite, Finite, Finite]
 
 
-class Record(BaseModel):
+class InWords(ModelMetaclass):
+    """Records that are made with bad values say so in granum's words (``InputError``) instead of pydantic's."""
+
+    def __call__(cls, *args: Any, **fields: Any) -> Any:
+        try:
+            return super().__call__(*args, **fields)
+        except ValidationError as error:
+            raise explain(error, cls.__name__, fields) from None
+
+
+class Record(BaseModel, metaclass=InWords):
     """A validated record; scene files, command line, docs and HDF5 attributes are made from its fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    @classmethod
+    def read(cls, tree: Any, where: str) -> Self:
+        """The record of a tree of tables and values, or of a JSON text; a refusal names ``where`` it stands, field, rule and value."""
+        try:
+            return super().model_validate_json(tree) if isinstance(tree, (str, bytes)) else super().model_validate(tree)
+        except ValidationError as error:
+            raise explain(error, where, None if isinstance(tree, (str, bytes)) else tree) from None
+
+    @classmethod
+    def model_validate(cls, obj: Any, **options: Any) -> Self:
+        """As pydantic's, with refusals in words."""
+        try:
+            return super().model_validate(obj, **options)
+        except ValidationError as error:
+            raise explain(error, cls.__name__, obj) from None
+
+    @classmethod
+    def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
+        """As pydantic's, with refusals in words."""
+        try:
+            return super().model_validate_json(json_data, **options)
+        except ValidationError as error:
+            raise explain(error, cls.__name__) from None
+
+    def given(self) -> dict[str, Any]:
+        """A tree of the fields that were set, at any depth, and of the names that say which kind of record it is."""
+        return {
+            field: tree_of(getattr(self, field)) for field in type(self).model_fields if field in self.model_fields_set or field == "name"
+        }
+
+
+def tree_of(value: Any) -> Any:
+    """``value`` with records in it as trees of what was set in them."""
+    return value.given() if isinstance(value, Record) else value

@@ -47,10 +47,16 @@ triangles = [[0, 1, 2]]
 """
 
 SCENES = {
-    "stepper no table": (BALL + "[run]\nstepper = 0", "run.stepper must be a table (got 0)"),
-    "solver no table": (BALL + "[run.stepper]\nsolver = 'x'", "run.stepper.solver must be a table (got 'x')"),
-    "stepper name no text": (BALL + "[run.stepper]\nname = 1", "unknown stepper 1"),
-    "solver name no text": (BALL + "[run.stepper.solver]\nname = ['pgs']", "unknown solver ['pgs']"),
+    "stepper no table": (BALL + "[run]\nstepper = 0", "run.stepper: must be a table, or the name of a stepper (got 0)"),
+    "solver no table": (
+        BALL + "[run.stepper]\nsolver = 'x'",
+        "run.stepper.solver.name: must be one of 'pgs', ",
+    ),
+    "stepper name no text": (BALL + "[run.stepper]\nname = 1", "run.stepper.name: must be one of 'nonsmooth', 'smooth' (got '1')"),
+    "solver name no text": (
+        BALL + "[run.stepper.solver]\nname = ['pgs']",
+        "run.stepper.solver.name: must be",
+    ),
     "reduction no table": (BALL + "[run.stepper]\nreduction = 'contact'", "run.stepper.reduction"),
     "table in a position": (BALL.replace("[[0, 0, 0.01]]", "[[{}, 0, 0]]"), "numbers only, has a table"),
     "truth value in a position": (BALL.replace("[[0, 0, 0.01]]", "[[true, 0, 0.5]]"), "numbers only, has a truth value"),
@@ -181,9 +187,9 @@ def test_numbers_of_every_kind_are_read_to_the_bit(value):
 
 def test_whole_numbers_may_be_written_with_a_point_but_lose_nothing():
     assert read_array([[0, 1.0, 2]], np.int32).tolist() == [[0, 1, 2]]
-    with pytest.raises(ValidationError, match="whole numbers"):
+    with pytest.raises(InputError, match="whole numbers"):
         Mesh(material="m", vertices=np.eye(3), triangles=[[0, 1, 1.5]])
-    with pytest.raises(ValidationError, match="density"):
+    with pytest.raises(InputError, match="density"):
         Scene(materials=[Material(name="m", density=True)])
 
 

@@ -24,7 +24,7 @@ GLASS = Material(name="glass", density=2500, youngs_modulus=1e8, friction=0.5, r
 
 
 def record(path, scene: Scene, duration: float, every: int, **settings):
-    sim = Simulation(scene, make_settings(scene.run | settings))
+    sim = Simulation(scene, make_settings(scene.run, settings))
     sim.observers.append(Recorder(path, steps(every)))
     return sim.run(duration)
 

@@ -20,27 +20,27 @@ FAST = {"length": 34.0, "rate": 1000.0, "speed": 0.25}  # a ridge 5.6 d high on 
 def test_sensors_follow_the_slope_and_take_in_what_falls():
     """All above a slope of 41 degrees that ends at the belt's edge lies in a sensor, down to the sink; the ridge behind does not."""
     scene = make_scene("conveyor")
-    p, d = scene.parameters, scene.parameters["diameter"]
+    p, d = scene.parameters, scene.parameters.diameter
 
     def sensed(x: float, z: float) -> bool:
         return any(all(lo <= v <= hi for lo, v, hi in zip(s.lower, (x, 0.0, z), s.upper, strict=True)) for s in scene.sensors)
 
     slope = math.tan(math.radians(41))
-    for z in np.linspace(0, p["ridge_height"], 50):
-        assert sensed(p["length"] - z / slope, z)
-        assert not sensed(p["length"] - z / slope - 4 * d, z)
-    assert sensed(p["length"] + 5 * d, -20 * d)
-    assert not sensed(p["middle"][0], p["ridge_height"])
+    for z in np.linspace(0, p.ridge_height, 50):
+        assert sensed(p.length - z / slope, z)
+        assert not sensed(p.length - z / slope - 4 * d, z)
+    assert sensed(p.length + 5 * d, -20 * d)
+    assert not sensed(p.middle[0], p.ridge_height)
     sink = scene.sinks[0].region
-    assert sink.upper[2] < p["counted"] < 0
+    assert sink.upper[2] < p.counted < 0
 
 
 def test_a_ridge_holds_what_is_fed():
     """Its cross-section is rate x volume / (solid fraction x speed); MR's is about 10 d high."""
     p = make_scene("conveyor").parameters
-    area = p["ridge_height"] ** 2 / math.tan(math.radians(41))
+    area = p.ridge_height**2 / math.tan(math.radians(41))
     assert_allclose(area, 1000 * math.pi / 6 * 0.01**3 / (0.58 * 0.1), rtol=1e-12)
-    assert 8 < p["ridge_height"] / p["diameter"] < 11
+    assert 8 < p.ridge_height / p.diameter < 11
 
 
 @pytest.mark.parametrize("values", [{"drop": 0.05}, {"length": 20}, {"speed": 0.0}, {"rate": -1.0}, {"length": math.nan}])
@@ -105,7 +105,7 @@ def test_grains_on_the_belt_stay_on_it():
     assert_allclose(np.median(way) / 0.2, 0.25, atol=1e-4 + 5 * 5e-5)
     assert x[:, 0].min() > 0.4 * d  # the wall at the back
     on = x[:, 2] > 0
-    assert np.abs(x[on, 1]).max() < scene.parameters["half_width"]
+    assert np.abs(x[on, 1]).max() < scene.parameters.half_width
 
 
 def test_a_cube_stands_until_its_front_is_lifted():
@@ -113,11 +113,11 @@ def test_a_cube_stands_until_its_front_is_lifted():
     scene = make_scene("collapse", {"count": 300, "width": 6.0, "settle": 0.3})
     sim = Simulation(scene, make_settings(scene.run, {"stepper": {"solver": {"iterations": 30}}}))
     p = scene.parameters
-    sim.run(p["lift"] - 0.02)
+    sim.run(p.lift - 0.02)
     assert sim.grain_count == 300
-    assert sim.position[:, 0].max() < p["width"]
+    assert sim.position[:, 0].max() < p.width
     height = sim.position[:, 2].max()
     sim.run(0.5)
-    assert sim.position[:, 0].max() > p["width"] + 2 * p["diameter"]
+    assert sim.position[:, 0].max() > p.width + 2 * p.diameter
     assert sim.position[:, 2].max() < height
     assert sim.position[:, 0].min() > 0

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from granum import PackingWriter, Recording, minimise, pack, random_packing, read_packing
-from granum.cli.packings import read_law, read_sizes
+from granum.runs.spellings import read_law, read_sizes
 from granum.scene import Discrete, LogNormal, Uniform
 from tests.figures import grains, panels
 
@@ -64,7 +64,7 @@ def test_jam_finds_a_packing_at_the_edge(granum, drawn):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--particles", 2), ("--particles must be at least 3", "got 2")),
+        (("--particles", 2), ("--particles must be greater than or equal to 3", "got 2")),
         (("--dim", 4), ("--dim must be 2 or 3",)),
         (("--alpha", 1.5), ("alpha", "greater than or equal to 2")),
         (("--alpha", 2.2, "--law", "hertz"), ("--law or --alpha",)),
@@ -79,7 +79,7 @@ def test_jam_finds_a_packing_at_the_edge(granum, drawn):
         (("--sizes", "1:2:3"), ("--sizes '1:2:3' cannot be read",)),
         (("--sizes", "lognormal:100"), ("within a factor of 1000",)),
         (("--sizes", "uniform:2,1"), ("lower must not exceed upper",)),
-        (("--route", "sideways"), ("unknown route",)),
+        (("--route", "sideways"), ("--route must be 'decompress' or 'compress'",)),
         (("-o", "nowhere/jam.h5"), ("nowhere does not exist",)),
         (("-o", "jam.png"), ("must be the name of a recording",)),
     ],
@@ -291,9 +291,9 @@ def test_a_full_disk_loses_no_result(granum, file):
 @pytest.mark.parametrize("frames, kept", [(51, [0, 0.001, 0.002]), (3, [0, 0.002])])
 def test_an_interrupted_shear_keeps_its_steps(granum, monkeypatch, file, frames, kept):
     """And the packing of the last one, also where not every step has a frame."""
-    import granum.quasistatic.shear as quasistatic
+    import granum.runs.shear as runs
 
-    real = quasistatic.shear
+    real = runs.shear
 
     def stopped(*args, **kwargs):
         for number, step in enumerate(real(*args, **kwargs)):
@@ -301,7 +301,7 @@ def test_an_interrupted_shear_keeps_its_steps(granum, monkeypatch, file, frames,
                 raise KeyboardInterrupt
             yield step
 
-    monkeypatch.setattr(quasistatic, "shear", stopped)
+    monkeypatch.setattr(runs, "shear", stopped)
     result = granum("shear", file, "--strain", 0.01, "--step", 0.001, "--frames", frames, *PLAIN)
     assert result.exit_code == 130
     with Recording("packing-shear.h5") as recording:
@@ -316,14 +316,15 @@ def test_progress_tells_phi_energy_pressure_and_what_is_left(monkeypatch, jammed
 
     from rich.console import Console
 
-    from granum.cli import packings
+    from granum import progress
     from granum.quasistatic.course import Course
     from granum.quasistatic.energy import PackingEnergy
+    from granum.runs import packings
 
     lines = io.StringIO()
-    monkeypatch.setattr(packings, "stderr", lambda: Console(file=lines, width=200))
-    monkeypatch.setattr(packings, "QUIET", -1.0)
-    monkeypatch.setattr(packings, "LINE_EVERY", -1.0)
+    monkeypatch.setattr(progress, "stderr", lambda: Console(file=lines, width=200))
+    monkeypatch.setattr(progress, "QUIET", -1.0)
+    monkeypatch.setattr(progress, "LINE_EVERY", -1.0)
     course = Course(PackingEnergy(jammed.at(0.9)), "lbfgs", 1e-12, 10)
     with packings.Watch("alone", total=1) as watch:
         watch(course)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from granum.analysis.cost_model import SN_TABLE, estimate
+from granum.analysis.run_plan import FEWER_SWEEPS, PARALLEL_PART
 from granum.analysis.scene_size import size_of_scene
 from granum.checks import InputError
-from granum.cli.plan import FEWER_SWEEPS, PARALLEL_PART, in_time
 from granum.cli.units import read_fraction, read_quantity, read_size
 from granum.contact import Material
 from granum.nonsmooth.time_step import FREE_FALL
@@ -21,6 +21,7 @@ from granum.scene.scene import Gravity, Scene
 from granum.scene.shapes import Cylinder, Mesh, Plane
 from granum.smooth import Smooth
 from granum.smooth.time_step import automatic_step, check_step
+from granum.talk import in_time
 from tests.command_line import granum
 
 KEYS = {

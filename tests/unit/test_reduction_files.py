@@ -229,8 +229,8 @@ def test_a_belt_is_its_body():
     none = np.zeros(0, np.int32)
     for n, grains in enumerate([[3, 4], [0, 5]]):
         merged.aggregates.form(np.array(grains, np.int32), np.zeros(2, np.int32), 1, none, none)
-        assert_array_equal(merged.merged_into[grains], merged.bodies.wall_body_count + 1 + n)
-    assert_array_equal(merged.merged_into[1:3], [0, 0])
+        assert_array_equal(merged.bodies.merged_into[grains], merged.bodies.wall_body_count + n)
+    assert_array_equal(merged.bodies.merged_into[1:3], [0, 0])
 
 
 def test_snapshots_of_run_and_recording_agree(tmp_path):

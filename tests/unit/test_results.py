@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from granum.analysis import PileShape, bulk_packing_fraction, exact_column_height, mean_and_largest_overlap, scene_results, state_hash
+from granum.analysis.results import MEASURES
 from granum.scene.library import make_scene
+from granum.scene.results import Result
 
 D = 0.01
 
@@ -78,3 +80,25 @@ def test_state_hash_is_of_the_bytes():
     a, b = np.arange(6.0).reshape(2, 3), np.ones((2, 4))
     assert state_hash(a, b) == hashlib.sha256(a.tobytes() + b.tobytes()).hexdigest()
     assert state_hash(a.T.copy().T, b) == state_hash(a, b)
+
+
+def test_results_are_those_that_the_scene_asks_for_not_those_of_its_name():
+    position, radius, still = np.array([[0, 0, D / 2]]), np.full(1, D / 2), np.zeros((1, 3))
+    plain = make_scene("column", count=1).changed(name="pile", results=())
+    assert scene_results(plain, position, radius, still, 0.0) == {"height": D}
+    asked = plain.changed(name="heap", results=["pile", {"measure": "bed", "area": 1.0}])
+    assert set(scene_results(asked, position, radius, still, 0.0)) == {"height", "angle", "packing_fraction"}
+
+
+def test_what_cannot_be_measured_is_none_and_no_refusal():
+    """A scene that asks for the flow of a drum and has none."""
+    scene = make_scene("column", count=1).changed(results=["drum"])
+    found = scene_results(scene, np.array([[0, 0, D]]), np.full(1, D / 2), np.zeros((1, 3)), 0.0)
+    assert found == {"height": 1.5 * D, "surface_angle": None, "centre_of_mass_angle": None, "plug_fraction": None}
+
+
+def test_every_result_of_a_scene_has_its_measure():
+    from typing import get_args
+
+    kinds = get_args(get_args(Result)[0])
+    assert {kind.model_fields["measure"].default for kind in kinds} == set(MEASURES)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from granum import PGS, Material, Nonsmooth, make_scene
 from granum.checks import InputError
 from granum.scene import Lattice, Mesh, Scene
 from granum.scene.file import load_scene, read_value
-from granum.simulation import Simulation, make_settings
+from granum.simulation import Settings, Simulation, make_settings
 
 TOML = """
 name = "two"
@@ -64,7 +65,7 @@ def test_name_defaults_to_the_file(write):
 
 def test_library_parameters_are_read_as_their_type():
     scene = load_scene("column", {"count": "7", "diameter": "0.02"})
-    assert scene.parameters == {"count": 7, "diameter": 0.02}
+    assert (scene.parameters.count, scene.parameters.diameter) == (7, 0.02)
 
 
 @pytest.mark.parametrize("spec", ["column", "toml"])
@@ -72,7 +73,7 @@ def test_dotted_values_reach_into_any_scene(write, spec):
     spec = write(TOML) if spec == "toml" else spec
     scene = load_scene(spec, {"materials.0.friction": "0.3", "run.time_step": "1e-3", "gravity.acceleration": "[0, 0, -1.6]"})
     assert scene.materials[0].friction == 0.3
-    assert scene.run["time_step"] == 1e-3
+    assert scene.run.time_step == 1e-3
     assert scene.gravity.acceleration == (0, 0, -1.6)
 
 
@@ -110,7 +111,7 @@ def test_python_file_with_a_scene_or_a_function(write):
     text = "import granum\ndef make_scene(count=3, seed=0):\n    return granum.make_scene('box', {'count': count, 'seed': seed})\n"
     path = write(text, "boxes.py")
     scene = load_scene(path, {"count": "4"}, seed=2)
-    assert (scene.parameters["count"], scene.grains[0].seed) == (4, 2)
+    assert (scene.parameters.count, scene.grains[0].seed) == (4, 2)
     assert "unknown parameter of make_scene" in refusal(path, {"cuont": "4"})
     assert "Did you mean 'count'?" in refusal(path, {"cuont": "4"})
     path = write("from granum import make_scene as make\nscene = make('column')\n", "one.py")
@@ -228,3 +229,62 @@ def test_one_grain_and_static_grains_run(write):
     for text in (one, one.replace("diameter = 0.02", "diameter = 0.02\nstatic = true")):
         scene = load_scene(write(text))
         assert Simulation(scene, make_settings(scene.run)).run(0.02).grain_count == 1
+
+
+# What is set where. ------------------------------------------------------------------------------------------
+
+
+def test_what_the_caller_leaves_open_is_as_the_scene_asks(write):
+    """Caller over scene over default, field by field."""
+    scene = load_scene(write(TOML))
+    sim = Simulation(scene, Settings(duration=3.0))
+    assert (sim.time_step, sim.settings.duration, sim.settings.stepper.solver.iterations) == (0.002, 3.0, 20)
+    assert Simulation(scene, time_step=1e-3).time_step == 1e-3
+    assert Simulation(scene, Settings(time_step=1e-3), time_step=5e-4).time_step == 5e-4
+    assert Simulation(scene, solver="direct").settings.stepper.solver.name == "direct"
+    assert Simulation(scene, Settings(stepper=Nonsmooth(impact_velocity=1.0))).settings.stepper.solver.iterations == 20
+    smooth = Simulation(scene, stepper="smooth")
+    assert smooth.settings.stepper.name == "smooth"
+    assert smooth.time_step < 1e-3  # the scene's step was meant for the other stepper
+
+
+def test_settings_take_names_and_objects():
+    assert Settings(solver=PGS(iterations=7)).stepper.solver.iterations == 7
+    assert Settings(solver="multigrid").stepper.solver.name == "multigrid"
+    assert Settings(stepper="smooth").stepper.name == "smooth"
+    assert Settings(stepper={"solver": {"iterations": 7}}).stepper.solver == PGS(iterations=7)
+    with pytest.raises(InputError, match="solver or stepper, not both"):
+        Settings(solver="pgs", stepper="smooth")
+
+
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: Settings(time_stepp=1), "Settings is not valid:\n  time_stepp: is not a known key"),
+        (lambda: Settings(time_step=-1), "time_step: must be greater than 0"),
+        (lambda: Settings(solver="gauss"), "  solver.name: must be one of 'pgs', 'direct', 'multigrid'"),
+        (lambda: Material(name="x", youngs_module=3), "Material is not valid:\n  youngs_module: is not a known key"),
+        (lambda: Material.model_validate({"name": "x", "density": -1}), "density: must be greater than 0"),
+        (lambda: make_scene("box", cuont=3), "Did you mean 'count'?"),
+        (lambda: make_scene("column").changed(run={"guards": {"overlap": 0}}), "run.guards.overlap: must be greater than 0"),
+        (lambda: make_scene("column").changed(run={"stepper": {"damping": 1}}), "run.stepper.damping: is not a known key"),
+        (lambda: make_scene("column").changed(results=["anlge"]), "results.0.measure: must be one of 'column', 'pile'"),
+    ],
+)
+def test_python_is_refused_in_the_same_words(make, words):
+    with pytest.raises(InputError) as told:
+        make()
+    assert words in str(told.value)
+
+
+def test_library_scenes_take_keywords():
+    assert make_scene("box", count=300).parameters.count == 300
+    assert make_scene("box", {"count": "300"}, friction=0.5).materials[0].friction == 0.5
+
+
+def test_a_scene_keeps_what_it_leaves_open(write):
+    scene = load_scene(write(TOML))
+    again = Scene.model_validate_json(scene.model_dump_json())
+    assert again.run.given() == scene.run.given() == {"time_step": 0.002, "duration": 0.1, "stepper": {"solver": {"iterations": 20}}}
+    drum = make_scene("drum", count=20, width=8, length=3)
+    assert Scene.model_validate_json(drum.model_dump_json()).parameters == drum.parameters

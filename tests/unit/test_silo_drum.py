@@ -28,7 +28,7 @@ RADIUS, TEETH, HEIGHT, ATTACK = 0.4, 64, 0.012, 50.0
 def run(name, values, **settings):
     scene = make_scene(name, values)
     sim = Simulation(scene, make_settings(scene.run, settings))
-    sim.run(scene.run["duration"])
+    sim.run(scene.run.duration)
     return sim
 
 
@@ -55,8 +55,8 @@ def test_silo_starts_without_overlap_inside_its_faces(width, count):
     assert overlaps_at_start(scene) <= 1e-12 * D
     for wall in scene.all_walls:
         assert ((x - wall.point) @ wall.normal).min() >= D / 2 * (1 - 1e-12)
-    sides = [scene.all_walls[k] for k in scene.parameters["side_walls"]]
-    assert len(sides) == scene.parameters["faces"] == (0 if width == 1 else 20)
+    sides = [scene.all_walls[k] for k in scene.parameters.side_walls]
+    assert len(sides) == scene.parameters.faces == (0 if width == 1 else 20)
     # Twenty different faces, each touching the circle of the given width.
     assert_allclose([np.dot(w.point, w.normal) for w in sides], -width * D / 2)
     assert len({tuple(np.round(w.normal, 9)) for w in sides}) == len(sides)
@@ -70,12 +70,12 @@ def test_silo_of_width_one_is_a_straight_column():
 def test_silo_gravity_ramp():
     """0.01 to 9.82 m/s^2; the ramp and step of SN where they are asked for, else so that grains land with 0.3 diameters per step."""
     scene = make_scene("silo", {"ramp": 60, "settle": 5})
-    assert scene.run == {"time_step": 0.01, "duration": 65}
+    assert scene.run.given() == {"time_step": 0.01, "duration": 65}
     assert_allclose([scene.gravity.at(t)[2] for t in (0, 60, 65)], [-0.01, -9.82, -9.82])
     assert make_scene("silo", {"count": 20}).run == {"time_step": 0.01, "duration": 6}
     for values in ({"count": 2000}, {"count": 600, "time_step": 0.01}):
         scene = make_scene("silo", values)
-        h, ramp = scene.run["time_step"], scene.gravity.ramp
+        h, ramp = scene.run.time_step, scene.gravity.ramp
         assert (h < 0.01 and ramp == 5) if "time_step" not in values else (h == 0.01 and 5 < ramp < 60)
         # A grain that falls freely in the growing gravity by what the grid loses: the way is g t^3 / 6 T.
         packed = values["count"] * np.pi / 6 * D**3 / 0.58 / (np.pi / 4 * (6 * D) ** 2)
@@ -106,7 +106,7 @@ def test_silo_walls_carry_the_weight():
         # What is missing accelerates the grains: their momentum changes by it in a step.
         before = sim.velocity[:, 2].copy()
         sim.step()
-        floor, sides = upward_force(sim, p["floor_walls"]), upward_force(sim, p["side_walls"])
+        floor, sides = upward_force(sim, p.floor_walls), upward_force(sim, p.side_walls)
         pull = float((weight / 9.82 * (sim.velocity[:, 2] - before)).sum()) / sim.time_step
         assert floor + sides - weight.sum() == pytest.approx(pull, abs=1e-9 * weight.sum())
         assert abs(pull) < 1e-3 * weight.sum()
@@ -187,23 +187,23 @@ def test_drum_starts_without_overlap_inside(values):
     x, d, *_ = scene.grains[0].place()
     assert len(x) == values["count"]
     assert overlaps_at_start(scene) < 0
-    room = p["drum_radius"] - p["tooth_height"] - d / 2
+    room = p.drum_radius - p.tooth_height - d / 2
     assert (np.hypot(x[:, 0], x[:, 2]) <= room).all()
-    assert (np.abs(x[:, 1]) <= p["length"] / 2 - d / 2).all()
+    assert (np.abs(x[:, 1]) <= p.length / 2 - d / 2).all()
     Simulation(scene)  # the placement check finds nothing in the walls
 
 
 def test_drum_is_that_of_the_papers():
     smooth, saw = make_scene("drum"), make_scene("drum", {"kind": "sawtooth"})
-    assert smooth.parameters["drum_radius"] == pytest.approx(20 * 0.013)
-    assert smooth.parameters["length"] == pytest.approx(7 * 0.013)
+    assert smooth.parameters.drum_radius == pytest.approx(20 * 0.013)
+    assert smooth.parameters.length == pytest.approx(7 * 0.013)
     size, number = np.unique(smooth.grains[0].diameter, return_counts=True)
     assert_allclose(size, [0.010, 0.013])
     assert number.tolist() == [2432, 2432]
     table = smooth.pair_table()
     assert table.friction[0].tolist() == [0.91, 0.0]
     assert table.rolling_friction[0].tolist() == [0.32, 0.0]
-    assert saw.parameters["teeth"] == 64
+    assert saw.parameters.teeth == 64
     assert saw.pair_table().friction[0].tolist() == [0.7, 0.7]
     assert saw.bodies[0].motion.spin == (0.0, -0.63, 0.0)
     deep = make_scene("drum", {"kind": "sawtooth", "length": 30, "count": 25000})
@@ -236,8 +236,8 @@ def test_drum_keeps_its_grains(kind):
     values = {"kind": kind, "width": 16, "length": 3, "count": 90, "diameter": D, "speed": 6.3, "time_step": 0.005, "duration": 2.3}
     sim = run("drum", values, guards={"on_overlap": "warn"})
     x, p = sim.position, sim.scene.parameters
-    assert np.hypot(x[:, 0], x[:, 2]).max() < p["drum_radius"]
-    assert np.abs(x[:, 1]).max() < p["length"] / 2
+    assert np.hypot(x[:, 0], x[:, 2]).max() < p.drum_radius
+    assert np.abs(x[:, 1]).max() < p.length / 2
     assert x[:, 0].mean() > 0  # carried up on the side that moves up
 
 

@@ -6,8 +6,8 @@ import json
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
+from granum import InputError
 from granum.analysis import Snapshot
 from granum.detection.regions import find_inside, region_table
 from granum.io import Recording
@@ -331,11 +331,11 @@ def test_sinks_from_a_file_to_the_summary(tmp_path):
 
 def test_a_sink_outside_the_world_is_refused():
     region = BoxRegion(lower=(5, 5, 5), upper=(6, 6, 6))
-    with pytest.raises(ValidationError, match=r"sink 'bin' \(box, .* is outside the world"):
+    with pytest.raises(InputError, match=r"sink 'bin' \(box, .* is outside the world"):
         scene(sinks=[Sink(name="bin", region=region)], world=((-1, -1, -1), (1, 1, 1)))
-    with pytest.raises(ValidationError, match="lower must be below upper"):
+    with pytest.raises(InputError, match="lower must be below upper"):
         Sink(region={"shape": "box", "lower": (0, 0, 0), "upper": (1, 0, 1)})
-    with pytest.raises(ValidationError, match="greater than 0"):
+    with pytest.raises(InputError, match="greater than 0"):
         Sink(region={"shape": "ball", "centre": (0, 0, 0), "radius": -1})
 
 

@@ -47,9 +47,9 @@ def test_bad_settings_are_refused(words, message, tmp_path):
 
 def test_settings_of_one_stepper_are_not_taken_for_the_other():
     scene = make_scene("column")
-    assert scene.run["time_step"] is not None
+    assert scene.run.time_step is not None
     assert make_settings(scene.run, {"stepper": {"name": "smooth"}}).time_step is None
-    assert make_settings(scene.run, {"stepper": {"name": "nonsmooth"}}).time_step == scene.run["time_step"]
+    assert make_settings(scene.run, {"stepper": {"name": "nonsmooth"}}).time_step == scene.run.time_step
 
 
 def test_simulate_takes_a_stepper():

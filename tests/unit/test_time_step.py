@@ -95,7 +95,7 @@ def test_no_library_scene_moves_further_than_the_rule_allows(name):
     d = made.size_range[0]
     assert found.seconds == pytest.approx(min(math.sqrt(2 * FREE_FALL * d / g), REACH * d / fastest if fastest else math.inf))
     assert step_error(found.seconds, d, g, fastest) <= REACH * (1 + 1e-12)
-    assert make_settings(made.run).step_for(made) == made.run["time_step"]  # theirs stays
+    assert make_settings(made.run).step_for(made) == made.run.time_step  # theirs stays
 
 
 def test_stiffness_does_not_matter():
@@ -167,7 +167,7 @@ def test_plan_tells_the_automatic_step(granum, tmp_path, name):
     for row in found["errors"]:
         assert row["error"] == pytest.approx(max(fastest * row["time_step"] / d, g * row["time_step"] ** 2 / (2 * d)))
     own = [row["time_step"] for row in found["errors"] if row["which"] == "of the scene"]
-    assert own == ([made.run["time_step"]] if "time_step" in made.run else [])
+    assert own == ([made.run.time_step] if "time_step" in made.run.model_fields_set else [])
 
 
 def test_plan_takes_speeds_gravity_and_tolerance_of_its_own(granum):

@@ -29,7 +29,7 @@ def test_slope_of_a_drum_grows_with_friction(start):
             },
         )
         sim = Simulation(scene, make_settings(scene.run, {"stepper": {"warm_start": start}}))
-        sim.run(scene.parameters["starts"] + 1.0)
+        sim.run(scene.parameters.starts + 1.0)
         seen = []
         for _ in range(20):
             sim.run(0.05)

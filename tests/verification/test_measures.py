@@ -39,6 +39,7 @@ from granum.analysis import (
 from granum.checks import InputError
 from granum.contact import Material, MaterialPair
 from granum.scene.bodies import Body, Motion
+from granum.scene.library import make_scene
 from granum.scene.scene import Scene
 from granum.scene.shapes import Box, Cylinder, Mesh, Plane
 
@@ -197,7 +198,12 @@ R, OMEGA, CENTRE = 0.2, 0.5, (1.0, 2.0, 3.0)
 def drum_scene(spin=(0.0, OMEGA, 0.0), wall=None, parameters=None, start=0.0) -> Scene:
     wall = wall or Cylinder(material="glass", axis=(0, 1, 0), radius=R, length=0.08)
     body = Body(name="drum", kind="kinematic", position=CENTRE, motion=Motion(spin=spin, start=start), walls=(wall,))
-    return Scene(materials=(GLASS,), bodies=(body,), parameters=parameters or {})
+    return Scene(materials=(GLASS,), bodies=(body,), parameters=parameters)
+
+
+def drum_parameters(axis):
+    """As the library has them, of a drum that may stand."""
+    return make_scene("drum", count=5, width=8, length=3).parameters.model_copy(update={"drum_radius": R, "axis": axis})
 
 
 def filled(angle: float, level: float = 0.0) -> np.ndarray:
@@ -248,7 +254,7 @@ def test_rigid_rotation_is_all_plug_and_a_straight_profile():
 
 def test_frames_before_the_drum_turns_are_no_part_of_its_flow():
     """Level and at rest until t = 1 s, then tilted and turning: the profile is that of the turning frames alone."""
-    scene = drum_scene(parameters={"drum_radius": R, "axis": [0, 1, 0]}, start=1.0)
+    scene = drum_scene(parameters=drum_parameters((0, 1, 0)), start=1.0)
     rest = [Snapshot.build(scene, GrainRows(position=filled(0.0) + CENTRE, radius=D / 2), time=t) for t in (0.0, 0.5)]
     x = filled(30.0)
     turning = [
@@ -281,18 +287,20 @@ def test_plug_zone_below_a_sliding_layer():
 
 def test_the_results_of_a_run_tell_of_its_drum_or_silo():
     x = filled(30.0)
-    turning = drum_scene().model_copy(update={"name": "drum"})
+    turning = drum_scene().changed(results=["drum"])
     found = scene_results(turning, x + CENTRE, np.full(len(x), D / 2), np.cross([0, OMEGA, 0], x), 1.0)
     assert found["surface_angle"] == pytest.approx(30, abs=0.3)
     assert found["centre_of_mass_angle"] == pytest.approx(30)
     assert found["plug_fraction"] == 1
     layer = lattice(4, 4, 3)
-    found = scene_results(Scene(name="silo", materials=(GLASS,)), layer, np.full(len(layer), D / 2), np.zeros((len(layer), 3)), 1.0)
+    found = scene_results(
+        Scene(name="bin", materials=(GLASS,), results=["level"]), layer, np.full(len(layer), D / 2), np.zeros((len(layer), 3)), 1.0
+    )
     assert found["height"] == pytest.approx(3 * D)
 
 
 def test_a_drum_is_found_by_its_walls_and_says_what_is_missing():
-    at_rest = drum_scene(spin=(0, 0, 0), parameters={"drum_radius": R, "axis": [0, -1, 0]})
+    at_rest = drum_scene(spin=(0, 0, 0), parameters=drum_parameters((0, -1, 0)))
     shot = Snapshot.build(at_rest, GrainRows(position=filled(0.0) + CENTRE, radius=D / 2))
     drum = Drum.of(shot)
     assert (drum.speed, drum.radius) == (0, R)

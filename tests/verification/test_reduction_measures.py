@@ -120,7 +120,7 @@ def test_main_heap_is_what_hangs_together():
 def test_a_tower_in_a_drum_is_seen():
     """A bed with a flat surface at 30 degrees in rigid rotation; then a column of 6 grains on it, whose tops are 0.6 to 5.6 d above."""
     scene = make_scene("drum", {"count": 1, "speed": 0.5, "size_ratio": 1.0, "diameter": D})
-    R, tilt, rng = scene.parameters["drum_radius"], math.radians(30), RNG(5)
+    R, tilt, rng = scene.parameters.drum_radius, math.radians(30), RNG(5)
     x, z = rng.uniform(-R, R, (2, 60_000))
     y = rng.uniform(-3 * D, 3 * D, 60_000)
     n = -math.sin(tilt) * x + math.cos(tilt) * z  # out of the bed, which is higher towards +x

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..array_types import FloatArray
 from ..checks import InputError
+from ..scene.library.conveyor import ConveyorParameters
 from .snapshot import Snapshot
 from .surface import ON_FLOOR, SurfaceLine, fit_surface
 
@@ -45,7 +45,7 @@ def ridge_angle(position: FloatArray, radius: FloatArray, along: tuple[float, fl
 
 def conveyor_ridge(snapshot: Snapshot) -> RidgeAngle:
     """Of the middle section of the scene ``conveyor``: between the source and the slope at the end."""
-    low, high = _belt(snapshot)["middle"]
+    low, high = _belt(snapshot).middle
     return ridge_angle(snapshot.position, snapshot.radius, (float(low), float(high)))
 
 
@@ -53,17 +53,18 @@ def conveyor_discharge(snapshots: Iterable[Snapshot]) -> Discharge:
     """Of successive frames of the scene ``conveyor``, which must not be further apart than a grain's fall from that plane to the sink."""
     points, before = [np.zeros((0, 2))], math.nan
     for s in snapshots:
-        level = float(_belt(s)["counted"])
+        level = _belt(s).counted
         if s.time > before:  # not of the first: nobody knows since when
             points.append(discharge_points(s.position, s.velocity, level, s.gravity_strength, s.time - before))
         before = s.time
     return Discharge(np.concatenate(points))
 
 
-def _belt(snapshot: Snapshot) -> dict[str, Any]:
-    if "middle" not in snapshot.scene.parameters:
+def _belt(snapshot: Snapshot) -> ConveyorParameters:
+    belt = snapshot.scene.parameters
+    if not isinstance(belt, ConveyorParameters):
         raise InputError(f"scene {snapshot.scene.name!r} has no belt. Give the recording of a conveyor (granum run conveyor).")
-    return snapshot.scene.parameters
+    return belt
 
 
 def discharge_points(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..array_types import FloatArray
 from ..checks import InputError
+from ..scene.library.drum import DrumParameters
 from ..scene.shapes import Cylinder, Mesh
 from .contact_errors import Spread
 from .snapshot import Snapshot
@@ -42,21 +43,21 @@ class Drum:
     @classmethod
     def of(cls, snapshot: Snapshot) -> Drum:
         """The body of the scene that turns about a level axis and has a cylinder or mesh; InputError without one."""
-        scene, parameters = snapshot.scene, snapshot.scene.parameters
+        scene = snapshot.scene
+        known = scene.parameters if isinstance(scene.parameters, DrumParameters) else None
         for w, owner in enumerate(scene.all_bodies):
             round_walls = [wall for wall in owner.walls if isinstance(wall, (Cylinder, Mesh))]
             spin = snapshot.wall_spin[w]
             speed = float(np.linalg.norm(spin))
-            at_rest = speed == 0 and "drum_radius" in parameters and "axis" in parameters
-            if not round_walls or not (speed > 0 or at_rest):
+            if not round_walls or (speed == 0 and known is None):
                 continue
-            axis = spin / speed if speed > 0 else np.asarray(parameters["axis"], float) / np.linalg.norm(parameters["axis"])
+            axis = spin / speed if known is None or speed > 0 else np.asarray(known.axis) / np.linalg.norm(known.axis)
             gravity = np.asarray(scene.gravity.acceleration)  # at the start of a ramp there may be none
             up = axis * (axis @ gravity) - gravity
             if not np.linalg.norm(up) > LEVEL * np.linalg.norm(gravity):
                 continue
             up /= np.linalg.norm(up)
-            radius = float(parameters["drum_radius"]) if "drum_radius" in parameters else _radius(round_walls[0], axis)
+            radius = known.drum_radius if known is not None else _radius(round_walls[0], axis)
             return cls(snapshot.wall_position[w], axis, up, np.cross(axis, up), speed, radius)
         raise InputError(
             f"scene {scene.name!r} has no drum: a body with a cylinder or mesh that turns about a level axis. "

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from pydantic import ValidationError
 
 from ..checks import InputError
-from ..contact.power import PowerLaw
 from ..quasistatic.measure import measure
 from ..quasistatic.moduli import moduli
 from ..quasistatic.packing import Packing
+from ..scene.parameters import PackingParameters
 from .snapshot import Snapshot
 
 
 def packing_of(s: Snapshot) -> Packing:
     """The packing that a frame holds; refuses other recordings in words."""
-    law: Any = s.scene.parameters.get("law")
-    if s.scene.cell is None or law is None:
+    made = s.scene.parameters
+    if s.scene.cell is None or not isinstance(made, PackingParameters):
         raise InputError(
             f"recording {s.path} does not hold packings: this is measured of packings alone. Make one with `granum jam`, or measure the "
             "force network of a run with `network`."
         )
-    try:
-        return Packing(s.scene.cell, np.ascontiguousarray(s.position[:, : s.scene.cell.dim]), s.radius, PowerLaw.model_validate(law))
-    except ValidationError as error:
-        raise InputError(f"recording {s.path} holds a law of packings that cannot be read ({error}).") from None
+    return Packing(s.scene.cell, np.ascontiguousarray(s.position[:, : s.scene.cell.dim]), s.radius, made.law)
 
 
 def packing_numbers(s: Snapshot) -> dict[str, float]:

@@ -1,16 +1,20 @@
-"""What a run of a library scene is judged by, from its scene and its last state."""
+"""What a run is judged by: the results that its scene asks for, from its last state."""
 
 from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..array_types import FloatArray
+from ..checks import InputError
 from ..contact.law import contact_stiffnesses, overlaps_under, pull_off
+from ..scene.results import Bed, Column, DrumFlow, Level, Pile, Ridge, Slope
 from ..scene.scene import Scene
 from ..state.contacts import overlap_in_diameters
 from .conveyor import ridge_angle
@@ -37,12 +41,15 @@ def mean_and_largest_overlap(overlap: FloatArray, a: NDArray[Any], b: NDArray[An
 
 def exact_column_height(scene: Scene) -> float:
     """Height [m] of a column of equal grains at rest on a plane: diameters minus the overlaps of the contact law (physics 8)."""
-    return int(scene.parameters["count"]) * scene.grains[0].size_range[1] - float(exact_column_overlaps(scene).sum())
+    overlaps = exact_column_overlaps(scene)
+    return len(overlaps) * scene.grains[0].size_range[1] - float(overlaps.sum())
 
 
 def exact_column_overlaps(scene: Scene) -> FloatArray:
     """Overlaps [m] of the contacts of that column, from the plane up."""
-    count, diameter = int(scene.parameters["count"]), scene.grains[0].size_range[1]
+    if len(scene.grains) != 1 or scene.grains[0].size_range[0] != scene.grains[0].size_range[1]:
+        raise InputError(f"scene {scene.name!r} is not a column: it has other than one block of equal grains.")
+    count, diameter = len(scene.grains[0].place()[0]), scene.grains[0].size_range[1]
     material, law = scene.materials[0], scene.law
     gravity = float(np.linalg.norm(scene.gravity.acceleration))
     weight = gravity * material.density * math.pi / 6 * diameter**3
@@ -54,38 +61,80 @@ def exact_column_overlaps(scene: Scene) -> FloatArray:
     return np.asarray(overlaps_under(law.parameters, stiffness, above + pull))
 
 
+@dataclass(frozen=True)
+class State:
+    """Of a run at its end: grains, and the time [s] at which the last step began."""
+
+    scene: Scene
+    position: FloatArray  # (N, 3) [m]
+    radius: FloatArray  # (N,) [m]
+    velocity: FloatArray  # (N, 3) [m/s]
+    time: float
+
+    @property
+    def top(self) -> float:
+        """Of the topmost grain [m]; NaN without grains."""
+        return float((self.position[:, 2] + self.radius).max()) if len(self.position) else math.nan
+
+
+def _column(wanted: Column, s: State) -> dict[str, float]:
+    exact = exact_column_height(s.scene)
+    return {"exact_height": exact, "height_error": (exact - s.top) / exact}
+
+
+def _pile(wanted: Pile, s: State) -> dict[str, float]:
+    resting = resting_grains(s.velocity, s.radius, float(np.linalg.norm(s.scene.gravity.acceleration)))
+    shape = PileShape().compute(s.position[resting], s.radius[resting])
+    return {"height": shape.height, "angle": shape.angle}
+
+
+def _bed(wanted: Bed, s: State) -> dict[str, float]:
+    mean = float(s.position[:, 2].mean()) if len(s.position) else math.nan
+    return {"height": mean, "packing_fraction": bulk_packing_fraction(s.position, s.radius, wanted.area)}
+
+
+def _level(wanted: Level, s: State) -> dict[str, float]:
+    return {"height": surface_height(Snapshot.build(s.scene, GrainRows(position=s.position, radius=s.radius))).level}
+
+
+def _drum(wanted: DrumFlow, s: State) -> dict[str, float]:
+    now = Snapshot.build(s.scene, GrainRows(position=s.position, radius=s.radius, velocity=s.velocity), time=s.time)
+    angles = drum_angles(now)
+    return {"surface_angle": angles.surface, "centre_of_mass_angle": angles.centre_of_mass, "plug_fraction": plug_fraction(now)}
+
+
+def _ridge(wanted: Ridge, s: State) -> dict[str, float]:
+    ridge = ridge_angle(s.position, s.radius, wanted.along)
+    return {"height": ridge.height, "angle": ridge.mean}
+
+
+def _slope(wanted: Slope, s: State) -> dict[str, float]:
+    return {"angle": collapse_slope(s.position, s.radius, wanted.width).angle}
+
+
+MEASURES: dict[str, tuple[Callable[[Any, State], dict[str, float]], tuple[str, ...]]] = {
+    "column": (_column, ("exact_height", "height_error")),
+    "pile": (_pile, ("height", "angle")),
+    "bed": (_bed, ("height", "packing_fraction")),
+    "level": (_level, ("height",)),
+    "drum": (_drum, ("surface_angle", "centre_of_mass_angle", "plug_fraction")),
+    "ridge": (_ridge, ("height", "angle")),
+    "slope": (_slope, ("angle",)),
+}
+"""How each result of ``scene.results`` is measured, and the names of its numbers."""
+
+
 def scene_results(scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, time: float) -> dict[str, float | None]:
-    """The numbers of this kind of scene: lengths in m, angles in degrees; None where the state has no such number.
+    """The numbers that the scene asks for: lengths in m, angles in degrees; None where the state has no such number.
 
     ``time`` [s] is that at which the last step began: walls moved as the scene says for it.
     """
-    top = float((position[:, 2] + radius).max()) if len(position) else math.nan
-    found: dict[str, float] = {"height": top}
-    if scene.name == "column" and "count" in scene.parameters:
-        exact = exact_column_height(scene)
-        found |= {"exact_height": exact, "height_error": (exact - top) / exact}
-    elif scene.name == "pile":
-        resting = resting_grains(velocity, radius, float(np.linalg.norm(scene.gravity.acceleration)))
-        shape = PileShape().compute(position[resting], radius[resting])
-        found |= {"height": shape.height, "angle": shape.angle}
-    elif scene.name == "box" and "width" in scene.parameters:
-        mean = float(position[:, 2].mean()) if len(position) else math.nan
-        packed = bulk_packing_fraction(position, radius, float(scene.parameters["width"]) ** 2)
-        found |= {"height": mean, "packing_fraction": packed}
-    elif scene.name == "silo":
-        found["height"] = surface_height(Snapshot.build(scene, GrainRows(position=position, radius=radius))).level
-    elif scene.name == "drum":
-        now = Snapshot.build(scene, GrainRows(position=position, radius=radius, velocity=velocity), time=time)
-        angles = drum_angles(now)
-        found |= {
-            "surface_angle": angles.surface,
-            "centre_of_mass_angle": angles.centre_of_mass,
-            "plug_fraction": plug_fraction(now),
-        }
-    elif scene.name == "conveyor" and "middle" in scene.parameters:
-        low, high = scene.parameters["middle"]
-        ridge = ridge_angle(position, radius, (float(low), float(high)))
-        found |= {"height": ridge.height, "angle": ridge.mean}
-    elif scene.name == "collapse" and "width" in scene.parameters:
-        found["angle"] = collapse_slope(position, radius, float(scene.parameters["width"])).angle
+    state = State(scene, position, radius, velocity, time)
+    found: dict[str, float] = {"height": state.top}
+    for wanted in scene.results:
+        measure, names = MEASURES[wanted.measure]
+        try:
+            found |= measure(wanted, state)
+        except InputError:  # it cannot be measured here, such as the flow of a drum that is none: a finished run is not lost for that
+            found |= dict.fromkeys(names, math.nan)
     return {name: value if math.isfinite(value) else None for name, value in found.items()}

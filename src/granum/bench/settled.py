@@ -6,13 +6,13 @@ import contextlib
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from .._jit import source_digest
 from ..caches import cache_root, own_folder
 from ..checks import InputError, OutputError
 from ..io import read_checkpoint, write_checkpoint
+from ..progress import Bar
 from ..scene.library import make_scene
 from ..scene.scene import Scene
 from ..simulation import Settings, Simulation, make_settings
@@ -75,17 +75,13 @@ def _made_once(name: str, scene: Scene, settings: Settings, steps: int, braked: 
         pass
     sim = Simulation(scene, settings)
     talk(f"making a {name} of {sim.grain_count} grains" + (f", once (kept in {folder})" if folder is not None else ""))
-    began = said = monotonic()
-    for step in range(1, steps + 1):
-        sim.step()
-        if step <= braked:
-            sim.velocity[:] *= BRAKE
-        if step == FIRST_STEPS:
-            began = said = monotonic()
-        elif step > FIRST_STEPS and monotonic() - said > LINE_EVERY:
-            said = monotonic()
-            left = (said - began) * (steps - step) / (step - FIRST_STEPS)
-            talk(f"  {step} of {steps} steps, {sim.report.contacts} contacts, about {left:.0f} s left")
+    with Bar(f"  {name}", talk=talk, every=LINE_EVERY) as bar:
+        for step in range(1, steps + 1):
+            sim.step()
+            if step <= braked:
+                sim.velocity[:] *= BRAKE
+            if step >= FIRST_STEPS:
+                bar.show(step / steps, [f"{sim.report.contacts} contacts"])
     saved = sim.checkpoint()
     if path is not None:
         with contextlib.suppress(OutputError):  # as above

@@ -37,6 +37,7 @@ def make_app() -> typer.Typer:
     import typer
 
     from .._version import __version__
+    from .help import Commands
 
     app = typer.Typer(
         name="granum",
@@ -44,7 +45,8 @@ def make_app() -> typer.Typer:
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
-        rich_markup_mode=None,
+        rich_markup_mode="rich",
+        cls=Commands,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
 

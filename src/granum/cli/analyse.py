@@ -10,7 +10,7 @@ import typer
 from ..checks import InputError, known_name
 from .console import in_words, print_json
 from .reproduce import plain
-from .restart import recording_of
+from .tables import console, show_columns, show_list
 
 if TYPE_CHECKING:
     from ..analysis.metrics import Metric, MetricResult
@@ -45,6 +45,7 @@ def analyse(
     from ..analysis.metrics import METRICS, frames_of, measure_recording
     from ..io import Recording
     from ..io.packing import moment
+    from ..runs.restart import recording_of
 
     if show_list:
         _show_list(METRICS, as_json)
@@ -126,35 +127,27 @@ def as_plain(metric: Metric, span: dict[str, Any], result: MetricResult) -> dict
 
 
 def _show(name: str, metric: Metric, span: dict[str, Any], moments: tuple[str, str], result: MetricResult) -> None:
-    from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
-    console = Console(highlight=False)
+    out = console()
     when = moments[0] + (f" to {moments[1]}, {span['frames']} frames" if span["frames"] > 1 else "")
-    console.print(f"[bold]{name}[/bold]  {escape(metric.about)}; {when}", soft_wrap=True)
-    table = Table(show_header=False)
-    table.add_column(style="cyan", no_wrap=True)
-    table.add_column(justify="right")
-    table.add_column(style="dim")
-    for key, value in result.values.items():
-        table.add_row(key, _number(value), metric.units.get(key, ""))
-    console.print(table)
+    out.print(f"[bold]{name}[/bold]  {escape(metric.about)}; {when}", soft_wrap=True)
+    show_columns(
+        ("<", "", "<"),
+        ((f"[cyan]{key}[/cyan]", _number(v), f"[dim]{metric.units.get(key, '')}[/dim]") for key, v in result.values.items()),
+        headless=True,
+    )
     columns = plain({key: list(column) for key, column in result.columns.items()})
     if columns:
         rows = list(zip(*columns.values(), strict=True))
         step = -(-len(rows) // MOST_ROWS)
-        table = Table(title=metric.table, title_justify="left")
-        for key in columns:
-            unit = metric.units.get(key)
-            table.add_column(f"{key} \\[{unit}]" if unit else key, justify="right", overflow="fold")
-        for row in rows[::-1][::step][::-1]:  # the last one is always there
-            table.add_row(*(_number(value, 5) for value in row))
-        console.print(table)
+        heads = [f"{key} \\[{unit}]" if (unit := metric.units.get(key)) else key for key in columns]
+        shown = rows[::-1][::step][::-1]  # the last one is always there
+        show_columns(heads, ([_number(value, 5) for value in row] for row in shown), title=metric.table)
         if step > 1:
-            console.print(f"one of {step} rows is shown, of {len(rows)}; --json gives all", style="dim")
+            out.print(f"one of {step} rows is shown, of {len(rows)}; --json gives all", style="dim")
     if result.note:
-        console.print(f"note: {result.note}", style="yellow", markup=False)
+        out.print(f"note: {result.note}", style="yellow", markup=False)
 
 
 def _number(value: Any, digits: int = 6) -> str:
@@ -165,11 +158,4 @@ def _show_list(metrics: dict[str, Metric], as_json: bool) -> None:
     if as_json:
         print_json({"metrics": {name: {"about": m.about, "needs": m.needs, "units": m.units} for name, m in metrics.items()}})
         return
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2), show_header=False)
-    table.add_column(style="cyan", no_wrap=True)
-    for name, m in metrics.items():
-        table.add_row(name, m.about + (f"; needs {m.needs}" if m.needs != "any recording" else ""))
-    Console(highlight=False).print(table)
+    show_list((name, m.about + (f"; needs {m.needs}" if m.needs != "any recording" else "")) for name, m in metrics.items())

@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from .console import check_picture, in_words, print_json, talk
+from ..talk import talk
+from .console import check_picture, in_words, print_json
+from .options import argument, json_option, option, with_parameters
+from .tables import show_columns, show_rows
+
+OPTIONS: dict[str, tuple[Any, str, dict[str, Any]]] = {
+    "particles": (int, "Grains in the box. Default: 10000, parallel 20000, minimise 4096.", {}),
+    "rows": (int, "Rows per contact: 6, or 3 without rolling resistance. Default: 6, smooth 3.", {}),
+    "iterations": (int, "Sweeps per solve. Default: 50.", {"min": 1}),
+    "threads": (int, "parallel: threads that are measured. Default: 2.", {}),
+    "drum": (int, "parallel: grains of the drum that is predicted, 0: none. Default: 100000.", {}),
+    "jacobian": (str, "parallel: rows of plain sweeps, recomputed, cached or both. Default: both.", {}),
+    "dim": (int, "minimise: 2 or 3. Default: 2.", {}),
+    "sizes": (int, "minimise: packings, each of 4 times as many grains; 3 goes to 65536. Default: 2.", {}),
+}
+"""Kind and help of what a benchmark may be told."""
 
 
 def register(app: typer.Typer) -> None:
     app.command("bench")(in_words(bench))
 
 
-def bench(
-    what: Annotated[str, typer.Argument(help="pgs, step, detect, convergence, smooth, parallel, minimise or reduction.")] = "pgs",
-    particles: Annotated[int | None, typer.Option(help="Grains in the box; default: 10000, parallel 20000, minimise 4096.")] = None,
-    rows: Annotated[int | None, typer.Option(help="Rows per contact: 6, or 3 without rolling resistance; default: 6, smooth 3.")] = None,
-    iterations: Annotated[int | None, typer.Option(min=1, help="Sweeps per solve; default: 50.")] = None,
-    threads: Annotated[int | None, typer.Option(help="parallel: threads that are measured; default: 2.")] = None,
-    drum: Annotated[int | None, typer.Option(help="parallel: grains of the drum that is predicted; default: 100000, 0: none.")] = None,
-    jacobian: Annotated[str | None, typer.Option(help="parallel: rows of plain sweeps, recomputed, cached or both (default).")] = None,
-    dim: Annotated[int | None, typer.Option(help="minimise: 2 (default) or 3.")] = None,
-    sizes: Annotated[
-        int | None, typer.Option(help="minimise: packings, each of 4 times as many grains; default: 2, 3 goes to 65536.")
-    ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="PNG", help="parallel: draw the predicted curves.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
-) -> None:
+@with_parameters(
+    argument("what", str, "pgs, step, detect, convergence, smooth, parallel, minimise or reduction.", default="pgs", metavar="WHAT"),
+    *(option(name, kind | None, f"--{name}", help=text, **more) for name, (kind, text, more) in OPTIONS.items()),
+    option("output", Path | None, "--output", "-o", metavar="PNG", help="parallel: draw the predicted curves."),
+    json_option("One JSON object on stdout.", None),
+)
+def bench(**options: Any) -> None:
     """Measure solver and steps on a settled box that is made once and kept.
 
-    Examples: granum bench pgs --particles 10000 --rows 6; granum bench step --json; granum bench convergence; granum bench smooth;
-    granum bench parallel --threads 2 -o speed-up.png; granum bench minimise --sizes 3;
+    \b
+    granum bench pgs --particles 10000 --rows 6
+    granum bench step --json
+    granum bench convergence
+    granum bench smooth
+    granum bench parallel --threads 2 -o speed-up.png
+    granum bench minimise --sizes 3
     granum bench reduction --particles 100000
     """
     import inspect
@@ -41,40 +52,22 @@ def bench(
     from ..bench import BENCHMARKS
     from ..checks import InputError, known_name
 
+    what, output = options["what"], options["output"]
     measure = BENCHMARKS[known_name("benchmark", what, BENCHMARKS)]
-    given = {
-        "particles": particles,
-        "rows": rows,
-        "iterations": iterations,
-        "threads": threads,
-        "drum": drum,
-        "jacobian": jacobian,
-        "dim": dim,
-        "sizes": sizes,
-        "output": output,
-    }
     if output is not None:
         check_picture(output)
-    chosen = {name: value for name, value in given.items() if value is not None}
+    chosen = {name: options[name] for name in (*OPTIONS, "output") if options[name] is not None}
     for name in chosen:
         if name not in inspect.signature(measure).parameters:
             raise InputError(f"benchmark {what!r} has no {name}: leave --{name} out.")
     result = measure(talk=talk, **chosen)
-    if as_json:
+    if options["as_json"]:
         print_json(result)
         return
     if what == "parallel":
         _show_parallel(result)
         return
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=f"granum bench {what}", title_justify="left", show_header=False)
-    table.add_column(style="cyan", no_wrap=True)
-    table.add_column(justify="right")
-    for name, value in _flat(result):
-        table.add_row(name, value)
-    Console(highlight=False).print(table)
+    show_rows(_flat(result), f"granum bench {what}", justify="right")
 
 
 def _flat(result: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
@@ -90,10 +83,6 @@ def _flat(result: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
 
 def _show_parallel(result: dict[str, Any]) -> None:
     """What was measured in lines, what is predicted as a table with a column for each number of threads."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
     n, measured = result["threads"], result["measured"]
     before, after = measured["milliseconds_per_step"].values()
     typer.echo(
@@ -105,18 +94,16 @@ def _show_parallel(result: dict[str, Any]) -> None:
     for kind, found in result["rows_of_plain_sweeps"].items():
         cost = found["ns_per_contact_iteration"]
         typer.echo(f"  plain sweeps, rows {kind}: {cost:.1f} ns per contact and sweep with 1 thread, {found['speed_up']:.2f} x")
-    table = Table(title="predicted speed-up S(p)", title_justify="left", box=SIMPLE_HEAD)
     threads = list(result["predicted"]["box"]["speed_up"]["momentum"])
-    for column in ("system", "sweep", "work", "span", *threads):
-        table.add_column(column, justify="left" if column in ("system", "sweep") else "right")
+    rows: list[list[str]] = []
     for name, system in result["predicted"].items():
         for kind, speed_up in system["speed_up"].items():
             work = (f"{system['work_blocks']} blocks", str(system["span_blocks"]))
-            table.add_row(name, f"colours, {kind}", *work, *(f"{s:.1f}" for s in speed_up.values()))
+            rows.append([name, f"colours, {kind}", *work, *(f"{s:.1f}" for s in speed_up.values())])
         for width, zones in system["zones"].items():
             work = (f"{zones['work']} contacts", str(zones["span"]))
-            table.add_row(name, f"PP's zones, {width}", *work, *(f"{s:.1f}" for s in zones["speed_up"].values()))
-    Console(highlight=False, width=None if sys.stdout.isatty() else 140).print(table)
+            rows.append([name, f"PP's zones, {width}", *work, *(f"{s:.1f}" for s in zones["speed_up"].values())])
+    show_columns(("<system", "<sweep", "work", "span", *threads), rows, title="predicted speed-up S(p)", plain=True, wide=True)
     typer.echo(result["formula"])
     for name, system in result["predicted"].items():
         typer.echo(f"  {name}: {system['formula']}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import check_picture, in_words, print_json
-from .restart import recording_of
+from .tables import show_columns
 
 if TYPE_CHECKING:
     from ..analysis import Comparison
@@ -28,9 +28,11 @@ def compare(
 ) -> None:
     """Compare overlap, energy, contacts and surface of two runs in their steady state, and histograms of overlaps (PP 5.1).
 
-    Example: granum compare serial.h5 parallel.h5 --since 5 -o both.png
+    \b
+    granum compare serial.h5 parallel.h5 --since 5 -o both.png
     """
     from ..analysis.compare import compare as compare_runs
+    from ..runs.restart import recording_of
 
     if output is not None:
         check_picture(output)
@@ -64,26 +66,27 @@ def compare(
 
 
 def _show(found: Comparison) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
     from ..analysis.compare import relative
 
-    table = Table(
-        title=f"t = {found.since:g} to {found.until:g} s",
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        caption_justify="left",
-        caption="means of A and B; error: PP (5.1), their difference over the range; differ: over the mean of A",
-    )
-    for name in ("measure", "unit", "A", "B", "error", "differ", "drift"):
-        table.add_column(name, justify="left" if name in ("measure", "unit") else "right", overflow="fold")
-    for k in found.series:
-        numbers = (f"{k.mean_a:.5g}", f"{k.mean_b:.5g}", f"{k.error:.2%}", f"{k.mean_difference:.2%}", f"{k.drift:.1%}")
-        table.add_row(k.name.replace("_", " "), k.unit, *numbers)
+    rows = [
+        (
+            k.name.replace("_", " "),
+            k.unit,
+            f"{k.mean_a:.5g}",
+            f"{k.mean_b:.5g}",
+            f"{k.error:.2%}",
+            f"{k.mean_difference:.2%}",
+            f"{k.drift:.1%}",
+        )
+        for k in found.series
+    ]
     sums = found.overlap_sums
     for name, (of_a, of_b) in (("overlap sum", sums.mean), ("  median", sums.median), ("  spread", sums.std)):
-        differ = f"{relative(of_a, of_b):.2%}"
-        table.add_row(name, sums.unit, f"{of_a:.5g}", f"{of_b:.5g}", "", differ, "")
-    Console(highlight=False).print(table)
+        rows.append((name, sums.unit, f"{of_a:.5g}", f"{of_b:.5g}", "", f"{relative(of_a, of_b):.2%}", ""))
+    show_columns(
+        ("<measure", "<unit", "A", "B", "error", "differ", "drift"),
+        rows,
+        title=f"t = {found.since:g} to {found.until:g} s",
+        caption="means of A and B; error: PP (5.1), their difference over the range; differ: over the mean of A",
+        plain=True,
+    )

@@ -14,30 +14,29 @@ from typing import Any, TypeVar
 
 import typer
 
-from ..checks import InputError, OutputError, RunError, explain
+from ..checks import InputError, OutputError, RunError
 from ..memory import want
+from ..talk import talk
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FAILED, BAD_INPUT = 1, 2
 LONGEST_NAME = 255  # bytes
 
 
-@functools.cache
-def stderr() -> Any:
-    """The console that talks."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+def command_line() -> str:
+    """As typed."""
+    return " ".join(["granum", *sys.argv[1:]])
 
 
-def talk(message: str, style: str | None = None) -> None:
-    """A line on stderr; bytes of a name that are no text are shown as numbers."""
-    stderr().print(message.encode(errors="backslashreplace").decode(), style=style, markup=False)
-
-
-def in_milliseconds(seconds: float) -> str:
-    """A time step: "4.5 ms", or "12 us" if it is short."""
-    return f"{1e3 * seconds:.2g} ms" if seconds >= 1e-4 else f"{1e6 * seconds:.2g} us"
+def pairs(texts: list[str]) -> dict[str, str]:
+    """Keys and values of ``--set``."""
+    values = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise InputError(f"--set needs key=value (got {text!r}).")
+        values[key.strip()] = value.strip()
+    return values
 
 
 def print_json(content: dict[str, Any]) -> None:
@@ -87,10 +86,6 @@ def in_words(command: Command) -> Command:
             raise
         except OSError as error:
             _refuse(system_words(error), BAD_INPUT)
-        except ValueError as error:
-            if type(error).__name__ != "ValidationError":
-                raise
-            _refuse(str(explain(error, "input")), BAD_INPUT)  # type: ignore[arg-type]
 
     return door  # type: ignore[return-value]
 

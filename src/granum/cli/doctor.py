@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import in_words, print_json, talk
+from ..talk import talk
+from .console import in_words, print_json
+from .tables import show_rows
 
 if TYPE_CHECKING:
     from ..golden import Golden
@@ -94,15 +96,7 @@ def self_test(reference: Golden) -> dict[str, dict[str, Any]]:
 
 
 def _show(report: dict[str, Any]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title="granum doctor", title_justify="left", show_header=False)
-    table.add_column(style="cyan", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in report.items():
-        if name not in ("tests", "passed"):
-            table.add_row(name.replace("_", " "), str(value))
+    rows = [(name.replace("_", " "), str(value)) for name, value in report.items() if name not in ("tests", "passed")]
     for name, test in report["tests"].items():
-        table.add_row(name, ("[green]pass[/green]" if test["passed"] else "[red]FAIL[/red]") + f"  {test['detail']}")
-    Console(highlight=False).print(table)
+        rows.append((name, ("[green]pass[/green]" if test["passed"] else "[red]FAIL[/red]") + f"  {test['detail']}"))
+    show_rows(rows, "granum doctor")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .console import in_words
-from .restart import recording_of
+from .tables import show_rows
+
+if TYPE_CHECKING:
+    from ..runs import Run
 
 
 def register(app: typer.Typer) -> None:
@@ -21,39 +24,40 @@ def info(
 ) -> None:
     """Show what a recording holds and how it was made."""
     from ..io import Recording
-    from .summary import from_recording, show
+    from ..runs.restart import recording_of
+    from ..runs.result import Run
+    from ..runs.summary import from_recording
+    from ..runs.summary_rows import summary_rows
+    from .show import show
 
     path = recording_of(file)
     with Recording(path) as recording:
         made_by = origin(recording)
-        if "kind" in recording.description:
-            _show_found(recording, made_by, as_json)
-            return
-    summary = from_recording(path)
+        run = _found(recording) if "kind" in recording.description else None
+    if run is None:
+        summary = from_recording(path)
+        run = Run(f"granum: {summary['scene']}", summary, summary_rows, path)
     if as_json:
-        show(summary | {"origin": made_by}, True)
-        return
-    _show_origin(made_by)
-    show(summary, False)
+        run.summary["origin"] = made_by
+    else:
+        _show_origin(made_by)
+    show(run, as_json)
 
 
-def _show_found(recording: Any, made_by: dict[str, Any], as_json: bool) -> None:
+def _found(recording: Any) -> Run:
     """Of packings, and of relaxed runs: what the command that wrote them reported."""
-    from . import jam, minimise, relax, shear
-    from .packings import last_packing, packing_rows, show
+    from ..runs.jam import jam_rows
+    from ..runs.minimise import minimise_rows
+    from ..runs.packings import last_packing, packing_rows
+    from ..runs.relax import relax_rows
+    from ..runs.result import Run
+    from ..runs.shear import shear_rows
 
     found = recording.summary or last_packing(recording)
     kind = found["kind"]
-    tables = {
-        "jam": jam.rows,
-        "shear": shear.rows,
-        "relaxed": relax.rows,
-        "minimise": lambda s: [*packing_rows(s), *minimise.report_rows(s)],
-    }
-    if not as_json:
-        _show_origin(made_by)
+    tables = {"jam": jam_rows, "shear": shear_rows, "relaxed": relax_rows, "minimise": minimise_rows}
     content = found | {"recording": str(recording.path), "frames": len(recording)}
-    show(content | {"origin": made_by} if as_json else content, tables.get(kind, packing_rows)(found), f"granum {kind}", as_json)
+    return Run(f"granum {kind}", content, tables.get(kind, packing_rows), recording.path)
 
 
 def origin(recording: Any) -> dict[str, Any]:
@@ -75,21 +79,15 @@ def origin(recording: Any) -> dict[str, Any]:
 
 
 def _show_origin(made_by: dict[str, Any]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title="made by", show_header=False, title_justify="left")
-    table.add_column(style="cyan", no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_row("command", str(made_by["command"]))
-    table.add_row("versions", ", ".join(f"{name} {version}" for name, version in made_by["versions"].items()))
-    if made_by["seed"] is not None:
-        table.add_row("seed", str(made_by["seed"]))
-    if made_by["cell"] is not None:
-        table.add_row("cell", _cell_in_words(made_by["cell"]))
     span = f", {made_by['first']} to {made_by['last']}" if made_by["frames"] else ""
-    table.add_row("frames", f"{made_by['frames']}{span}")
-    Console(highlight=False).print(table)
+    rows = [
+        ("command", str(made_by["command"])),
+        ("versions", ", ".join(f"{name} {version}" for name, version in made_by["versions"].items())),
+        *([("seed", str(made_by["seed"]))] if made_by["seed"] is not None else []),
+        *([("cell", _cell_in_words(made_by["cell"]))] if made_by["cell"] is not None else []),
+        ("frames", f"{made_by['frames']}{span}"),
+    ]
+    show_rows(rows, "made by")
 
 
 def _cell_in_words(vectors: list[list[float]]) -> str:

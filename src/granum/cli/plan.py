@@ -3,115 +3,103 @@
 from __future__ import annotations
 
 import math
-import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..checks import InputError
-from .console import in_milliseconds, in_words, print_json, talk
+from ..talk import in_milliseconds, talk
+from .console import in_words, pairs, print_json
+from .options import json_option, option, with_parameters
+from .plan_tables import show_plan, show_table
 from .units import read_fraction, read_quantity, read_size
 
 if TYPE_CHECKING:
-    from ..analysis.cost_model import Estimate, PlannedSystem
+    from ..analysis.cost_model import PlannedSystem
     from ..analysis.scene_size import SceneSize
-    from ..analysis.step_plan import PlannedStep
     from ..scene.scene import Scene
 
 SYSTEM, COST, OUTPUT = "The system", "What it runs on", "Output"
-
-FEWER_SWEEPS = {"history": 1.8, "momentum": 2.1, "momentum + history": 4.2}
-"""Times fewer sweeps than cold, plain ones for the same error: the smallest measured here, in columns of 10 to 50 grains (height to 1 %:
-history 2.8-3.2, momentum 2.1-3.6, both 4.2-6.8) and in boxes of 2000 and 10 000 that have just been tilted (forces to 5 %: 1.8, 7,
-11-13). WS has 2 to 5 for history; SN 5.4 found a gain in columns only."""
-MOMENTUM_COST = 1.07
-"""A sweep with momentum over a plain one, where it is not measured."""
-PARALLEL_PART = 0.75
-"""Of a nonsmooth step, that runs on all threads: whole steps of 20 000 grains are 1.5 to 1.7 times as fast on two (`bench parallel`).
-Smooth steps run on one."""
 BENCH_GRAINS = 10_000
+QUANTITIES = {
+    "diameter": "Of a grain: 10mm.",
+    "young": "Young's modulus: 10GPa.",
+    "width": "Across gravity, in diameters (15) or a length (15cm).",
+    "height": "Along gravity, in diameters or as a length.",
+    "inertial": "Inertial number: 0 at rest (default), 0.1 in dense flow.",
+    "tolerance": "Mean overlap error, in diameters. Default: 5%.",
+    "density": "Of a grain. Default: 2500 kg/m3.",
+    "poisson": "Poisson's ratio. Default: 0.3.",
+    "gravity": "Default: 9.8 m/s2.",
+    "speed": "The fastest that moves: 2m/s. Default: of the scene, or of a slow flow.",
+}
+"""What describes a system, with units."""
 
 
 def register(app: typer.Typer) -> None:
     app.command("plan")(in_words(plan))
 
 
-def plan(
-    diameter: Annotated[str | None, typer.Option(help="Of a grain: 10mm.", rich_help_panel=SYSTEM)] = None,
-    young: Annotated[str | None, typer.Option(help="Young's modulus: 10GPa.", rich_help_panel=SYSTEM)] = None,
-    width: Annotated[str | None, typer.Option(help="Across gravity, in diameters (15) or a length (15cm).", rich_help_panel=SYSTEM)] = None,
-    height: Annotated[str | None, typer.Option(help="Along gravity, in diameters or as a length.", rich_help_panel=SYSTEM)] = None,
-    inertial: Annotated[
-        str | None, typer.Option(help="Inertial number: 0 at rest (default), 0.1 in dense flow.", rich_help_panel=SYSTEM)
-    ] = None,
-    tolerance: Annotated[str | None, typer.Option(help="Mean overlap error, in diameters; default 5%.", rich_help_panel=SYSTEM)] = None,
-    density: Annotated[str | None, typer.Option(help="Of a grain; default 2500 kg/m3.", rich_help_panel=SYSTEM)] = None,
-    poisson: Annotated[str | None, typer.Option(help="Poisson's ratio; default 0.3.", rich_help_panel=SYSTEM)] = None,
-    gravity: Annotated[str | None, typer.Option(help="Default 9.8 m/s2.", rich_help_panel=SYSTEM)] = None,
-    speed: Annotated[
-        str | None, typer.Option(help="The fastest that moves: 2m/s; default: of the scene, or of a slow flow.", rich_help_panel=SYSTEM)
-    ] = None,
-    scene: Annotated[
-        str | None, typer.Option(metavar="SCENE", help="Read size and material from a scene (name, .toml, .py).", rich_help_panel=SYSTEM)
-    ] = None,
-    values: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Parameter of the scene.", rich_help_panel=SYSTEM)
-    ] = None,
-    machine: Annotated[bool, typer.Option("--machine", help="Measure this machine instead of 1 us.", rich_help_panel=COST)] = False,
-    contacts: Annotated[
-        float | None, typer.Option(help="Contacts per grain; default 1 (as SN), measured with --machine.", rich_help_panel=COST)
-    ] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Also estimate for so many threads.", rich_help_panel=COST)] = None,
-    table: Annotated[bool, typer.Option("--table", help="SN Table I, computed: 33 systems.", rich_help_panel=OUTPUT)] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, SI units.", rich_help_panel=OUTPUT)] = False,
-) -> None:
+@with_parameters(
+    *(option(name, str | None, f"--{name}", help=text, panel=SYSTEM) for name, text in QUANTITIES.items()),
+    option("scene", str | None, "--scene", metavar="SCENE", help="Read size and material from a scene (name, .toml, .py).", panel=SYSTEM),
+    option("values", list[str] | None, "--set", metavar="KEY=VALUE", help="Parameter of the scene.", panel=SYSTEM),
+    option("machine", bool, "--machine", help="Measure this machine instead of 1 us per contact and sweep.", default=False, panel=COST),
+    option("contacts", float | None, "--contacts", help="Contacts per grain. Default: 1 (as SN), measured with --machine.", panel=COST),
+    option("threads", int | None, "--threads", min=1, help="Also estimate for so many threads.", panel=COST),
+    option("table", bool, "--table", help="SN Table I, computed: 33 systems.", default=False, panel=OUTPUT),
+    json_option("One JSON object, SI units.", OUTPUT),
+)
+def plan(**options: Any) -> None:
     """Recommend stepper, time step and iterations for a system, with the time that a simulated second will take.
 
-    Examples: granum plan --diameter 10mm --young 10GPa --width 15 --height 100 --inertial 0.1 --tolerance 5%; granum plan --table
+    \b
+    granum plan --diameter 10mm --young 10GPa --width 15 --height 100 --inertial 0.1 --tolerance 5%
+    granum plan --scene drum --machine
+    granum plan --table
     """
-    given = {
-        "diameter": diameter,
-        "young": young,
-        "width": width,
-        "height": height,
-        "inertial": inertial,
-        "tolerance": tolerance,
-        "density": density,
-        "poisson": poisson,
-        "gravity": gravity,
-        "speed": speed,
-    }
-    if table:
-        beside = {**given, "scene": scene, "set": values or None, "machine": machine or None, "contacts": contacts, "threads": threads}
+    given = {name: options[name] for name in QUANTITIES}
+    values, contacts = options["values"], options["contacts"]
+    if options["table"]:
+        beside = {**given, "scene": options["scene"], "set": values or None, "machine": options["machine"] or None}
+        beside |= {"contacts": contacts, "threads": options["threads"]}
         other = [f"--{name}" for name, value in beside.items() if value is not None]
         if other:
             raise InputError(f"--table has SN's own systems and costs: leave {', '.join(other)} out.")
-        _show_table(as_json)
+        show_table(options["as_json"])
         return
-    if values and scene is None:
+    if values and options["scene"] is None:
         raise InputError("--set needs --scene.")
     if contacts is not None and not (math.isfinite(contacts) and contacts > 0):
         raise InputError(f"contacts must be a finite number above 0 per grain (got {contacts}).")
+    found, notes = _plan(given, options["scene"], values or [], options["machine"], contacts, options["threads"] or 1)
+    if options["as_json"]:
+        print_json({**found, "notes": notes})
+    else:
+        show_plan(found, notes)
+
+
+def _plan(
+    given: dict[str, str | None], spec: str | None, values: list[str], machine: bool, contacts: float | None, threads: int
+) -> tuple[dict[str, Any], list[str]]:
+    from ..analysis.run_plan import make_plan, paper_costs
     from ..analysis.step_plan import plan_step
 
-    loaded, size, own_step = _load(scene, values or []) if scene is not None else (None, None, None)
+    loaded, size, own_step = _load(spec, values) if spec is not None else (None, None, None)
     fastest = _speed(given.pop("speed"))
     system, grains, notes = _system(given, size)
-    step = plan_step(system, loaded, speed=fastest, own_gravity=gravity is not None, exact=tolerance is not None)
+    step = plan_step(system, loaded, speed=fastest, own_gravity=given["gravity"] is not None, exact=given["tolerance"] is not None)
     if own_step is not None:
         notes.append(f"the scene itself sets a time step of {in_milliseconds(own_step)}")
     if loaded is None or any(given[name] is not None for name in ("diameter", "young", "density", "poisson")):
         loaded = _one_material(system)
         notes.append(f"smooth time step: for a Hertz contact and restitution {loaded.materials[0].restitution:g}, the default")
-    costs = _measure_machine(system) if machine else _paper_costs()
+    costs = _measure_machine(system) if machine else paper_costs()
     if contacts is not None:
         costs["contacts_per_grain"] = contacts
-    found = make_plan(system, step, _smooth_step(loaded), grains, costs, threads or 1)
+    found = make_plan(system, step, _smooth_step(loaded), grains, costs, threads)
     found["errors"] = step.errors(system.diameter, own_step)
-    if as_json:
-        print_json({**found, "notes": notes})
-        return
-    _show_plan(found, notes)
+    return found, notes
 
 
 def _system(given: dict[str, str | None], size: SceneSize | None) -> tuple[PlannedSystem, int | None, list[str]]:
@@ -173,9 +161,8 @@ def _load(spec: str, values: list[str]) -> tuple[Scene, SceneSize, float | None]
     from ..analysis.scene_size import size_of_scene
     from ..scene.file import load_scene
     from ..simulation import make_settings
-    from .run import _pairs
 
-    scene = load_scene(spec, _pairs(values))
+    scene = load_scene(spec, pairs(values))
     settings = make_settings(scene.run)
     size = size_of_scene(scene, settings.duration)
     if size is None:
@@ -200,25 +187,13 @@ def _smooth_step(scene: Scene) -> float:
     return automatic_step(scene, True)
 
 
-def _paper_costs() -> dict[str, Any]:
-    from ..analysis.cost_model import PAPER_COST
-
-    return {
-        "nonsmooth": PAPER_COST,
-        "nonsmooth_momentum": PAPER_COST * MOMENTUM_COST,
-        "smooth": PAPER_COST,
-        "rest_of_step": 0.0,
-        "contacts_per_grain": 1.0,
-        "measured": False,
-    }
-
-
 def _measure_machine(system: PlannedSystem) -> dict[str, Any]:
     """K_N, K_S, what a step costs besides its sweeps, and contacts per grain of a packing, on this machine now."""
     from ..analysis.cost_model import ARCHING_WIDTH
+    from ..analysis.run_plan import paper_costs
     from ..bench import BENCHMARKS
 
-    costs = {**_paper_costs(), "measured": True}
+    costs = {**paper_costs(), "measured": True}
     pgs = BENCHMARKS["pgs"](particles=BENCH_GRAINS, talk=talk)
     step = BENCHMARKS["step"](particles=BENCH_GRAINS, talk=talk)
     costs["nonsmooth"] = pgs["ns_per_contact_iteration"] * 1e-9
@@ -228,193 +203,3 @@ def _measure_machine(system: PlannedSystem) -> dict[str, Any]:
     if system.width >= ARCHING_WIDTH:  # narrower ones are a column
         costs["contacts_per_grain"] = pgs["contacts"] / pgs["grains"]
     return costs
-
-
-def make_plan(
-    system: PlannedSystem, planned: PlannedStep, smooth_step: float, grains: int | None, costs: dict[str, Any], threads: int
-) -> dict[str, Any]:
-    """Everything that is said about a system: the law's numbers, the ways to run it, and the best one.
-
-    ``planned`` and ``smooth_step`` [s] are the steps that granum takes; the law's own, h_N and h_S, stay with the law's numbers.
-    """
-    from ..analysis.cost_model import amdahl, estimate
-
-    found = estimate(system, costs["nonsmooth"], costs["smooth"], grains, costs["contacts_per_grain"])
-    ways: list[dict[str, Any]] = []
-    h = planned.step.seconds
-    for name, gain in {"plain": 1.0, **FEWER_SWEEPS}.items():
-        sweeps = max(1, math.ceil(found.iterations / gain))
-        cost = costs["nonsmooth_momentum" if "momentum" in name else "nonsmooth"]
-        seconds = (cost * sweeps + costs["rest_of_step"]) * found.contacts / h
-        ways.append(_way("nonsmooth", name, h, sweeps, 1, seconds))
-    ways.append(_way("smooth", "", smooth_step, None, 1, costs["smooth"] * found.grains / smooth_step))
-    as_run = ways[-2:]  # both steppers with the solver that is the default
-    best = min(as_run, key=lambda way: way["effort"])
-    if threads > 1:
-        faster = amdahl(threads, PARALLEL_PART)
-        ways += [{**way, "threads": threads, **_seconds(way["effort"] / faster)} for way in as_run if way["stepper"] == "nonsmooth"]
-    return {
-        "inputs": system.as_options(),
-        **_row(found),
-        "contacts": found.contacts,
-        "recommended": best,
-        "ways": ways,
-        "costs": costs,
-        "time_step": h,
-        "time_step_reason": planned.step.reason,
-        "fastest": planned.speed,
-        "fewer_sweeps": FEWER_SWEEPS,
-        "parallel_part": PARALLEL_PART,
-    }
-
-
-def _way(stepper: str, solver: str, step: float, sweeps: int | None, threads: int, seconds: float) -> dict[str, Any]:
-    return {"stepper": stepper, "solver": solver, "time_step": step, "iterations": sweeps, "threads": threads, **_seconds(seconds)}
-
-
-def _seconds(effort: float) -> dict[str, Any]:
-    return {"effort": effort, "words": f"{in_time(effort)} per simulated second"}
-
-
-def _row(found: Estimate) -> dict[str, float]:
-    return {
-        "iterations": found.iterations,
-        "time_step_nonsmooth": found.time_step_nonsmooth,
-        "time_step_smooth": found.time_step_smooth,
-        "grains": found.grains,
-        "normal_velocity": found.normal_velocity,
-        "effort_nonsmooth": found.effort_nonsmooth,
-        "effort_smooth": found.effort_smooth,
-        "ratio": found.ratio,
-    }
-
-
-def table_rows() -> list[dict[str, float]]:
-    """SN Table I, computed: results beside inputs, SI units."""
-    from ..analysis.cost_model import SN_TABLE, estimate
-
-    return [{"row": k, **_row(estimate(system)), **system.as_options()} for k, system in enumerate(SN_TABLE, start=1)]
-
-
-def in_time(seconds: float) -> str:
-    """A time in words that can be grasped: "2.3 h"."""
-    for unit, size in (("years", 365.25 * 86400), ("days", 86400), ("h", 3600), ("min", 60), ("s", 1), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= size * (1.5 if unit in ("years", "days", "h", "min") else 1):
-            break
-    return f"{_short(seconds / size)} {unit}"
-
-
-def _short(value: float) -> str:
-    return f"{value:.2g}" if abs(value) < 100 else f"{value:.0f}" if abs(value) < 1e4 else f"{value:.1e}"
-
-
-def _show_table(as_json: bool) -> None:
-    rows = table_rows()
-    if as_json:
-        print_json({"table": "SN Table I, computed", "rows": rows})
-        return
-    from rich.table import Table
-
-    shown = Table(title="SN Table I, computed (K_N = K_S = 1e-6 s; nonsmooth: cold, plain sweeps; N_c = N_p)", title_justify="left")
-    for name in (
-        "",
-        "tN/tS",
-        "tN/t",
-        "tS/t",
-        "h_N/ms",
-        "h_S/ms",
-        "N_it",
-        "eps",
-        "w/d",
-        "l/d",
-        "N_p",
-        "I",
-        "v_n/(mm/s)",
-        "E/GPa",
-        "d/mm",
-    ):
-        shown.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        numbers = (
-            row["ratio"],
-            row["effort_nonsmooth"],
-            row["effort_smooth"],
-            1e3 * row["time_step_nonsmooth"],
-            1e3 * row["time_step_smooth"],
-        )
-        shown.add_row(
-            str(row["row"]),
-            *map(_short, numbers),
-            f"{row['iterations']:.0f}",
-            f"{row['tolerance']:g}",
-            f"{row['width']:g}",
-            f"{row['height']:g}",
-            _short(row["grains"]),
-            f"{row['inertial']:g}",
-            _short(1e3 * row["normal_velocity"]),
-            f"{row['young'] / 1e9:g}",
-            f"{1e3 * row['diameter']:g}",
-        )
-    _console().print(shown)
-
-
-def _show_plan(found: dict[str, Any], notes: list[str]) -> None:
-    from rich.table import Table
-
-    from ..nonsmooth.time_step import as_typed
-
-    console, best, inputs, costs = _console(), found["recommended"], found["inputs"], found["costs"]
-    console.print(
-        f"system: {found['grains']:.4g} grains of {1e3 * inputs['diameter']:g} mm, {inputs['width']:.3g} d wide, {inputs['height']:.3g} d "
-        f"high, E = {inputs['young']:.3g} Pa, I = {inputs['inertial']:g}, error {100 * inputs['tolerance']:g} %"
-    )
-    for note in notes:
-        console.print(f"  {note}")
-    each = costs["contacts_per_grain"]
-    hint = " (SN's count; a settled packing has about 2: --contacts 2)" if each == 1 and inputs["width"] >= 5 else ""
-    console.print(f"contacts: {found['contacts']:.4g}, {each:.2g} per grain{hint}")
-    if best["stepper"] == "nonsmooth":
-        flags = f"--stepper nonsmooth --time-step {as_typed(best['time_step'])} --iterations {best['iterations']}"
-        step = in_milliseconds(best["time_step"])
-        console.print(f"recommended: nonsmooth, h = {step}, {best['iterations']} iterations with momentum and history")
-    else:
-        flags = "--stepper smooth"
-        console.print(f"recommended: smooth, h = {in_milliseconds(best['time_step'])} (a stable step is found by itself)")
-    console.print(f"  {best['words']} on one thread; granum run SCENE {flags}")
-    table = Table(title="estimates", title_justify="left")
-    for name in ("stepper", "sweeps", "iterations", "h", "threads", "time per simulated second"):
-        table.add_column(name, justify="left" if name in ("stepper", "sweeps") else "right")
-    for way in found["ways"]:
-        sweeps, number = way["solver"] or "-", "-" if way["iterations"] is None else str(way["iterations"])
-        table.add_row(way["stepper"], sweeps, number, in_milliseconds(way["time_step"]), str(way["threads"]), in_time(way["effort"]))
-    console.print(table)
-    console.print(_error_table(found))
-    console.print(
-        f"nonsmooth h: the step that granum takes ({found['time_step_reason']}); SN counts with "
-        f"{in_milliseconds(found['time_step_nonsmooth'])} for an error of {100 * inputs['tolerance']:g} %"
-    )
-    source = "measured on this machine, with the rest of a step" if costs["measured"] else "as in SN Table I; --machine measures"
-    console.print(f"K_N = {costs['nonsmooth']:.2g} s per contact and iteration, K_S = {costs['smooth']:.2g} s per grain and step: {source}")
-    console.print(f"smooth h: the step that granum takes; SN counts with sqrt(m/k) = {in_milliseconds(found['time_step_smooth'])}")
-    gains = ", ".join(f"{name} {gain:g}" for name, gain in FEWER_SWEEPS.items())
-    console.print(f"fewer sweeps than plain, cold ones, the least that was measured in columns and boxes: {gains}")
-    if any(way["threads"] > 1 for way in found["ways"]):
-        console.print(f"threads: Amdahl's law with {PARALLEL_PART:.0%} of the work on all of them (nonsmooth; smooth runs on one)")
-
-
-def _error_table(found: dict[str, Any]) -> Any:
-    from rich.table import Table
-
-    title = f"error of a step, in diameters (the fastest moves at {found['fastest']:.3g} m/s)"
-    table = Table(title=title, title_justify="left")
-    for name in ("h", "way of the fastest", "fall from rest", "error", ""):
-        table.add_column(name, justify="right" if name else "left")
-    for row in found["errors"]:
-        table.add_row(in_milliseconds(row["time_step"]), *(f"{row[name]:.2g}" for name in ("way", "fall", "error")), row["which"])
-    return table
-
-
-def _console() -> Any:
-    from rich.console import Console
-
-    return Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 140)

@@ -9,7 +9,6 @@ import typer
 
 from ..checks import InputError, known_name
 from .console import in_words
-from .restart import recording_of
 
 NAMES = (
     "picture, network, aggregates, velocity, density, packing, pressure, shear, inertial, histogram, forces, profile, janssen, energy, "
@@ -49,6 +48,7 @@ def plot(
     from ..plot.figures import draw_figure
     from ..plot.look import Look
     from ..plot.style import save
+    from ..runs.restart import recording_of
 
     look = Look(frame=frame, time=time, average=average, view=view, slab=slab, width=width, grains=grains or None)
     if Path(figure).name != figure:  # it becomes a part of a file's name

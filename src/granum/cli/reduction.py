@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from ..checks import InputError, explain, known_name, table
+from ..checks import InputError, known_name, table
+from .options import Opt, option
 
 if TYPE_CHECKING:
     from ..scene.scene import Scene
@@ -19,39 +18,43 @@ PANEL = "Model reduction: grains that move as one are solved as one"
 OFF = "off"
 KINDS = ("contact", "trial", "sensor")
 
-Reduce = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SPLITS", help="Merge grains; split by contact, trial, sensor (comma list), or off. Default: off.", rich_help_panel=PANEL
+POLICY = "reduction.policy"
+OPTIONS = (
+    Opt("merge_velocity", f"{POLICY}:Merge.tangential", panel=PANEL, says="Merge below this contact velocity [m/s]"),
+    Opt("merge_spin", f"{POLICY}:Merge.rolling", panel=PANEL, says="... and this relative spin [rad/s]"),
+    Opt("merge_acceleration", f"{POLICY}:Merge.normal_acceleration", panel=PANEL, says="... and this acceleration [m/s^2]; 0: no limit"),
+    Opt("split_velocity", f"{POLICY}:ContactSplit.approach", panel=PANEL, says="contact: split above this contact velocity [m/s]"),
+    Opt("split_depth", f"{POLICY}:ContactSplit.depth", panel=PANEL, says="contact: grains that come off, 1 touched, 2 and neighbours"),
+    Opt("trial_iterations", f"{POLICY}:TrialSplit.iterations", panel=PANEL, says="trial: sweeps"),
+    Opt("trial_force", f"{POLICY}:TrialSplit.force", panel=PANEL, says="trial: split above this part of unbalanced force"),
+    Opt("trial_depth", f"{POLICY}:TrialSplit.depth", panel=PANEL, says="trial: layers of an aggregate that are tried; 0: all of it"),
+    Opt(
+        "shadow",
+        f"{POLICY}:Reduction.shadow",
+        panel=PANEL,
+        metavar="K",
+        says="Measure the error over windows of K steps, solved in full beside. Default: not",
     ),
-]
-MergeVelocity = Annotated[
-    float | None, typer.Option(help="Merge below this contact velocity [m/s]; default: 2.5e-3.", rich_help_panel=PANEL)
-]
-MergeSpin = Annotated[float | None, typer.Option(help="... and this relative spin [rad/s]; default: 0.5.", rich_help_panel=PANEL)]
-MergeAcceleration = Annotated[
-    float | None, typer.Option(help="... and this acceleration [m/s^2]; 0: no limit; default: 5.", rich_help_panel=PANEL)
-]
-SplitVelocity = Annotated[
-    float | None, typer.Option(help="contact: split above this contact velocity [m/s]; default: 0.15.", rich_help_panel=PANEL)
-]
-SplitDepth = Annotated[
-    int | None, typer.Option(help="contact: grains that come off, 1 touched, 2 and neighbours; default: 2.", rich_help_panel=PANEL)
-]
-TrialIterations = Annotated[int | None, typer.Option(help="trial: sweeps; default: 50.", rich_help_panel=PANEL)]
-TrialForce = Annotated[
-    float | None, typer.Option(help="trial: split above this part of unbalanced force; default: 0.1.", rich_help_panel=PANEL)
-]
-TrialDepth = Annotated[
-    int | None, typer.Option(help="trial: layers of an aggregate that are tried; 0: all of it; default: 6.", rich_help_panel=PANEL)
-]
-Sensors = Annotated[
-    list[str] | None,
-    typer.Option("--sensor", metavar="X,Y,Z:X,Y,Z", help="sensor: box [m] where no grain merges; repeatable.", rich_help_panel=PANEL),
-]
-Shadow = Annotated[
-    int | None, typer.Option(metavar="K", help="Measure the error over windows of K steps, solved in full beside.", rich_help_panel=PANEL)
-]
+)
+PARAMETERS = (
+    option(
+        "reduce",
+        str | None,
+        "--reduce",
+        metavar="SPLITS",
+        panel=PANEL,
+        help="Merge grains; split by contact, trial, sensor (comma list), or off. Default: off.",
+    ),
+    *OPTIONS,
+    option(
+        "sensor",
+        list[str] | None,
+        "--sensor",
+        metavar="X,Y,Z:X,Y,Z",
+        panel=PANEL,
+        help="sensor: box [m] where no grain merges; repeatable.",
+    ),
+)
 
 PLACES: dict[str, tuple[str, tuple[str, ...]]] = {
     "merge_velocity": ("merge", ("approach", "separation", "tangential")),
@@ -77,6 +80,11 @@ class ReductionOptions:
     """By the names in ``PLACES``."""
     sensors: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> ReductionOptions:
+        """From what a command was given."""
+        return cls(given["reduce"], {name: given[name] for name in PLACES}, tuple(given["sensor"] or ()))
+
     @property
     def given(self) -> list[str]:
         """The options besides --reduce, as typed."""
@@ -84,32 +92,19 @@ class ReductionOptions:
 
     def add_sensors(self, scene: Scene) -> Scene:
         """The scene with the boxes of --sensor besides its own sensors."""
-        from pydantic import ValidationError
-
         if not self.sensors:
             return scene
         boxes = [_box(text) for text in self.sensors]
-        try:
-            return scene.changed(sensors=(*scene.sensors, *boxes))
-        except ValidationError as error:
-            raise explain(error, "--sensor") from None
+        return scene.changed(sensors=(*scene.sensors, *boxes))
 
     def over(self, scene: Scene, stepper: str) -> dict[str, Any] | None:
         """The policy: that of the scene with what was asked for over it; None: no reduction.
 
         ``stepper`` is the name of the stepper of this run.
         """
-        from pydantic import ValidationError
-
         from ..reduction import Reduction, refused
 
-        of_scene = table(scene.run, "stepper").get("reduction") if stepper == "nonsmooth" else None
-        of_scene = of_scene.model_dump() if isinstance(of_scene, Reduction) else of_scene
-        if of_scene is not None:
-            try:
-                Reduction.model_validate(of_scene)
-            except ValidationError as error:
-                raise explain(error, "run.stepper.reduction") from None
+        of_scene = table(scene.run.given(), "stepper").get("reduction") if stepper == "nonsmooth" else None
         if self.reduce == OFF:
             if self.given:
                 raise InputError(f"{self.given[0]} needs --reduce {','.join(KINDS[:2])} or the like (got --reduce {OFF}).")
@@ -136,7 +131,7 @@ class ReductionOptions:
             _needs("--sensor", "sensor", kinds)
         try:
             Reduction.model_validate(policy)
-        except ValidationError as error:
+        except InputError as error:
             raise InputError(_in_options(error)) from None
         return policy
 
@@ -149,7 +144,7 @@ def refuse_reduction(reduce: str | None) -> None:
         raise InputError(f"{refused.QUASISTATIC}. Leave --reduce out, or simulate with granum run --reduce {reduce}.")
 
 
-Refused = Annotated[str | None, typer.Option("--reduce", hidden=True)]
+REFUSED = option("reduce", str | None, "--reduce", help="", hidden=True)
 
 
 def _option(name: str) -> str:
@@ -162,8 +157,6 @@ def _needs(option: str, kind: str, kinds: Any) -> None:
 
 
 def _box(text: str) -> BoxSensor:
-    from pydantic import ValidationError
-
     from ..scene.sensor import BoxSensor
 
     try:
@@ -172,23 +165,18 @@ def _box(text: str) -> BoxSensor:
             raise ValueError
     except ValueError:
         raise InputError(f"--sensor must be two corners in m, such as 0,0,0:0.1,0.1,0.05 (got {text!r}).") from None
-    try:
-        return BoxSensor(lower=tuple(lower), upper=tuple(upper))
-    except ValidationError as error:
-        raise explain(error, "--sensor") from None
+    return BoxSensor.read({"lower": lower, "upper": upper}, "--sensor")
 
 
-def _in_options(error: Any) -> str:
+def _in_options(error: InputError) -> str:
     """A refusal of the policy, with the names of options for those of fields."""
     names = {f"{part}.{field}" if part else field: _option(option) for option, (part, fields) in PLACES.items() for field in fields}
     lines: list[str] = []
-    for item in error.errors(include_url=False):
-        field = ".".join(str(part) for part in item["loc"])
-        text = item["msg"].removeprefix("Value error, ")
+    for field, text, value in error.places:
         if field in names:
-            text = f"{names[field]}: {text} (got {item.get('input')!r})"
-        for place, option in names.items():
-            text = text.replace(place, option)
+            text = f"{names[field]}: {text} (got {value!r})"
+        for place, name in names.items():
+            text = text.replace(place, name)
         if text not in lines:  # one option sets several fields
             lines.append(text)
     return "; ".join(lines) + "."

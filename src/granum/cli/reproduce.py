@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,14 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..checks import InputError, known_name
-from .console import in_words, print_json, stderr, talk
+from ..progress import Bar
+from ..talk import stderr, talk
+from .console import in_words, print_json
+from .tables import show_columns
 
 if TYPE_CHECKING:
     from ..papers import Job, Row
-
-LINE_EVERY = 10.0  # [s] between two lines where there is no terminal
-
-WIDTH = 140  # of the table where there is no terminal
 
 
 def register(app: typer.Typer) -> None:
@@ -65,8 +62,9 @@ def reproduce(
     def run(jobs: Sequence[Job]) -> list[Any]:
         """An experiment may run its jobs in parts, the later ones from what the earlier ones gave."""
         part = next(parts)
-        with _progress(name if part == 1 else f"{name}, part {part}") as advance:
-            return run_jobs(jobs, workers, advance, store, found)
+        with Bar(name if part == 1 else f"{name}, part {part}") as bar:
+            bar.show(0.0)
+            return run_jobs(jobs, workers, bar.show, store, found)
 
     try:
         outcome = experiment.measure(numbers, run)
@@ -129,38 +127,6 @@ def _compile() -> None:
         note.hide()
 
 
-@contextmanager
-def _progress(name: str) -> Iterator[Callable[[float], None]]:
-    """A bar with the time left on a terminal, a line now and then elsewhere."""
-    console, began = stderr(), monotonic()
-    if not console.is_terminal:
-        said = began
-
-        def line(part: float) -> None:
-            nonlocal said
-            now = monotonic()
-            if now - said >= LINE_EVERY:
-                said = now
-                talk(f"{name}: {part:.0%}, about {(now - began) * (1 - part) / part:.0f} s left")
-
-        yield line
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=32),
-        TextColumn("{task.percentage:3.0f} %"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-    ) as bar:
-        task = bar.add_task(name, total=1.0)
-        yield lambda part: bar.update(task, completed=part)
-
-
 def _show_list(as_json: bool) -> None:
     from ..papers import EXPERIMENTS
 
@@ -172,14 +138,8 @@ def _show_list(as_json: bool) -> None:
 
 
 def _show_table(title: str, rows: list[Row]) -> None:
-    from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
-    table = Table(title=title, title_justify="left")
-    for column in ("what", "ours", "paper"):
-        table.add_column(column, overflow="fold")
-    table.add_column("agrees")
-    for row in rows:
-        table.add_row(escape(row.what), escape(row.ours), escape(row.paper), {None: "", True: "yes", False: "[red]no[/red]"}[row.agrees])
-    Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH).print(table)
+    agrees = {None: "", True: "yes", False: "[red]no[/red]"}
+    cells = ((escape(row.what), escape(row.ours), escape(row.paper), agrees[row.agrees]) for row in rows)
+    show_columns(("<what", "<ours", "<paper", "<agrees"), cells, title=title, wide=True)

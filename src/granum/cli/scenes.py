@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .console import in_words, print_json
+from .tables import console, show_list
 
 
 def register(app: typer.Typer) -> None:
@@ -20,19 +21,12 @@ def scenes(as_json: Annotated[bool, typer.Option("--json", help="One JSON object
     if as_json:
         print_json({"scenes": found})
         return
-    from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
-    console = Console(highlight=False)
     for name, scene in found.items():
-        console.print(f"[bold]{name}[/bold]  {escape(scene['help'])}", soft_wrap=True)
-        table = Table(box=None, pad_edge=False, padding=(0, 2), show_header=False)
-        table.add_column(style="cyan")
-        for key, parameter in scene["parameters"].items():
-            table.add_row(f"  {key}", str(parameter["default"]), f"[dim]{parameter['type']}[/dim]")
-        console.print(table)
-    console.print("\nrun one with: granum run SCENE --set parameter=value")
+        console().print(f"[bold]{name}[/bold]  {escape(scene['help'])}", soft_wrap=True)
+        show_list((f"  {key}", str(p["default"]), f"[dim]{p['type']}[/dim]") for key, p in scene["parameters"].items())
+    console().print("\nrun one with: granum run SCENE --set parameter=value")
 
 
 def describe_scenes() -> dict[str, Any]:

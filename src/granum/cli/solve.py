@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..checks import InputError
-from .console import in_words, print_json, talk
+from ..talk import talk
+from .console import in_words, print_json
+from .tables import show_columns
 
 if TYPE_CHECKING:
     from ..bench.side_by_side import State, Subject, Trial
@@ -38,8 +40,11 @@ def solve(
 ) -> None:
     """Solve a contact problem again, compare solvers, and exchange problems with other programs.
 
-    Examples: granum solve box.problem-0.5.h5; granum solve box.problem-0.5.h5 --solver pgs --solver pgs-plain --cold -o curves.png;
-    granum solve box.problem-0.5.h5 --to-fclib box.hdf5; granum solve box.hdf5 --json
+    \b
+    granum solve box.problem-0.5.h5
+    granum solve box.problem-0.5.h5 --solver pgs --solver pgs-plain --cold -o curves.png
+    granum solve box.problem-0.5.h5 --to-fclib box.hdf5
+    granum solve box.hdf5 --json
     """
     from .._jit import cache_is_warm
     from ..bench.side_by_side import choose_solvers, compare_solvers, open_subject
@@ -168,40 +173,34 @@ def _draw(subject: Subject, trials: list[Trial], start: float, tolerance: float 
 
 
 def _show(subject: Subject, found: dict[str, Any]) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(
-        title=subject.description,
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        caption_justify="left",
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-        caption=f"residuals in m/s; work in sweeps of plain PGS; dv, dp: difference of velocities and normal impulses from {found['best']}"
-        + ("" if found["problem"]["rows"] == 6 else "; natural: the natural-map error of FCLIB"),
-    )
     rolls = found["problem"]["rows"] == 6  # FCLIB's error is known without rolling rows alone
-    for name in ("solver", "sweeps", "work", "time", "residual", *(() if rolls else ("natural",)), "dv", "dp", "ok"):
-        table.add_column(name, justify="left" if name in ("solver", "ok") else "right", no_wrap=True)
     blank = {"sweeps": None, "work": None, "seconds": None, "converged": None}
-    rows = [{"name": "(start)", **blank, **found["start"]}]
+    states = [{"name": "(start)", **blank, **found["start"]}]
     if "given" in found:
-        rows.append({"name": "(in file)", **blank, **found["given"]})
-    for row in rows + found["solvers"]:
-        errors = (row["residual"],) if rolls else (row["residual"], row["natural_map_error"])
-        table.add_row(
-            row["name"],
-            *("" if x is None else f"{x:.0f}" for x in (row["sweeps"], row["work"])),
-            _time(row["seconds"]),
-            *(f"{x:.1e}" for x in (*errors, row["velocity_distance"], row["impulse_distance"])),
-            "" if row["converged"] is None else "yes" if row["converged"] else "no",
-        )
-    Console(highlight=False).print(table)
-    for row in found["solvers"]:
-        if row["message"]:
-            talk(f"{row['name']}: {row['message']}", style="yellow")
+        states.append({"name": "(in file)", **blank, **found["given"]})
+
+    def row(state: dict[str, Any]) -> list[str]:
+        errors = (state["residual"],) if rolls else (state["residual"], state["natural_map_error"])
+        return [
+            state["name"],
+            *("" if x is None else f"{x:.0f}" for x in (state["sweeps"], state["work"])),
+            _time(state["seconds"]),
+            *(f"{x:.1e}" for x in (*errors, state["velocity_distance"], state["impulse_distance"])),
+            "" if state["converged"] is None else "yes" if state["converged"] else "no",
+        ]
+
+    show_columns(
+        ("<solver", "sweeps", "work", "time", "residual", *(() if rolls else ("natural",)), "dv", "dp", "<ok"),
+        map(row, states + found["solvers"]),
+        title=subject.description,
+        caption=f"residuals in m/s; work in sweeps of plain PGS; dv, dp: difference of velocities and normal impulses from {found['best']}"
+        + ("" if rolls else "; natural: the natural-map error of FCLIB"),
+        plain=True,
+        close=True,
+    )
+    for solved in found["solvers"]:
+        if solved["message"]:
+            talk(f"{solved['name']}: {solved['message']}", style="yellow")
 
 
 def _time(seconds: float | None) -> str:

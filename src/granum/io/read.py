@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import h5py
 import numpy as np
-from pydantic import ValidationError
 
 from ..array_types import FloatArray, IndexArray
-from ..checks import InputError, RunError, explain
+from ..checks import InputError, RunError
 from . import layout
 from .contained import check_contained, check_texts
 
@@ -130,10 +129,7 @@ class Recording:
         """What was simulated."""
         from ..scene.scene import Scene
 
-        try:
-            return Scene.model_validate(self.description.get("scene"))
-        except ValidationError as error:
-            raise explain(error, f"the scene in the description of recording {self.path}") from None
+        return Scene.read(self.description.get("scene"), f"the scene in the description of recording {self.path}")
 
     def scene_at(self, index: int) -> Scene:
         """The scene of frame ``index``: with the cell that a packing had then."""

@@ -10,6 +10,7 @@ from .energy import Energy
 from .interrupt import Interrupt, Interrupted
 from .problem_dump import ProblemDump
 from .progress import Progress
+from .protocol import Observer
 from .recorder import Recorder
 from .stop import StopWhen
 from .trigger import Trigger, seconds, steps
@@ -20,6 +21,7 @@ __all__ = [
     "Energy",
     "Interrupt",
     "Interrupted",
+    "Observer",
     "ProblemDump",
     "Progress",
     "Recorder",

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..array_types import FloatArray
+from ..checks import InputError
 from ..io.problem import SavedProblem, write_problem
+from ..nonsmooth import NonsmoothStepper
 from ..nonsmooth.problem import Problem
 from ..nonsmooth.rebuild import take_apart
 from ..nonsmooth.solvers.pgs import MOST_SWEEPS, PGS
@@ -36,13 +38,13 @@ class ProblemDump:
                 if due == sim.step_count + 1:
                     self._write(path, sim, problem)
 
-        sim.stepper.before_solve = look
+        nonsmooth(sim).before_solve = look
 
     def observe(self, sim: Watched) -> None:
         """Too late: the problem has been solved."""
 
     def finish(self, sim: Watched) -> None:
-        sim.stepper.before_solve = None
+        nonsmooth(sim).before_solve = None
         for path in self.paths.keys() - set(self.written):
             self.talk(f"no problem {path}: the run ended at t = {sim.time:g} s")
 
@@ -55,11 +57,18 @@ class ProblemDump:
             step=number,
             time=number * sim.time_step,
             time_step=sim.time_step,
-            solver=as_solved(sim.settings.stepper.solver, problem),
+            solver=as_solved(nonsmooth(sim).settings.solver, problem),
         )
         write_problem(path, saved)
         self.written.append(path)
         self.talk(f"problem of step {number}, t = {saved.time:g} s, {saved.contact_count} contacts: {path}")
+
+
+def nonsmooth(sim: Watched) -> NonsmoothStepper:
+    """The stepper of a run that has contact problems."""
+    if not isinstance(sim.stepper, NonsmoothStepper):
+        raise InputError("contact problems are those of the nonsmooth stepper: the smooth one has none to solve.")
+    return sim.stepper
 
 
 def _step_that_reaches(steps: float, last_step: int) -> int:
@@ -79,7 +88,8 @@ def as_solved(solver: Any, problem: Problem) -> dict[str, Any]:
 
 def slot_positions(sim: Watched, problem: Problem) -> FloatArray:
     """(S, 3) [m] of the body slots: centres, and of walls where they are touched."""
-    order, bodies, c = sim.stepper.detector.order, sim.bodies, sim.stepper.detector.contacts
+    detector, bodies = nonsmooth(sim).detector, sim.bodies
+    order, c = detector.order, detector.contacts
     grains = np.where(order[:, None] >= 0, sim.wrapped_position[order], 0.0)  # an empty rank is nowhere
     wall = slice(problem.pair_count, problem.contact_count)
     touched = sim.wrapped_position[c.a[wall]] + sim.radius[c.a[wall], None] * c.normal[wall]

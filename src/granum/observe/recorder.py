@@ -156,7 +156,7 @@ def frame_grains(sim: Watched) -> dict[str, Any]:
         "radius": sim.radius,
         "id": sim.bodies.id,
         "material": sim.bodies.material,
-        **({"aggregate": sim.stepper.reduced.merged_into} if sim.settings.reduction is not None else {}),
+        **({"aggregate": sim.bodies.merged_into} if sim.settings.reduction is not None else {}),
     }
 
 

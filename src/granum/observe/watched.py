@@ -4,23 +4,50 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-import numpy as np
+from ..array_types import FloatArray
+from ..contact import PairTable
+from ..detection.wall_table import WallTable
+from ..reduction import Reduction
+from ..reduction.error import ApproximationNorms
+from ..scene.scene import Scene
+from ..state.bodies import Bodies
+from ..state.contacts import Contacts
+from ..state.report import StepReport
+
+
+class WatchedSettings(Protocol):
+    """The settings of a run."""
+
+    @property
+    def reduction(self) -> Reduction | None: ...
+    def model_dump(self, *, mode: str) -> dict[str, Any]: ...
+    def model_dump_json(self) -> str: ...
+
+
+class WatchedStepper(Protocol):
+    """What every stepper shows."""
+
+    pairs: PairTable
+    walls: WallTable
+
+
+class WatchedShadow(Protocol):
+    """A run at full resolution beside one with model reduction."""
+
+    @property
+    def found(self) -> ApproximationNorms | None: ...
 
 
 class Watched(Protocol):
     """A simulation, as observers see it."""
 
-    scene: Any
-    settings: Any
+    scene: Scene
     time_step: float
     step_count: int
     last_step: int
     """Where the run is to end."""
-    bodies: Any
-    stepper: Any
-    report: Any
-    shadow: Any
-    """Beside a run with model reduction, if asked for; else None."""
+    bodies: Bodies
+    report: StepReport
     stage_seconds: dict[str, float]
     wall_seconds: float
     last_checkpoint: str | None
@@ -29,23 +56,31 @@ class Watched(Protocol):
     ended_by: BaseException | None
 
     @property
+    def settings(self) -> WatchedSettings: ...
+    @property
+    def stepper(self) -> WatchedStepper: ...
+    @property
+    def shadow(self) -> WatchedShadow | None:
+        """Beside a run with model reduction, if asked for."""
+
+    @property
     def time(self) -> float: ...
     @property
     def grain_count(self) -> int: ...
     @property
-    def position(self) -> np.ndarray: ...
+    def position(self) -> FloatArray: ...
     @property
-    def wrapped_position(self) -> np.ndarray: ...
+    def wrapped_position(self) -> FloatArray: ...
     @property
-    def orientation(self) -> np.ndarray: ...
+    def orientation(self) -> FloatArray: ...
     @property
-    def velocity(self) -> np.ndarray: ...
+    def velocity(self) -> FloatArray: ...
     @property
-    def spin(self) -> np.ndarray: ...
+    def spin(self) -> FloatArray: ...
     @property
-    def radius(self) -> np.ndarray: ...
+    def radius(self) -> FloatArray: ...
     @property
-    def contacts(self) -> Any: ...
+    def contacts(self) -> Contacts: ...
     @property
     def taken_out(self) -> int: ...
     def checkpoint(self) -> dict[str, Any]: ...

@@ -10,6 +10,8 @@ from ..analysis.contact_errors import contact_counts, overlap_ratio
 from ..analysis.drum import Drum, drum_angles, flow_profile, plug_fraction, relative_speed
 from ..analysis.snapshot import Snapshot
 from ..scene.library import make_scene
+from ..scene.library.drum import DrumParameters
+from ..scene.parameters import parameters_of
 from ..scene.scene import Scene
 from ..simulation import Simulation
 from .methods import run_on, settings_for, start
@@ -23,7 +25,7 @@ TRACKED = 6  # grains whose way is kept
 def prepare(parameters: dict[str, Any], iterations: int, duration: float) -> dict[str, Any]:
     """A checkpoint of a drum that has turned for ``duration`` [s], at ``iterations`` with momentum and history."""
     scene = make_scene("drum", parameters)
-    return start(scene, PREPARED_WITH, iterations).run(scene.parameters["starts"] + duration).checkpoint()
+    return start(scene, PREPARED_WITH, iterations).run(parameters_of(scene, DrumParameters).starts + duration).checkpoint()
 
 
 def flow(

@@ -12,6 +12,9 @@ from ..analysis.reduction import mergeable_level
 from ..analysis.snapshot import Snapshot
 from ..analysis.surface import collapse_slope, main_heap
 from ..scene.library import make_scene
+from ..scene.library.collapse import CollapseParameters
+from ..scene.parameters import parameters_of
+from ..simulation import make_settings
 from .experiment import Outcome, Row, Runner, compared
 from .figures.mr import draw_collapse, draw_heaps
 from .mr_runs import BEST, TimedRun, Which, label, prepare, speed_row, warm
@@ -49,7 +52,7 @@ FULL = CollapseSize(seeds=5)
 def measure(size: CollapseSize, run: Runner) -> Outcome:
     """The same cubes at rest, run on at full resolution and reduced; timed one after the other."""
     cubes = [{"count": size.count, "width": size.width, "seed": seed} for seed in range(size.seeds)]
-    lifts = [make_scene("collapse", cube).parameters["lift"] for cube in cubes]
+    lifts = [parameters_of(make_scene("collapse", cube), CollapseParameters).lift for cube in cubes]
     states = run(
         [Job(prepare, ("collapse", cube, size.prepare_iterations, lift - 0.02), 1.0) for cube, lift in zip(cubes, lifts, strict=True)]
     )
@@ -93,33 +96,33 @@ def heap(
     """A collapse: angle of the top over time [s from the lift], reduction level, wall time, the heap at the end."""
     warm("collapse", SMALL, reduction)
     scene = make_scene("collapse", parameters)
-    p, h = scene.parameters, scene.run["time_step"]
+    p, h = parameters_of(scene, CollapseParameters), make_settings(scene.run).step_for(scene)
     times, angles, most = [], [], []
     course, last = TimedRun(scene, prepared, method, iterations, reduction), None
 
     def look(sim: Any) -> None:
         nonlocal last
         if sim.step_count % EVERY == 0:
-            times.append(sim.time - p["lift"])
-            angles.append(collapse_slope(sim.position, sim.radius, p["width"]).angle)
+            times.append(sim.time - p.lift)
+            angles.append(collapse_slope(sim.position, sim.radius, p.width).angle)
         if reduction is None and sim.step_count % EVERY in (0, EVERY - 1):
             now = Snapshot.of(sim)
             if sim.step_count % EVERY == 0:
                 most.append(mergeable_level(last, now) if last is not None else np.nan)
             last = now
 
-    course.run(p["lift"] + duration - prepared["step_count"] * h, look)
+    course.run(p.lift + duration - prepared["step_count"] * h, look)
     sim = course.sim
-    line, whole = (collapse_slope(sim.position, sim.radius, length) for length in (p["width"], WHOLE))
-    found = course.summary(p["lift"])
+    line, whole = (collapse_slope(sim.position, sim.radius, length) for length in (p.width, WHOLE))
+    found = course.summary(p.lift)
     return found | {
-        "time": found["time"] - p["lift"],
+        "time": found["time"] - p.lift,
         "angle_time": np.array(times),
         "angle": np.array(angles),
         "final_angle": line.angle,
         "whole_angle": whole.angle,
         "final_level": found["level"][-1],
-        "least_level": float(found["level"][found["time"] > p["lift"]].min()),
+        "least_level": float(found["level"][found["time"] > p.lift].min()),
         "mergeable": np.array(most),
         "kinetic_energy": sim.report.kinetic_energy,
         "final": {

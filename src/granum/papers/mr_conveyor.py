@@ -13,6 +13,9 @@ import numpy as np
 from ..analysis.contact_errors import Spread
 from ..analysis.conveyor import Discharge, discharge_points, ridge_angle
 from ..scene.library import make_scene
+from ..scene.library.conveyor import ConveyorParameters
+from ..scene.parameters import parameters_of
+from ..simulation import make_settings
 from .experiment import Outcome, Row, Runner, compared
 from .figures.mr import draw_discharge, draw_ridges
 from .mr_runs import BEST, TimedRun, Which, label, level_row, prepare, speed_row, warm
@@ -56,7 +59,7 @@ FULL = ConveyorSize(length=1000.0)
 def measure(size: ConveyorSize, run: Runner) -> Outcome:
     """The same full belt, run on at full resolution and reduced; timed one after the other."""
     parameters = {"length": size.length, "rate": size.rate, "speed": size.speed}
-    filled = make_scene("conveyor", parameters).parameters["filled"]
+    filled = parameters_of(make_scene("conveyor", parameters), ConveyorParameters).filled
     (prepared,) = run([Job(prepare, ("conveyor", parameters, size.fill_iterations, filled + 0.5), 1.0)])
     which: list[Which] = [(BEST, size.reference_iterations, None), (BEST, size.iterations, None)]
     which = list(dict.fromkeys(which)) + ([("cold", size.iterations, None)] if size.cold else [])
@@ -91,19 +94,19 @@ def belt(
     """What a full belt is like: angle of its ridge, discharge [d from the edge], reduction level and wall time, over ``window`` [s]."""
     warm("conveyor", SMALL, reduction)
     scene = make_scene("conveyor", parameters)
-    p = scene.parameters
-    d, h, gravity = p["diameter"], scene.run["time_step"], -scene.gravity.acceleration[2]
+    p = parameters_of(scene, ConveyorParameters)
+    d, h, gravity = p.diameter, make_settings(scene.run).step_for(scene), -scene.gravity.acceleration[2]
     course = TimedRun(scene, prepared, method, iterations, reduction)
-    changed, low = course.sim.time, p["middle"][0]
+    changed, low = course.sim.time, p.middle[0]
     began, points, ridges = course.run(settle).sim.time, [], []
     every = max(1, round(window / h / LOOKS))
 
     def laid_down(sim: Any) -> float:
         """How far [m] along the belt everything was emitted since the change of method; a section at least."""
-        return float(min(p["middle"][1], max(p["source"][0] + p["speed"] * (sim.time - changed), low + SECTION * d)))
+        return float(min(p.middle[1], max(p.source[0] + p.speed * (sim.time - changed), low + SECTION * d)))
 
     def look(sim: Any) -> None:
-        points.append(discharge_points(sim.position, sim.velocity, p["counted"], gravity, h, h))
+        points.append(discharge_points(sim.position, sim.velocity, p.counted, gravity, h, h))
         if len(points) % every == 0:
             ridges.append(ridge_angle(sim.position, sim.radius, (low, laid_down(sim))))
 
@@ -112,9 +115,9 @@ def belt(
     along = (low, laid_down(sim))
     sections = np.linspace(*along, 1 + max(1, round((along[1] - low) / (SECTION * d))))
     angles = Spread.of([ridge_angle(sim.position, sim.radius, part).mean for part in pairwise(sections)])
-    discharge = Discharge((np.concatenate(points) - np.array([p["length"], 0.0])) / d)
+    discharge = Discharge((np.concatenate(points) - np.array([p.length, 0.0])) / d)
     x, y, part = discharge.distribution(1.0)
-    speed = np.linalg.norm(sim.velocity - np.array([p["speed"], 0, 0]) * (sim.position[:, 2:] > 0), axis=1)
+    speed = np.linalg.norm(sim.velocity - np.array([p.speed, 0, 0]) * (sim.position[:, 2:] > 0), axis=1)
     some = np.random.default_rng(0).permutation(sim.grain_count)[:SHOWN]
     section = (sim.position[:, 0] > along[0]) & (sim.position[:, 0] < along[1])
     return course.summary(began) | {
@@ -134,7 +137,7 @@ def belt(
             "y": sim.position[some, 1] / d,
             "z": sim.position[some, 2] / d,
             "speed": speed[some],
-            "length": p["length"] / d,
+            "length": p.length / d,
         },
     }
 

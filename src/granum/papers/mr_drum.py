@@ -13,6 +13,8 @@ from ..analysis.drum import Drum, drum_angles, plug_fraction, relative_speed, to
 from ..analysis.reduction import mergeable_level
 from ..analysis.snapshot import Snapshot
 from ..scene.library import make_scene
+from ..scene.library.drum import DrumParameters
+from ..scene.parameters import parameters_of
 from .experiment import Outcome, Row, Runner, compared
 from .figures.mr import draw_drum_states, draw_drum_time
 from .mr_runs import BEST, TimedRun, Which, label, level_row, prepare, speed_row, warm
@@ -63,7 +65,7 @@ def measure(size: DrumSize, run: Runner) -> Outcome:
         "speed": size.speed,
         "stiffness": 3e3,
     }
-    until = make_scene("drum", parameters).parameters["starts"] + size.prepare
+    until = parameters_of(make_scene("drum", parameters), DrumParameters).starts + size.prepare
     (prepared,) = run([Job(prepare, ("drum", parameters, size.prepare_iterations, until), 1.0)])
     which: list[Which] = [(BEST, size.reference_iterations, None), (BEST, size.iterations, None), ("cold", size.iterations, None)]
     which = list(dict.fromkeys(which)) + [(BEST, size.iterations, reduction) for reduction in size.reduced]

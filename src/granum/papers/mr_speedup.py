@@ -11,6 +11,8 @@ import numpy as np
 
 from ..analysis.reduction import VOLUME, overhead_of, predicted_speed_up
 from ..scene.library import make_scene
+from ..scene.library.conveyor import ConveyorParameters
+from ..scene.parameters import parameters_of
 from ..scene.sensor import BoxSensor
 from .experiment import Outcome, Row, Runner, compared
 from .figures.mr import draw_speed_up
@@ -53,7 +55,7 @@ FULL = SpeedSize(
 def measure(size: SpeedSize, run: Runner) -> Outcome:
     """Wall time of a step with and without reduction, one after the other, from the same states."""
     belts = [{"length": length, "rate": size.rate, "speed": size.speed} for length in size.lengths]
-    filled = [make_scene("conveyor", belt).parameters["filled"] + 0.5 for belt in belts]
+    filled = [parameters_of(make_scene("conveyor", belt), ConveyorParameters).filled + 0.5 for belt in belts]
     states = run(
         [
             *(Job(prepare, ("box", _bed(count), size.fill_iterations, REST), count * REST) for count in size.beds),

@@ -157,7 +157,7 @@ def column_solve(count: int, most: int) -> dict[str, Any]:
 def silo(size: MultigridSize) -> dict[str, Any]:
     """A silo at rest: errors of one solve against work, profile and distribution of its forces, and height when it is run on."""
     scene = make_scene("silo", {"count": size.silo_count, "width": size.width})
-    sim = Simulation(scene, settings(scene, PGS(iterations=SETTLE_ITERATIONS), "history")).run(scene.run["duration"])
+    sim = Simulation(scene, settings(scene, PGS(iterations=SETTLE_ITERATIONS), "history")).run(scene.run.duration)
     converged = _go_on(sim, PGS(iterations=size.reference_sweeps), "none")
     converged.step()
     contacts, reference = _all_contacts(converged), _all_contacts(converged).impulse.copy()

@@ -24,6 +24,7 @@ from ..analysis.results import state_hash
 from ..analysis.snapshot import Snapshot
 from ..parallel import team
 from ..scene.library import make_scene
+from ..scene.scene import Scene
 from ..simulation import Settings, Simulation, make_settings
 from .experiment import Outcome, Row, Runner, compared
 from .figures.pp import draw_histograms, draw_series
@@ -161,7 +162,7 @@ def _job(size: SolverSize, name: str, iterations: int, kind: str) -> Job:
 def watch(case: Case, iterations: int, order: str, seed: int, checked: int) -> dict[str, Any]:
     """Measures of every tenth step, overlap sums from ``since`` on, and what ``checked`` more steps give with each number of threads."""
     scene = make_scene(case.scene, {**case.parameters, **({"seed": seed} if case.starts > 1 else {})})
-    sim = Simulation(scene, _settings(scene.run, iterations, order))
+    sim = Simulation(scene, _settings(scene, iterations, order))
     time, rows, sums = [], [], []
     for step in range(1, round(case.duration / sim.time_step) + 1):
         sim.step()
@@ -179,14 +180,14 @@ def watch(case: Case, iterations: int, order: str, seed: int, checked: int) -> d
     }
 
 
-def _settings(run: dict[str, Any], iterations: int, order: str, threads: int = 1) -> Settings:
+def _settings(scene: Scene, iterations: int, order: str, threads: int = 1) -> Settings:
     stepper = {"warm_start": {"name": "none"}, "solver": {"iterations": iterations, "momentum": False, "order": order}}
-    return make_settings(run, {"stepper": stepper, "guards": GUARDS_OFF, "threads": threads})
+    return make_settings(scene.run, {"stepper": stepper, "guards": GUARDS_OFF, "threads": threads})
 
 
 def _digest_after(sim: Simulation, iterations: int, order: str, threads: int, steps: int) -> str:
     """Of the state that a copy reaches with that number of threads."""
-    other = Simulation.restore(sim.scene, _settings(sim.scene.run, iterations, order, threads), copy.deepcopy(sim.checkpoint()))
+    other = Simulation.restore(sim.scene, _settings(sim.scene, iterations, order, threads), copy.deepcopy(sim.checkpoint()))
     with _all_awake():
         for _ in range(steps):
             other.step()

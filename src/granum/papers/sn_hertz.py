@@ -72,5 +72,5 @@ def overlaps(size: HertzSize, young: float) -> tuple[np.ndarray, np.ndarray]:
     found = np.zeros(size.count)
     lower = np.where(snapshot.at_wall, -1, np.minimum(snapshot.a, snapshot.b))  # grains are numbered from the floor up
     found[lower + 1] = snapshot.overlap
-    d = float(scene.parameters["diameter"])
+    d = scene.size_range[1]
     return found / d, exact_column_overlaps(scene) / d

@@ -13,6 +13,8 @@ from scipy.optimize import curve_fit
 from ..analysis import Drum, FieldGrid, Snapshot, coarse_grain
 from ..analysis.cost_model import ARCHING_WIDTH, SN_CONSTANTS, LawConstants, required_iterations
 from ..scene.library import make_scene
+from ..scene.library.drum import DrumParameters
+from ..scene.parameters import parameters_of
 from . import sn_silo
 from .drum_flow import continue_with, drum_cost, prepare
 from .experiment import Outcome, Row, Runner, compared
@@ -146,10 +148,10 @@ def search_drum(speed: float, count: int, size: DrumSize) -> dict[str, Any]:
 
     (required,), runs = iterations_for_overlap(overlap_at, [TOLERANCE], _guess(count, size), size.most)
     nearest = min(states, key=lambda n: abs(math.log(n / required))) if math.isfinite(required) else max(states)
-    d = scene.parameters["diameter"]
+    drum = parameters_of(scene, DrumParameters)
     return {
         "required": required,
-        "width": 2 * scene.parameters["drum_radius"] / d,
+        "width": 2 * drum.drum_radius / drum.diameter,
         "height": states[nearest][0],
         "inertial": states[nearest][1],
         "runs": runs,

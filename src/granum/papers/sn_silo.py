@@ -113,7 +113,7 @@ def search(width: float, count: int, rest: Rest, most: int) -> dict[str, Any]:
         overlaps = []
         for sim in at_rest(scene, rest, iterations):
             overlaps.append(mean_overlap(sim))
-        heights[iterations] = surface_height(Snapshot.of(sim)).level / scene.parameters["diameter"]
+        heights[iterations] = surface_height(Snapshot.of(sim)).level / scene.size_range[1]
         return float(np.mean(overlaps))
 
     (required,), runs = iterations_for_overlap(overlap_at, [TOLERANCE], _guess(width, count), most)
@@ -130,7 +130,7 @@ def profile(iterations: int, size: SiloSize) -> dict[str, Any]:
             overlaps.append(mean_overlap(sim))
             if k % EVERY == 0:
                 snapshots.append(Snapshot.of(sim))
-    d = float(scene.parameters["diameter"])
+    d = scene.size_range[1]
     wall, axis = wall_pressure(snapshots), axis_profile(snapshots)
     fit = janssen_fit(wall.z, wall.pressure, wall.height, wall.strip)
     segments, force = _slice(snapshots[-1], d)

@@ -69,7 +69,7 @@ def at_rest(scene: Scene, rest: Rest, iterations: int, order: str = "colour") ->
 
 def elastic_overlap(scene: Scene) -> float:
     """Mean overlap [d] of a column at rest that Hertz's law asks for: the part of <eps_c> that is no error."""
-    return float(exact_column_overlaps(scene).mean() / scene.parameters["diameter"])
+    return float(exact_column_overlaps(scene).mean() / scene.size_range[1])
 
 
 def iterations_for_overlap(

@@ -135,7 +135,7 @@ def _cost(size: PileSize, iterations: int, time_step: float) -> float:
 def pile_scene(size: PileSize, seed: int, time_step: float) -> Scene:
     """The library's pile; a smaller one has its source lower in proportion: the paper's just about reaches its own."""
     scene = make_scene("pile", {"count": size.count, "rate": size.rate, "seed": seed, "time_step": time_step})
-    emitter, d = scene.emitters[0], scene.parameters["diameter"]
+    emitter, d = scene.emitters[0], scene.size_range[1]
     lower = Disc(centre=(0, 0, 15 * d * (size.count / PAPER_COUNT) ** (1 / 3)), diameter=3 * d)
     return scene.model_copy(update={"emitters": (emitter.model_copy(update={"source": lower}),)})
 

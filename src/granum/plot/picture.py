@@ -38,7 +38,7 @@ def scene_picture(
     """Draw grains (N, 3) [m] at ``time`` [s] and return the figure; with ``path`` it is written as PNG.
 
     Colours show the height [m], or the speed [m/s] while grains or walls move (``auto``); ``bodies`` are the frames of moving walls.
-    ``azimuth`` and ``elevation`` [degrees] none: as the scene's parameter ``view`` has them, or a little from above.
+    ``azimuth`` and ``elevation`` [degrees] none: as the scene's ``view`` has them, or a little from above.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -47,7 +47,7 @@ def scene_picture(
         raise ValueError("there are no grains to draw yet")
     shown = _what_to_show(scene, radius, velocity) if colour == "auto" else colour
     frames = bodies if bodies is not None else wall_frames(scene)
-    view = scene.parameters.get("view", VIEW)
+    view = scene.view if scene.view is not None else VIEW
     camera = Camera.at(view[0] if azimuth is None else azimuth, view[1] if elevation is None else elevation)
     reach = radius[:, None]
     low, high = (position - reach).min(axis=0), (position + reach).max(axis=0)
@@ -68,7 +68,7 @@ def scene_picture(
     axes.set_xlim(window.extent[:2])
     axes.set_ylim(window.extent[2:])
     axes.set_aspect("equal")
-    _scale_bar(axes, window, float(scene.parameters.get("diameter", 2 * np.median(radius))))
+    _scale_bar(axes, window, float(getattr(scene.parameters, "diameter", 2 * np.median(radius))))
     bar = figure.add_axes(((0.3 + wide + 0.2) / width, (0.45 + 0.12 * tall) / height, 0.14 / width, 0.76 * tall / height))
     figure.colorbar(mapped, cax=bar, label=f"{shown} [{unit}]")
     bar.tick_params(labelsize=8)

@@ -12,6 +12,7 @@ from ..contact import HertzContact, Law, LinearContact, Material
 from ..contact.law import response
 from ..scene.cell import Cell
 from ..scene.grains import Grains
+from ..scene.parameters import PackingParameters
 from ..scene.scene import Gravity, Scene
 from ..scene.shapes import Plane
 from .packing import Packing
@@ -61,7 +62,7 @@ def still_scene(packing: Packing, material: Material = GRAIN, law: Law | None = 
         gravity=Gravity(acceleration=(0.0, 0.0, 0.0)),
         cell=packing.cell,
         grains=(Grains(material=material.name, position=in_space(packing), diameter=2 * packing.radius),),
-        parameters={"count": packing.count, "dim": packing.dim, "phi": packing.phi, "law": packing.law.model_dump()},
+        parameters=PackingParameters(count=packing.count, dim=packing.dim, phi=packing.phi, law=packing.law),
     )
 
 

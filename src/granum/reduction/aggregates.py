@@ -40,10 +40,11 @@ class Aggregates:
         self.belt_wall = np.flatnonzero(runs & (self.of_wall >= 0)).astype(np.int32)
         self.belts: IntArray = bodies.wall_body_count + np.arange(len(self.belt_wall), dtype=np.int32)
         self.carriers = bodies.wall_body_count + len(self.belts)
+        frame = walls.frame[self.belt_wall]
         if bodies.first_grain < self.carriers:
-            bodies.name_bodies(bodies.make_rows(len(self.belts)), KINEMATIC)
-            frame = walls.frame[self.belt_wall]
+            bodies.make_rows(len(self.belts))
             bodies.position[self.belts], bodies.orientation[self.belts] = bodies.position[frame], bodies.orientation[frame]
+        bodies.kind[self.belts], bodies.body_id[self.belts] = KINEMATIC, bodies.body_id[frame]  # a belt is a part of its body
         self.of_wall[self.belt_wall] = self.belts
         walls.body[:] = np.where(self.of_wall >= 0, self.of_wall, walls.frame)
         self.velocity, self.spin = np.zeros((self.carriers, 3)), np.zeros((self.carriers, 3))  # of the carriers in the last step

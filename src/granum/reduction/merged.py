@@ -73,15 +73,6 @@ class Merged:
         return np.flatnonzero(chosen[np.minimum(self.bodies.grain_body, self.bodies.first_grain)]).astype(np.int32)
 
     @property
-    def merged_into(self) -> IntArray:
-        """(N,) as files tell it: -1 of grains that move on their own, a body of the scene (below their number) that holds a grain, or
-        the id of its aggregate."""
-        b = self.bodies
-        number = np.append(b.body_id, -1)
-        number[self.aggregates.belts] = self.walls.frame[self.aggregates.belt_wall]
-        return number[np.minimum(b.grain_body, b.first_grain)].astype(np.int32)
-
-    @property
     def free_grains(self) -> int:
         return int(np.count_nonzero(~self.bodies.merged))
 

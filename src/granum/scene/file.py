@@ -14,9 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from ..checks import InputError, explain, known_name
+from ..checks import InputError, known_name
 from .grains import Lattice
 from .library import LIBRARY, make_scene, parameters
 from .scene import Scene
@@ -26,7 +24,19 @@ WIDEST = 64  # bits of a whole number
 LARGEST_SEED = 2**62  # what is random gets the numbers from a seed on, all of 63 bits
 
 
-def load_scene(spec: str, values: Mapping[str, Any] | None = None, seed: int | None = None) -> Scene:
+def as_scene(scene: Scene | str | Path, values: Mapping[str, Any] | None = None, seed: int | None = None) -> Scene:
+    """A scene as it is, or the one that a name or a file stands for (:func:`load_scene`)."""
+    if not isinstance(scene, Scene):
+        return load_scene(scene, values, seed)
+    if not values:
+        return _seeded(scene, seed)
+    tree = scene.model_dump()
+    _set_all(tree, values)
+    check_tree(tree, f"scene {scene.name!r}")
+    return _seeded(Scene.read(tree, f"scene {scene.name!r}"), seed)
+
+
+def load_scene(spec: str | Path, values: Mapping[str, Any] | None = None, seed: int | None = None) -> Scene:
     """The scene that ``spec`` names: a library scene, a TOML file or a Python file.
 
     ``values`` change parameters and places of the scene (module docstring); ``seed`` replaces the seeds of all that is random in it.
@@ -38,23 +48,12 @@ def load_scene(spec: str, values: Mapping[str, Any] | None = None, seed: int | N
     dotted = {key: value for key, value in (values or {}).items() if "." in key}
     if seed is not None and not 0 <= seed < LARGEST_SEED:
         raise InputError(f"seed must be {'0 or more' if seed < 0 else 'below 2^62'} (got {seed}).")
-    path = Path(spec)
-    try:
-        if path.suffix == ".toml":
-            # Set before validation: a value may be what makes the file valid.
-            return _seeded(_from_toml(path, {**plain, **dotted}), seed)
-        if path.suffix == ".py":
-            scene = _from_python(path, plain, seed)
-        else:
-            scene = _from_library(spec, plain, seed)
-        if dotted:
-            tree = scene.model_dump()
-            _set_all(tree, dotted)
-            check_tree(tree, f"scene {spec!r}")
-            scene = Scene.model_validate(tree)
-    except ValidationError as error:
-        raise explain(error, f"scene {spec!r}") from None
-    return _seeded(scene, seed)
+    path, spec = Path(spec), str(spec)
+    if path.suffix == ".toml":
+        # Set before validation: a value may be what makes the file valid.
+        return _seeded(_from_toml(path, {**plain, **dotted}), seed)
+    scene = _from_python(path, plain, seed) if path.suffix == ".py" else _from_library(spec, plain, seed)
+    return as_scene(scene, dotted, seed)
 
 
 def _from_library(spec: str, values: Mapping[str, Any], seed: int | None) -> Scene:
@@ -89,10 +88,7 @@ def _from_toml(path: Path, values: Mapping[str, Any]) -> Scene:
     check_tree(tree, f"scene file {str(path)!r}")
     tree.setdefault("name", path.stem)
     _resolve_meshes(tree, path.parent)
-    try:
-        return Scene.model_validate(tree)
-    except ValidationError as error:
-        raise explain(error, f"scene file {str(path)!r}") from None
+    return Scene.read(tree, f"scene file {str(path)!r}")
 
 
 def _from_python(path: Path, values: Mapping[str, Any], seed: int | None) -> Scene:
@@ -102,7 +98,7 @@ def _from_python(path: Path, values: Mapping[str, Any], seed: int | None) -> Sce
         found = runpy.run_path(str(path), run_name=path.stem)
         maker = found.get("make_scene")
         scene = found.get("scene") if not callable(maker) else maker(**_arguments(path, maker, values, seed))
-    except (InputError, ValidationError):
+    except InputError:
         raise
     except Exception as error:
         own = [entry for entry in traceback.extract_tb(error.__traceback__) if entry.filename == str(path)]

@@ -6,16 +6,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, field_serializer, model_validator
 
 from ..array_types import FloatArray
 from ..checks import known_name
 from ..contact import HertzContact, Law, Material, MaterialPair, PairTable
-from ..records import NonNegative, Record, Vector
+from ..records import Finite, NonNegative, Record, Vector
 from .bodies import Body
 from .cell import Cell
 from .emitter import Emitter
 from .grains import GrainBlock
+from .parameters import AnyParameters
+from .results import Result
+from .run_settings import RunSettings, SceneRun
 from .sensor import Sensor
 from .shapes import Shape
 from .sink import Sink
@@ -68,10 +71,19 @@ class Scene(Record):
     world: tuple[Vector, Vector] | None = None
     """Lower and upper corner [m] of the space that no grain may leave; none: a hundred times the scene's own box. Axes along which
     a cell repeats have no end."""
-    run: dict[str, Any] = Field(default_factory=dict)
-    """Run settings that suit this scene; the command line overrides them."""
-    parameters: dict[str, Any] = Field(default_factory=dict)
-    """What a library scene was made with; results are measured with it."""
+    run: SceneRun = RunSettings()
+    """Run settings that suit this scene; the caller and the command line override them, and what it does not set is the default."""
+    results: tuple[Result, ...] = ()
+    """What a run is judged by besides the height of the topmost grain: names such as ``pile`` or ``drum``, or tables such as
+    ``{ measure = "bed", area = 0.04 }``."""
+    view: tuple[Finite, Finite] | None = None
+    """Azimuth and elevation [degrees] from which pictures look at the scene; none: a little from above."""
+    parameters: AnyParameters | None = None
+    """What a scene of the library was made with."""
+
+    @field_serializer("run")
+    def _only_what_was_set(self, run: RunSettings) -> dict[str, Any]:
+        return run.given()
 
     @model_validator(mode="after")
     def _names_known(self) -> Scene:

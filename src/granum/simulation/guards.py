@@ -13,6 +13,7 @@ from ..checks import RunError
 from ..detection.mesh_table import dropped
 from ..nonsmooth.time_step import as_typed
 from ..scene.extent import cross, endless, reach_from_origin
+from ..scene.run_settings import Action, Guards
 from ..scene.scene import Scene
 from ..scene.shapes import Mesh
 from ..smooth import Smooth
@@ -20,7 +21,6 @@ from ..smooth.time_step import LEAP, impact_depth
 from ..state.contacts import overlap_in_diameters
 from ..state.energy import energy, wall_kinetic
 from .coarse import Coarse, place, two_of
-from .settings import Action, Guards
 
 if TYPE_CHECKING:
     from .simulation import Simulation

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from ..checks import InputError, explain
+from ..checks import InputError
 from ..io import read_checkpoint
+from ..parallel import Team
 from ..scene.scene import Scene
 from ..state.report import StepReport
 from .settings import Settings
@@ -37,10 +36,10 @@ def load_run(path: str | Path, threads: int | None = None) -> SavedRun:
     """
     saved = read_checkpoint(path)
     try:
-        scene = Scene.model_validate_json(saved["scene"])
-        settings = Settings.model_validate_json(saved["settings"])
+        scene = Scene.read(saved["scene"], f"the scene of checkpoint {str(path)!r}")
+        settings = Settings.read(saved["settings"], f"the settings of checkpoint {str(path)!r}")
         if threads is not None:
-            settings = settings.model_copy(update={"threads": threads})
+            settings = settings.model_copy(update={"threads": Team(threads).threads})  # a refusal if there can be no such team
         check_saved(saved["simulation"], scene, settings)
         sim = Simulation.restore(scene, settings, saved["simulation"])
         sim.report = StepReport(**saved["report"])
@@ -49,8 +48,6 @@ def load_run(path: str | Path, threads: int | None = None) -> SavedRun:
         sim.last_checkpoint = str(path)
         made = {name: str(value) for name, value in saved["machine"].items()}
         return SavedRun(sim, int(saved["last_step"]), dict(saved["about"]), made)
-    except ValidationError as error:
-        raise explain(error, f"the scene of checkpoint {str(path)!r}") from None
     except InputError as error:
         raise InputError(f"checkpoint {str(path)!r} cannot be continued: {error} Restart from another one, or run again.") from None
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:

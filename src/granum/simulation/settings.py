@@ -2,53 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field, model_validator
 
-from ..checks import explain, table
+from ..checks import table
 from ..nonsmooth import Nonsmooth
 from ..nonsmooth.time_step import TimeStep, automatic_step
-from ..records import NonNegative, Positive, Record, Whole
 from ..reduction import Reduction
+from ..scene.run_settings import Guards, RunSettings, merge, named, spelled
 from ..scene.scene import Scene
 from ..smooth import Smooth
 
-Action = Literal["stop", "warn", "off"]
+__all__ = ["Guards", "Layer", "Settings", "layer_tree", "make_settings"]
 
 
-class Guards(Record):
-    """What stops a run that went wrong; each may also only warn."""
+class Settings(RunSettings):
+    """How a scene is run: ``Settings(time_step=1e-3, solver="direct")``.
 
-    overlap: Positive = 0.9
-    """Largest overlap, in diameters of the smaller grain (of the grain, at a wall)."""
-    on_overlap: Action = "stop"
-    on_lost: Action = "stop"
-    """A grain or a dynamic body that left the world, or a grain that went through a wall."""
-    energy: NonNegative = 0.1
-    """Most energy that may come from nothing, as a part of the largest kinetic energy so far plus m g d of all grains."""
-    on_energy: Action = "stop"
-    on_coarse: Literal["warn", "off"] = "warn"
-    """A step in which grains or walls move by 0.2 of the smallest diameter, or grains overlap by 0.05 of theirs, or a loss of 1 % of the
-    energy by contacts that should lose none: the run goes on, and tells which step would fit."""
-
-
-class Settings(Record):
-    """How a scene is run."""
+    ``solver=`` stands for the one of the nonsmooth stepper; steppers, solvers and warm starts may be given by their names.
+    """
 
     stepper: Nonsmooth | Smooth = Field(default=Nonsmooth(), discriminator="name")
-    time_step: Positive | None = None
-    """h [s]; none: as the stepper suggests for the scene."""
-    duration: Positive = 1.0
-    """[s]"""
-    every: Positive | None = None
-    """Time between recorded frames [s]; none: a hundredth of the duration."""
-    checkpoint_every: Positive = 10.0
-    """Wall time between checkpoints [s]."""
-    relax: bool = False
-    """Push overlapping initial grains apart instead of refusing them."""
-    threads: Whole = Field(default=1, ge=1)
-    guards: Guards = Guards()
+    """The stepper with its settings."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spelled_out(cls, fields: Any) -> Any:
+        fields = spelled(fields)
+        if isinstance(fields, dict) and isinstance(fields.get("stepper"), dict):
+            return {**fields, "stepper": named(fields["stepper"])}
+        return fields
 
     @property
     def reduction(self) -> Reduction | None:
@@ -68,31 +53,27 @@ class Settings(Record):
         return TimeStep(self.stepper.step_for(scene), "the shortest collision is resolved")
 
 
-def make_settings(*layers: dict[str, Any]) -> Settings:
-    """Settings from nested dictionaries, later ones over earlier ones and all over the defaults.
+Layer = Mapping[str, Any] | RunSettings
+"""Some settings: nested tables, or a record of which only the fields count that were set."""
+
+
+def layer_tree(layer: Layer) -> dict[str, Any]:
+    """What a layer sets, as nested tables with the short spellings written out."""
+    tree: dict[str, Any] = spelled(layer.given() if isinstance(layer, RunSettings) else dict(layer))
+    return tree
+
+
+def make_settings(*layers: Layer) -> Settings:
+    """Settings from layers, later ones over earlier ones and all over the defaults: ``make_settings(scene.run, {"time_step": 1e-3})``.
 
     A layer that takes another stepper forgets the time step of the layers before: it was meant for the other one.
     """
     merged: dict[str, Any] = Settings().model_dump()
     for layer in layers:
-        stepper = layer.get("stepper")
+        tree = layer_tree(layer)
+        stepper = tree.get("stepper")
         before = table(merged, "stepper").get("name")
         if isinstance(stepper, dict) and stepper.get("name", before) != before:
             merged["time_step"] = None
-        _merge(merged, layer)
-    try:
-        return Settings.model_validate(merged)
-    except ValidationError as error:
-        raise explain(error, "run settings", merged) from None
-
-
-def _merge(base: dict[str, Any], over: dict[str, Any]) -> None:
-    for key, value in over.items():
-        old = base.get(key)
-        # A record that is named anew (another warm start, another solver) replaces the old one with all its fields.
-        renamed = isinstance(value, dict) and isinstance(old, dict) and value.get("name", old.get("name")) != old.get("name")
-        if isinstance(value, dict) and isinstance(old, dict) and not renamed:
-            base[key] = {**old}
-            _merge(base[key], value)
-        else:
-            base[key] = value
+        merge(merged, tree)
+    return Settings.read(merged, "a setting of the run")

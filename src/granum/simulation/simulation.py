@@ -27,7 +27,7 @@ from .guards import Guard
 from .placement import check_cell, check_placement
 from .reducible import check_reduction, check_sensors
 from .removal import Removal
-from .settings import Settings, make_settings
+from .settings import Layer, Settings, make_settings
 from .shadow import Shadow
 
 KINDS = {"static": STATIC, "kinematic": KINEMATIC, "dynamic": DYNAMIC}
@@ -63,9 +63,10 @@ class Simulation:
     and finish.
     """
 
-    def __init__(self, scene: Scene, settings: Settings | None = None, *, bodies: Bodies | None = None) -> None:
+    def __init__(self, scene: Scene, settings: Layer | None = None, *, bodies: Bodies | None = None, **fields: Any) -> None:
+        """``fields`` are those of :class:`Settings`, over ``settings``; what neither sets is as the scene asks, or the default."""
         self.scene = scene
-        self.settings = settings if settings is not None else make_settings(scene.run)
+        self.settings = make_settings(scene.run, settings or {}, fields)
         self.bodies = make_bodies(scene) if bodies is None else bodies
         if bodies is None and self.bodies.grain_count == 0 and not scene.emitters:
             raise InputError("the scene has no grains and no emitter: add grains, a lattice or an emitter.")

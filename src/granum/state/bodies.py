@@ -118,6 +118,11 @@ class Bodies:
         return self.grain_body < self.first_grain
 
     @property
+    def merged_into(self) -> IntArray:
+        """(N,) id of the body that each grain has merged with, -1: of none. Bodies of the scene have their number as id."""
+        return np.append(self.body_id, -1)[np.minimum(self.grain_body, self.first_grain)].astype(np.int32)
+
+    @property
     def mass(self) -> FloatArray:
         """(N,) of the grains [kg]; infinite for static ones."""
         inverse = self.inverse_mass[self.grains]

@@ -8,8 +8,6 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pydantic import ValidationError
-
 from ...checks import InputError, known_name
 from ...memory import check_grains
 from ..scene import Scene
@@ -37,17 +35,21 @@ def parameters(name: str) -> dict[str, inspect.Parameter]:
     return dict(inspect.signature(LIBRARY[known_name("scene", name, LIBRARY)]).parameters)
 
 
-def make_scene(name: str, values: Mapping[str, Any] | None = None) -> Scene:
-    """A library scene; text values (from a command line) are read as the type of the parameter."""
+def make_scene(name: str, values: Mapping[str, Any] | None = None, /, **more: Any) -> Scene:
+    """A library scene with its parameters as keywords or as a mapping; texts (from a command line) are read as the parameter's type.
+
+    >>> make_scene("box", count=300, friction=0.5).name
+    'box'
+    """
     known = parameters(name)
     given = {}
-    for key, value in (values or {}).items():
+    for key, value in {**(values or {}), **more}.items():
         known_name(f"parameter of scene {name!r}", key, known)
         given[key] = _read(name, key, value, known[key])
     check_grains(given.get("count") or 0)
     try:
         return LIBRARY[name](**given)
-    except (InputError, ValidationError):
+    except InputError:
         raise
     except (ArithmeticError, ValueError) as error:  # numbers that no formula of the scene bears
         shown = ", ".join(f"{key} = {value}" for key, value in given.items())

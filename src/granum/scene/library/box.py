@@ -8,11 +8,24 @@ from ...arithmetic import cos, power, sin
 from ...checks import InputError, finite_positive
 from ..bodies import Body
 from ..grains import Lattice
+from ..parameters import Parameters
+from ..results import Bed
 from ..scene import Gravity, Scene
 from ..shapes import Box
 from ..sizes import Discrete, Uniform
 from .column import GRAVITY
 from .materials import pellet
+
+
+class BoxParameters(Parameters):
+    """Of the scene ``box``."""
+
+    scene: str = "box"
+    count: int
+    diameter: float
+    """Of the larger grains [m]."""
+    width: float
+    """Of the box [m]."""
 
 
 def box(
@@ -70,5 +83,6 @@ def box(
             ),
         ),
         run={"time_step": time_step, "duration": duration},
-        parameters={"count": count, "diameter": diameter, "width": side},
+        results=(Bed(area=side * side),),
+        parameters=BoxParameters(count=count, diameter=diameter, width=side),
     )

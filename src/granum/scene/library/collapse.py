@@ -8,6 +8,8 @@ from ...checks import InputError, finite_positive
 from ...contact import LinearContact, MaterialPair
 from ..bodies import Body, Motion
 from ..emitter import Emitter, Rectangle
+from ..parameters import Parameters
+from ..results import Slope
 from ..scene import Gravity, Scene
 from ..shapes import Box, Plane
 from ..sizes import Discrete
@@ -16,7 +18,22 @@ from .materials import changed, pellet
 
 THICK = 3.0  # [d] of walls
 PACKED = 0.5  # solid fraction of what was poured: grains that hardly roll stay loose
+VIEW = (-78.0, 10.0)  # azimuth and elevation [degrees]: nearly along the front
 RATE = 12.0  # grains a second from each d^2 of the source
+
+
+class CollapseParameters(Parameters):
+    """Of the scene ``collapse``."""
+
+    scene: str = "collapse"
+    count: int
+    diameter: float
+    """Of the larger grains [m]."""
+    size_ratio: float
+    width: float
+    """Of the box [m]."""
+    lift: float
+    """When the front is lifted [s]."""
 
 
 def collapse(
@@ -90,12 +107,13 @@ def collapse(
             ),
         ),
         run={"time_step": time_step, "duration": duration if duration is not None else lift + 2.0},
-        parameters={
-            "count": count,
-            "diameter": d,
-            "size_ratio": size_ratio,
-            "width": side,
-            "lift": lift,
-            "view": [-78.0, 10.0],
-        },
+        results=(Slope(width=side),),
+        view=VIEW,
+        parameters=CollapseParameters(
+            count=count,
+            diameter=d,
+            size_ratio=size_ratio,
+            width=side,
+            lift=lift,
+        ),
     )

@@ -6,11 +6,22 @@ import numpy as np
 
 from ...checks import InputError, finite_positive
 from ..grains import Grains
+from ..parameters import Parameters
+from ..results import Column
 from ..scene import Gravity, Scene
 from ..shapes import Plane
 from .materials import pellet
 
 GRAVITY = 9.81  # [m/s^2]
+
+
+class ColumnParameters(Parameters):
+    """Of the scene ``column``."""
+
+    scene: str = "column"
+    count: int
+    diameter: float
+    """[m]"""
 
 
 def column(
@@ -35,5 +46,6 @@ def column(
         grains=(Grains(material="pellet", position=np.outer(height, (0.0, 0.0, 1.0)), diameter=diameter),),
         walls=(Plane(material="pellet"),),
         run={"time_step": time_step, "duration": duration},
-        parameters={"count": count, "diameter": diameter},
+        results=(Column(),),
+        parameters=ColumnParameters(count=count, diameter=diameter),
     )

@@ -8,7 +8,9 @@ from ...arithmetic import cos, sin
 from ...checks import InputError, finite_positive
 from ...contact import LinearContact, MaterialPair
 from ..emitter import Emitter, Rectangle
+from ..parameters import Parameters
 from ..regions import BoxRegion
+from ..results import Ridge
 from ..scene import Gravity, Scene
 from ..sensor import BoxSensor
 from ..shapes import Box, Plane
@@ -23,6 +25,29 @@ REPOSE = 41.0  # [degrees] of such a pile: sizes of belt and sensors are derived
 PACKED = 0.58  # solid fraction, for the same
 SLACK, STEP = 1.5, 1.0  # [d] that sensors reach behind the slope at the end, and their height
 COUNTED, GONE = 15.0, 25.0  # [d] below the belt: where the discharge is counted, and where it leaves the run
+
+
+class ConveyorParameters(Parameters):
+    """Of the scene ``conveyor``; lengths in m, from the back of the belt."""
+
+    scene: str = "conveyor"
+    diameter: float
+    source: tuple[float, float]
+    """The emitter, from here to there."""
+    length: float
+    half_width: float
+    speed: float
+    """[m/s]"""
+    rate: float
+    """Grains fed [1/s]."""
+    ridge_height: float
+    """About."""
+    counted: float
+    """Height at which the discharge is counted."""
+    filled: float
+    """When the belt has run full [s]."""
+    middle: tuple[float, float]
+    """Where the ridge is as it will be, from here to there."""
 
 
 def conveyor(
@@ -85,6 +110,7 @@ def conveyor(
         velocity=(0, 0, -fall),
         source=Rectangle(corner=(BEHIND * d, -SOURCE[1] / 2 * d, drop), edge_u=(SOURCE[0] * d, 0, 0), edge_v=(0, SOURCE[1] * d, 0)),
     )
+    middle = ((BEHIND + SOURCE[0] + 4) * d, end - back)
     belt = Box(material=grain.name, lower=(-2 * d, -half, -2 * d), upper=(end, half, 0), side="outside", surface_velocity=(speed, 0, 0))
     return Scene(
         name="conveyor",
@@ -97,18 +123,19 @@ def conveyor(
         sinks=(Sink(name="below", region=BoxRegion(lower=(-0.5 * end, -10 * half, -8 * GONE * d), upper=(2 * end, 10 * half, -GONE * d))),),
         sensors=_along_slope(end, half, drop, height, slope, d),
         run={"time_step": time_step, "duration": duration if duration is not None else end / speed + 7.0},
-        parameters={
-            "diameter": d,
-            "source": [BEHIND * d, (BEHIND + SOURCE[0]) * d],
-            "length": end,
-            "half_width": half,
-            "speed": speed,
-            "rate": rate,
-            "ridge_height": height,
-            "counted": -COUNTED * d,
-            "filled": end / speed,
-            "middle": [(BEHIND + SOURCE[0] + 4) * d, end - back],
-        },
+        results=(Ridge(along=middle),),
+        parameters=ConveyorParameters(
+            diameter=d,
+            source=(BEHIND * d, (BEHIND + SOURCE[0]) * d),
+            length=end,
+            half_width=half,
+            speed=speed,
+            rate=rate,
+            ridge_height=height,
+            counted=-COUNTED * d,
+            filled=end / speed,
+            middle=middle,
+        ),
     )
 
 

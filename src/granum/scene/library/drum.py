@@ -10,8 +10,11 @@ import numpy as np
 from ...arithmetic import cos, mean, sin, total
 from ...checks import InputError, finite_positive, known_name
 from ...contact import HertzContact, LinearContact, MaterialPair
+from ...records import Vector
 from ..bodies import Body, Motion
 from ..grains import Grains
+from ..parameters import Parameters
+from ..results import DrumFlow
 from ..scene import Gravity, Scene
 from ..sensor import CylinderSensor
 from ..shapes import Cylinder, Mesh, Plane
@@ -50,6 +53,36 @@ TEETH = 64 / 80  # for each diameter of width
 REPOSE, PACKED = 45.0, 0.58  # [degrees] and solid fraction of a bed in slow flow: where the sensor is, nothing that is measured
 SENSED, FLAT = 0.15, 20.0  # of the drum's radius: how deep below the surface the sensor reaches, and its own radius: nearly flat
 VIEW = (-78.0, 10.0)  # azimuth and elevation [degrees] from which a drum is seen best: nearly along its axis
+
+
+class DrumParameters(Parameters):
+    """Of the scene ``drum``."""
+
+    scene: str = "drum"
+    kind: str
+    count: int
+    diameter: float
+    """Of the larger grains [m]."""
+    size_ratio: float
+    drum_radius: float
+    """[m]"""
+    length: float
+    """[m]"""
+    axis: Vector
+    """Unit vector about which it turns, by the right hand."""
+    speed: float
+    """[rad/s]"""
+    starts: float
+    """When it begins to turn [s]."""
+    teeth: int
+    tooth_height: float
+    """[m]"""
+    friction: float
+    side_friction: float
+    drum_walls: tuple[int, ...]
+    """Numbers of the scene's walls that are the drum,"""
+    side_walls: tuple[int, ...]
+    """and that are its sides."""
 
 
 def drum(
@@ -144,24 +177,25 @@ def drum(
         sensors=(_above_bed(radius - height, length, p["speed"], sizes),),
         bodies=(Body(name="drum", kind="kinematic", motion=Motion(spin=(0, -p["speed"], 0), start=ramp), walls=(*inner, *ends)),),
         run={"time_step": time_step, "duration": p["duration"]},
-        parameters={
-            "kind": kind,
-            "count": p["count"],
-            "diameter": d,
-            "size_ratio": p["size_ratio"],
-            "drum_radius": radius,
-            "length": length,
-            "axis": [0.0, -math.copysign(1.0, p["speed"]), 0.0],
-            "speed": p["speed"],
-            "starts": ramp,
-            "teeth": teeth,
-            "tooth_height": height,
-            "friction": grain.friction,
-            "side_friction": side_friction,
-            "drum_walls": list(range(len(inner))),
-            "side_walls": [len(inner), len(inner) + 1],
-            "view": list(VIEW),
-        },
+        results=(DrumFlow(),),
+        view=VIEW,
+        parameters=DrumParameters(
+            kind=kind,
+            count=p["count"],
+            diameter=d,
+            size_ratio=p["size_ratio"],
+            drum_radius=radius,
+            length=length,
+            axis=(0.0, -math.copysign(1.0, p["speed"]), 0.0),
+            speed=p["speed"],
+            starts=ramp,
+            teeth=teeth,
+            tooth_height=height,
+            friction=grain.friction,
+            side_friction=side_friction,
+            drum_walls=tuple(range(len(inner))),
+            side_walls=(len(inner), len(inner) + 1),
+        ),
     )
 
 

@@ -6,11 +6,22 @@ import math
 
 from ...checks import InputError, finite_positive
 from ..emitter import Disc, Emitter
+from ..parameters import Parameters
+from ..results import Pile
 from ..scene import Gravity, Scene
 from ..shapes import Plane
 from ..sizes import Discrete
 from .column import GRAVITY
 from .materials import pellet
+
+
+class PileParameters(Parameters):
+    """Of the scene ``pile``."""
+
+    scene: str = "pile"
+    count: int
+    diameter: float
+    """[m]"""
 
 
 def pile(
@@ -49,5 +60,6 @@ def pile(
         emitters=(emitter,),
         walls=(Plane(material="pellet"),),
         run={"time_step": time_step, "duration": count / rate + settle},
-        parameters={"count": count, "diameter": diameter},
+        results=(Pile(),),
+        parameters=PileParameters(count=count, diameter=diameter),
     )

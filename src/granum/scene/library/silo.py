@@ -11,6 +11,8 @@ from ...checks import InputError, finite_positive
 from ...contact import MaterialPair
 from ..bodies import Body, Motion
 from ..grains import Grains
+from ..parameters import Parameters
+from ..results import Level
 from ..scene import Gravity, Scene
 from ..shapes import Box, Mesh, Plane
 from .materials import BEAD, changed
@@ -22,6 +24,33 @@ FACES = 20
 # [s] of the ramps that a scene chooses. In a shorter one grains land hard, are pushed up again, and sides that should carry them pull them
 # down. The longest is SN's.
 SHORTEST_RAMP, LONGEST_RAMP = 5.0, 60.0
+
+
+class SiloParameters(Parameters):
+    """Of the scene ``silo``."""
+
+    scene: str = "silo"
+    count: int
+    width: float
+    """Of the silo [d]."""
+    diameter: float
+    """Of a grain [m]."""
+    inner_diameter: float
+    """Of the silo [m]."""
+    faces: int
+    """Of its sides; 0: it has none."""
+    side_walls: tuple[int, ...]
+    """Numbers of the scene's walls that are sides,"""
+    floor_walls: tuple[int, ...]
+    """and that are the floor."""
+    friction: float
+    wall_friction: float
+    ramp: float
+    """[s] during which gravity grows."""
+    settled: float
+    """When the grains have settled [s]."""
+    outlet: float
+    """Width of the hole [m]; 0: closed."""
 
 
 def silo(
@@ -105,20 +134,21 @@ def silo(
         walls=(_tray(drop, diameter) if outlet else Plane(material="wall"),),
         bodies=tuple(bodies),
         run={"time_step": time_step, "duration": duration},
-        parameters={
-            "count": count,
-            "width": width,
-            "diameter": diameter,
-            "inner_diameter": 2 * radius,
-            "faces": FACES if bodies else 0,
-            "side_walls": side_walls,
-            "floor_walls": [2, 3] if outlet else [0],
-            "friction": friction,
-            "wall_friction": wall_friction,
-            "ramp": ramp,
-            "settled": settled,
-            "outlet": outlet * diameter,
-        },
+        results=(Level(),),
+        parameters=SiloParameters(
+            count=count,
+            width=width,
+            diameter=diameter,
+            inner_diameter=2 * radius,
+            faces=FACES if bodies else 0,
+            side_walls=tuple(side_walls),
+            floor_walls=(2, 3) if outlet else (0,),
+            friction=friction,
+            wall_friction=wall_friction,
+            ramp=ramp,
+            settled=settled,
+            outlet=outlet * diameter,
+        ),
     )
 
 

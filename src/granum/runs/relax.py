@@ -1,38 +1,33 @@
-"""The end of a run at rest: ``granum minimise`` of the recording of a run."""
+"""The end of a run at rest: a minimisation of the recording of a run."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .console import talk
-from .minimise import FIGURES, draw_residuals, plain, report_rows, show_methods
-from .packings import Watch, about, draw_beside, show
+from .._jit import cache_is_warm
+from ..analysis import state_hash
+from ..io import Recording
+from ..scene.library import make_scene
+from ..simulation.relax import relax_run
+from ..simulation.relaxed_file import write_relaxed
+from .output import FIGURES
+from .packings import Watch, describe, draw_beside
+from .reports import Known, draw_residuals, plain, report_rows
+from .result import Rows, Run, carry
 
-if TYPE_CHECKING:
-    from ..io import Recording
 
-
-def relax(
-    recording: Recording, frame: int, methods: list[str], options: dict[str, Any], output: Path | None, picture: bool, as_json: bool
-) -> None:
-    """Relax a frame of a run and tell of it."""
-    from .._jit import cache_is_warm
-    from ..analysis import state_hash
-    from ..scene.file import load_scene
-    from ..simulation.relax import relax_run
-    from ..simulation.relaxed_file import write_relaxed
-
+def relax(recording: Recording, frame: int, methods: list[str], options: dict[str, Any], known: Known) -> Run:
+    """Relax a frame of a run, with several methods beside each other."""
     if not cache_is_warm():
-        talk("compiling kernels, once (a minute or two; later runs start at once) ...")
-    trials, short = [], load_scene("column", {"count": "3"})
+        known.say("compiling kernels, once (a minute or two; later runs start at once) ...")
+    trials, short = [], make_scene("column", count=3)
     for name in methods:
         relax_run(short, method=name)  # compiles or loads the kernels: wall times are of the work alone
-        with Watch(name, total=1) as watch:
+        with Watch(name, total=1, shown=known.progress) as watch:
             trials.append(relax_run(recording, frame=frame, method=name, watch=watch, **options))
-    talk("friction is left out: what it held up has come down")
+    known.say("friction is left out: what it held up has come down")
     first, before = trials[0], recording.frame(frame)
     found: dict[str, Any] = {
         "kind": "relaxed",
@@ -49,23 +44,24 @@ def relax(
         "methods": [plain(t.report) for t in trials],
         "state_hash": state_hash(first.position, first.bodies.radius),
     }
+    run, output = Run(f"granum minimise: {first.start.name}", found, relax_rows, found=first), known.output
     try:
         if output is not None and output.suffix.lower() in FIGURES:
             subtitle = f"{recording.path}: {first.start.name}, {found['grains']} grains at t = {before.time:.4g} s"
             found["picture"] = draw_residuals([t.report for t in trials], output, subtitle)
         elif output is not None:
-            settings = {"source": str(recording.path), "method": first.report.method, **options}
-            write_relaxed(output, before, first, about(recording.description.get("seed"), settings), found)
-            found["recording"] = str(output)
-            if picture:
-                found["picture"] = draw_beside(output, "picture")
-    finally:  # what was found is not lost with a file that cannot be written
-        if len(trials) > 1 and not as_json:
-            show_methods(found["methods"])
-        show(found, rows(found), f"granum minimise: {first.start.name}", as_json)
+            kept = {"source": str(recording.path), "method": first.report.method, **options}
+            write_relaxed(output, before, first, describe(known.about, recording.description.get("seed"), kept), found)
+            run.path, found["recording"] = output, str(output)
+            if known.picture:
+                found["picture"] = draw_beside(output, "picture", known.say)
+    except BaseException as error:
+        carry(error, run)
+        raise
+    return run
 
 
-def rows(s: dict[str, Any]) -> list[tuple[str, str]]:
+def relax_rows(s: dict[str, Any]) -> Rows:
     """Of the table."""
     return [
         ("grains", f"{s['grains']}, {s['contacts']} contacts"),

@@ -1,23 +1,19 @@
-"""The summary of a run: one object for ``run``, ``restart`` and ``info``, as a table or as JSON."""
+"""The summary of a run: one object for ``run``, ``restart`` and ``info``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..analysis import mean_and_largest_overlap, scene_results, state_hash
 from ..io import Recording, checkpoint_path
-from .console import print_json
-
-if TYPE_CHECKING:
-    from ..simulation import Simulation
+from ..simulation import Simulation
+from ..state.report import STAGES
 
 
 def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[str, Any]:
     """Of a simulation at its end; ``about`` tells where its settings come from."""
-    from ..analysis import mean_and_largest_overlap, scene_results, state_hash
-    from ..state.report import STAGES
-
     c = sim.contacts
     mean_overlap, max_overlap = mean_and_largest_overlap(c.overlap, c.a, c.b, sim.radius)
     return {
@@ -54,8 +50,6 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
 
 def _merged(sim: Simulation) -> dict[str, Any]:
     """What model reduction came to, if it is on."""
-    from dataclasses import asdict
-
     if sim.settings.reduction is None:
         return {}
     free = sim.report.free_grains if sim.report.free_grains >= 0 else sim.grain_count
@@ -126,12 +120,8 @@ def mean_level(recording: Recording) -> dict[str, float]:
 
 
 def _unfinished(recording: Recording) -> dict[str, Any]:
-    from ..analysis import scene_results, state_hash
-    from ..scene.scene import Scene
-    from ..state.report import STAGES
-
     description = recording.description
-    scene = Scene.model_validate(description["scene"])
+    scene = recording.scene
     known: dict[str, Any] = {
         "scene": scene.name,
         "complete": False,
@@ -173,132 +163,3 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
         ),
         "results": scene_results(scene, frame.position, frame.radius, frame.velocity, frame.time - time_step),
     }
-
-
-def show(summary: dict[str, Any], as_json: bool) -> None:
-    """On stdout."""
-    if as_json:
-        print_json(summary)
-        return
-    from rich.console import Console
-    from rich.table import Table
-
-    title = f"granum: {summary['scene']}" + ("" if summary["complete"] else " (not complete)")
-    table = Table(title=title, show_header=False, title_justify="left")
-    table.add_column(style="cyan", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in _rows(summary):
-        table.add_row(name, value)
-    Console(highlight=False).print(table)
-
-
-def _rows(s: dict[str, Any]) -> list[tuple[str, str]]:
-    from rich.markup import escape
-
-    def given(key: str) -> str:
-        return f" [dim]({s['chosen'][key]})[/dim]" if key in s["chosen"] else ""
-
-    def number(key: str, unit: str = "") -> str:
-        value = s.get(key)
-        return "unknown" if value is None else f"{value:.6g} {unit}".strip()
-
-    units = {"height": "m", "exact_height": "m", "angle": "degrees"}
-    rows = [
-        ("grains", number("grains")),
-        ("contacts", number("contacts") + (" (none inside of aggregates)" if s.get("reduction") else "")),
-        ("time", f"{number('time', 's')} in {number('steps')} steps of {number('time_step', 's')}{_step_origin(s)}"),
-        *_how(s, given),
-        *_reduction_rows(s),
-        ("threads", number("threads")),
-        ("overlap", f"mean {number('mean_overlap')} d, largest {number('max_overlap')} d"),
-        ("kinetic energy", number("kinetic_energy", "J")),
-        ("energy lost", number("energy_lost", "J")),
-    ]
-    if s.get("taken_out") or s.get("sinks"):
-        each = [f"{k['name']} {k['grains']} ({k['mass']:.6g} kg)" for k in s["sinks"]]
-        rows.insert(1, ("taken out", ": ".join([f"{s['taken_out']} grains", *([", ".join(each)] if each else [])])))
-    if s.get("emitters"):
-        rows.insert(1, ("emitted", ", ".join(f"{e['name']} {e['grains']} of {e['due']} grains" for e in s["emitters"])))
-    for name, value in s["results"].items():
-        rows.append((name.replace("_", " "), "none" if value is None else f"{value:.6g} {units.get(name, '')}".strip()))
-    if s.get("stage_seconds"):
-        total = sum(s["stage_seconds"].values()) or 1.0
-        shares = ", ".join(f"{stage} {seconds / total:.0%}" for stage, seconds in s["stage_seconds"].items())
-        rows.append(("wall time", f"{s['wall_seconds']:.3g} s: {shares}"))
-    rows.append(("state hash", f"{(s['state_hash'] or 'unknown')[:16]}"))
-    rows += [("warning", f"[yellow]{escape(warning)}[/yellow]") for warning in s.get("warnings", ())]
-    rows += [(name, s[name]) for name in ("recording", "checkpoint", "picture", "stopped") if s.get(name)]
-    return rows
-
-
-def _step_origin(s: dict[str, Any]) -> str:
-    """Where the time step comes from, and why it is what it is if granum chose it."""
-    parts = dict.fromkeys(part for part in (s["chosen"].get("time_step"), s.get("time_step_reason")) if part)
-    return f" [dim]({': '.join(parts)})[/dim]" if parts else ""
-
-
-def _how(s: dict[str, Any], given: Callable[[str], str]) -> list[tuple[str, str]]:
-    """Rows about the stepper."""
-    if s["stepper"] == "smooth":
-        return [("stepper", f"smooth, {s['integrator']}, damping from {s['damping']}")]
-    start = s["warm_start"] + (f", beta {s['beta']:g}" if s.get("beta") is not None else "")
-    solver = [s["solver"]]
-    if s.get("iterations") is not None:
-        solver.append(f"{s['iterations']} iterations{given('iterations')}")
-    elif s["solver"] == "pgs":
-        solver.append("sweeps to an accuracy")
-    if s.get("momentum") is not None:
-        solver.append(f"momentum {'on' if s['momentum'] else 'off'}{given('momentum')}")
-    solver += [f"{s[name]} {name}" for name in ("friction", "order") if s.get(name)]
-    return [
-        ("solver", ", ".join(solver)),
-        ("warm start", start + given("warm_start")),
-        ("residual", _residual(s)),
-    ]
-
-
-def _residual(s: dict[str, Any]) -> str:
-    """What the last solve left over, and how fast grains at rest creep by it."""
-    if s.get("residual") is None:
-        return "unknown"
-    creep = f", a creep of {s['residual_creep']:.1e} d/s" if s.get("residual_creep") else ""
-    return f"{s['residual']:.6g} m/s{creep}"
-
-
-def _reduction_rows(s: dict[str, Any]) -> list[tuple[str, str]]:
-    """The policy, how far it got, and the error if it was measured."""
-    policy = s.get("reduction")
-    if policy is None:
-        return []
-    rows = [("reduction", _policy(policy))]
-    if s.get("reduction_level") is not None:
-        mean = f" (mean {s['mean_reduction_level']:.1%})" if "mean_reduction_level" in s else ""
-        bodies = f"{s['free_grains']} free grains, {s['aggregates']} aggregates"
-        rows.append(("reduction level", f"{s['reduction_level']:.1%}{mean}: {bodies}"))
-    error = s.get("approximation_error")
-    if error is not None:
-        windows = f"{error['windows']} windows of {error['steps']} steps"
-        mean = error["mean"]
-        found = windows
-        if mean is not None:
-            parts = f"across {mean['perpendicular']:.3g}, along {mean['parallel']:.3g}"
-            found = f"{mean['rms']:.3g} d ({parts}), largest {mean['largest']:.3g} d, mean of {windows}"
-        rows.append(("approximation error", found))
-    return rows
-
-
-def _policy(policy: dict[str, Any]) -> str:
-    """In a line: what merges, and what splits."""
-    merge, contact, trial = policy["merge"], policy["contact"], policy["trial"]
-    ways = {
-        "contact": f"contact (above {_limit(contact['approach'], 'm/s')}, depth {contact['depth']})",
-        "trial": f"trial (force {_limit(trial['force'], '')}, {trial['iterations']} sweeps, "
-        + ("whole aggregates)" if trial["depth"] is None else f"{trial['depth']} layers)"),
-        "sensor": "sensor",
-    }
-    split = ", ".join(ways[kind] for kind in policy["split"])
-    return f"merge below {merge['tangential']:g} m/s, {merge['rolling']:g} rad/s; split by {split}"
-
-
-def _limit(value: float | None, unit: str) -> str:
-    return "no limit" if value is None else f"{value:g} {unit}".strip()

@@ -1,0 +1,22 @@
+"""Help pages: options in panels, units in brackets as they are written."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from typer.core import TyperGroup
+
+BRACKET = re.compile(r"(?<!\\)\[(?=[A-Za-z/+,])")
+
+
+class Commands(TyperGroup):
+    """The commands; brackets in their texts, such as [m/s], are no markup."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command, ready for its help page."""
+        command = super().get_command(ctx, cmd_name)
+        for part in (command, *(command.params if command is not None else ())):
+            if getattr(part, "help", None):
+                part.help = BRACKET.sub(r"\\[", part.help)
+        return command

@@ -1,0 +1,98 @@
+"""Progress of whatever takes long: a bar on a terminal, a line now and then elsewhere, with the time that is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import Any
+
+from .talk import stderr
+
+QUIET = 1.0  # [s] before anything is shown
+REFRESH = 0.25  # [s] between two updates of the bar
+LINE_EVERY = 10.0  # [s] between two lines where there is no terminal
+BAR, WIDE = 20, 110  # [columns] of the bar, and of a terminal that has room for it
+
+
+class Bar:
+    """What is done so far of one piece of work; nothing is shown in its first second.
+
+    The time that is left is counted from the first call of :meth:`show`, so that what is compiled before does not count. ``talk`` gets
+    lines instead of the console.
+    """
+
+    def __init__(self, label: str, *, console: Any = None, talk: Callable[[str], Any] | None = None, every: float | None = None) -> None:
+        self.label, self.talk, self.every = label, talk, every if every is not None else LINE_EVERY
+        self.console = console if console is not None else stderr()
+        self._began: float | None = None
+        self._since = self._next = 0.0
+        self._bar: Any = None
+        self._task: Any = None
+
+    def show(self, part: float | None, words: Sequence[str] = ()) -> None:
+        """``part`` of the work is done, None: nobody knows; of the ``words`` those at the end are left out where there is no room."""
+        now = monotonic()
+        if self._began is None:
+            self._began, self._since, self._next = now, part or 0.0, now + QUIET
+        if now < self._next:
+            return
+        left = self._left(part, now - self._began)
+        if self.talk is None and self.console.is_terminal:
+            self._draw(part, words, left, now - self._began)
+            self._next = now + REFRESH
+        else:
+            ahead = [f"about {left:.0f} s left"] if left is not None else []
+            line = f"{self.label}: " + ", ".join([*([f"{part:.0%}"] if part is not None else []), *words, *ahead])
+            if self.talk is not None:
+                self.talk(line)
+            else:
+                self.console.print(line, soft_wrap=True, markup=False)
+            self._next = now + self.every
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _left(self, part: float | None, gone: float) -> float | None:
+        """[s], if it goes on as it went."""
+        return gone * (1 - part) / (part - self._since) if part is not None and part > self._since else None
+
+    def _draw(self, part: float | None, words: Sequence[str], left: float | None, gone: float) -> None:
+        if self._bar is None:
+            from rich.progress import BarColumn, Progress, TextColumn
+
+            wide = [BarColumn(bar_width=BAR)] if self.console.width >= WIDE else []
+            self._bar = Progress(
+                *wide, TextColumn("{task.fields[line]}", markup=False), console=self.console, auto_refresh=False, transient=True
+            )
+            self._task = self._bar.add_task("", total=1.0, line="")
+            self._bar.start()
+        room = self.console.width - (BAR + 1 if self.console.width >= WIDE else 0)
+        self._bar.update(self._task, completed=part or 0.0, line=fitting(self.label, part, words, left, gone, room))
+        self._bar.refresh()
+
+
+def fitting(label: str, part: float | None, words: Sequence[str], left: float | None, gone: float, room: int) -> str:
+    """A line of at most ``room`` characters, if that can be: label, part and times stay, words are left out from the end."""
+    done = f" {part:.0%}" if part is not None else ""
+    times = f"ETA {clock(left)} ({clock(gone)} gone)" if left is not None else f"{clock(gone)} gone"
+    for count in range(len(words), 0, -1):
+        line = f"{label}{done}  {', '.join(words[:count])}  {times}"
+        if len(line) <= room:
+            return line
+    return f"{label}{done}  {times}"
+
+
+def clock(seconds: float) -> str:
+    """``0:07``, ``12:34`` or ``1:02:03``."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

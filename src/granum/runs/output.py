@@ -1,0 +1,63 @@
+"""Places that runs write to, refused before anything is computed."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..checks import InputError
+from ..io import Recording, checkpoint_path
+from ..io.layout import CHECKPOINT_FORMAT
+from ..io.read import has_format
+
+LONGEST_OUTPUT = 200  # bytes of a name, to which those of the files beside it add theirs
+PICTURE_MARK = b"granum"  # stands in the first bytes of our pictures
+FIGURES = (".png", ".pdf", ".svg")
+
+
+def default_output(scene_name: str) -> Path:
+    """``<scene>.h5`` in the current folder."""
+    return Path((re.sub(r"[^\w.-]+", "-", scene_name).strip("-.") or "scene") + ".h5")
+
+
+def check_output(path: Path, picture: bool, talk: Callable[[str], Any], source: Path | None = None) -> None:
+    """Refuse a place that cannot be written, or holds files that are not ours or ``source``, which is read."""
+    if source is not None and source.exists() and path.exists() and path.samefile(source):
+        raise InputError(f"output {path} is the file that is read: it would be lost. Choose another name with -o.")
+    if path.suffix == ".png" or ".checkpoint" in path.suffixes:
+        raise InputError(f"output {path} must be the name of a recording, such as {path.stem.removesuffix('.checkpoint')}.h5.")
+    if len(os.fsencode(path.name)) > LONGEST_OUTPUT:
+        raise InputError(f"output {path} must have a name of at most {LONGEST_OUTPUT} bytes. Choose a shorter one with -o.")
+    check_folder(path)
+    if path.exists():
+        try:
+            Recording(path).close()
+        except InputError as error:
+            raise InputError(f"output {path} exists and would be lost: {error} Move it away or choose another name with -o.") from None
+        talk(f"replacing the recording {path} of an earlier run")
+    for other, ours in ((checkpoint_path(path), _is_checkpoint), (path.with_suffix(".png"), _is_picture)):
+        if (picture or ours is _is_checkpoint) and other.exists() and not ours(other):
+            hint = " or leave the picture out with --no-picture" if ours is _is_picture else ""
+            raise InputError(f"{other} exists and is not a file of granum. Move it away, choose another name with -o{hint}.")
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a name of which no file can be written."""
+    if not path.parent.is_dir():
+        raise InputError(f"output {path} cannot be written: the folder {path.parent} does not exist.")
+    if path.is_dir():
+        raise InputError(f"output {path} cannot be written: it is a folder.")
+    if not os.access(path.parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        raise InputError(f"output {path} cannot be written: no permission. Choose another place with -o.")
+
+
+def _is_checkpoint(path: Path) -> bool:
+    return has_format(path, lambda file: bool(file.attrs.get("format") == CHECKPOINT_FORMAT))
+
+
+def _is_picture(path: Path) -> bool:
+    with open(path, "rb") as file:
+        return PICTURE_MARK in file.read(1000)

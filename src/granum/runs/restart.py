@@ -1,0 +1,88 @@
+"""``granum.restart``: go on where a run stopped, as if it never had."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..checks import InputError, finite_positive, steps_in
+from ..io import Recording, checkpoint_path
+from ..observe.machine import bits_promised, machine
+from ..scene.scene import Scene
+from ..simulation import Settings, Simulation
+from ..simulation.saved import load_run
+from ..talk import silent, talk
+from .result import Run
+from .run import Job, Talk, execute
+
+
+def restart(file: str | Path, *, duration: float | None = None, threads: int | None = None, progress: bool = True) -> Run:
+    """Continue the run of a recording, or of its checkpoint: to the end that was first asked for, or for ``duration`` [s] more.
+
+    With ``threads`` other than before it goes on with the same bits.
+    """
+    say: Talk = talk if progress else silent
+    if duration is not None:
+        finite_positive("duration", duration, "s")
+    job = find_job(Path(file), threads, say)
+    job.progress, sim = progress, job.sim
+    if duration is not None:
+        job.last_step = sim.step_count + steps_in(duration, sim.time_step)
+    if sim.step_count >= job.last_step:
+        say(f"the run is at its end, t = {sim.time:g} s; --duration S makes it longer")
+    else:
+        say(f"continuing {job.recording} at t = {sim.time:.6g} s (step {sim.step_count} of {job.last_step})")
+    return execute(job)
+
+
+def recording_of(file: Path) -> Path:
+    """``x.checkpoint.h5`` -> ``x.h5``; a recording is itself."""
+    return file.with_name(file.name.replace(".checkpoint", "", 1)) if ".checkpoint" in file.suffixes else file
+
+
+def find_job(file: Path, threads: int | None = None, say: Talk = talk) -> Job:
+    """The run of a recording or checkpoint, ready to go on, perhaps with other threads than before."""
+    recording = recording_of(file)
+    checkpoint = checkpoint_path(recording)
+    if not checkpoint.exists() and file == checkpoint:
+        raise InputError(f"checkpoint {checkpoint} does not exist.")
+    description = _description(recording)
+    if not checkpoint.exists():
+        return _from_the_start(recording, description, f"there is no checkpoint {checkpoint}", threads, say)
+    run = load_run(checkpoint, threads)
+    promise = bits_promised(run.machine, machine())
+    if promise is not None:
+        say(promise)
+    run.about = {"run_id": "", "chosen": {}, "recording": recording.name, "command": "", **run.about}  # a run from Python may tell less
+    sim = run.simulation
+    if sim.settings.every is None:
+        sim.settings = sim.settings.model_copy(update={"every": max(sim.settings.duration / 100, sim.time_step)})
+    if description is None:
+        say(f"there is no recording {recording}: it begins anew at the checkpoint")
+    elif description.get("run_id", "") != run.about["run_id"]:
+        return _from_the_start(recording, description, f"{checkpoint} belongs to another run", threads, say)
+    return Job(sim, run.last_step, recording, run.about, resume=description is not None)
+
+
+def _description(recording: Path) -> dict[str, Any] | None:
+    """Of the recording, with its number of frames; None if there is no recording."""
+    if not recording.exists():
+        if not recording.with_name(f"{recording.stem}.checkpoint{recording.suffix}").exists():
+            raise InputError(f"recording {recording} does not exist, nor a checkpoint of it.")
+        return None
+    with Recording(recording) as opened:
+        return {**opened.description, "frames": len(opened)}
+
+
+def _from_the_start(recording: Path, description: dict[str, Any] | None, why: str, threads: int | None, say: Talk) -> Job:
+    """A run that was killed before its first checkpoint starts again from what its recording says."""
+    keys = ("run_id", "recording", "command", "seed", "picture", "chosen")
+    if description is None or description["frames"] > 1 or not set(keys) <= set(description):
+        raise InputError(f"cannot restart {recording}: {why}. Run it again from the start.")
+    say(f"{why}; the run had only begun and starts again")
+    settings = Settings.read(description["settings"], f"the settings of recording {recording}")
+    if threads is not None:
+        settings = settings.model_copy(update={"threads": threads})
+    sim = Simulation(Scene.read(description["scene"], f"the scene of recording {recording}"), settings)
+    about = {key: description[key] for key in (*keys, "time_step_reason") if key in description}
+    return Job(sim, description["last_step"], recording, about)

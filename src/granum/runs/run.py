@@ -1,0 +1,248 @@
+"""``granum.run``: simulate a scene, record it, and say how it went; what ``granum run`` and ``granum restart`` do."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .._jit import cache_is_warm
+from ..checks import InputError, RunError, steps_in
+from ..io import Recording, checkpoint_path
+from ..io.problem import is_problem, problem_path
+from ..memory import want
+from ..nonsmooth.time_step import TimeStep
+from ..observe import Checkpointer, Compiling, Interrupt, Interrupted, ProblemDump, Progress, Recorder, seconds
+from ..observe.machine import machine
+from ..observe.protocol import Observer
+from ..parallel import cores
+from ..scene.file import as_scene
+from ..scene.run_settings import merge, spelled
+from ..scene.scene import Scene
+from ..simulation import Settings, Simulation, make_settings
+from ..simulation.settings import Layer, layer_tree
+from ..talk import in_milliseconds, silent, stderr, talk
+from .output import check_output, default_output
+from .result import Run
+from .summary import mean_level, summarise
+from .summary_rows import summary_rows
+
+Talk = Callable[..., None]
+PLACES = {
+    "time_step": ("time_step",),
+    "duration": ("duration",),
+    "every": ("every",),
+    "iterations": ("stepper", "solver", "iterations"),
+    "momentum": ("stepper", "solver", "momentum"),
+    "warm_start": ("stepper", "warm_start", "name"),
+}
+"""Settings of which a summary tells where they come from."""
+
+
+def run(
+    scene: Scene | str | Path,
+    settings: Layer | None = None,
+    *,
+    output: str | Path | None = None,
+    seed: int | None = None,
+    picture: bool = True,
+    progress: bool = True,
+    dump_problem: Sequence[float] = (),
+    observers: Sequence[Observer] = (),
+    about: Mapping[str, Any] | None = None,
+    **fields: Any,
+) -> Run:
+    """Simulate a scene as ``granum run`` does: with a recording, checkpoints, progress, a summary and a picture of the end.
+
+    >>> pile = run("pile", duration=2.0, output="pile.h5")  # doctest: +SKIP
+    >>> pile.summary["results"]["angle"], pile.plot("velocity")  # doctest: +SKIP
+
+    ``scene`` is a scene, the name of a library scene, or a scene file; ``fields`` are those of :class:`granum.Settings`, over
+    ``settings``. ``output`` none: ``SCENE.h5`` in the current folder; checkpoint and picture stand beside it. ``seed`` replaces the seeds
+    of all that is random. Without ``progress`` nothing is said. ``dump_problem`` [s]: times at which contact problems are kept, for
+    ``granum solve``. ``about`` goes into the recording's description. Ctrl-C ends the run after the step, with a checkpoint.
+    """
+    say: Talk = talk if progress else silent
+    cold = not cache_is_warm()  # asked before the time step is found, which may compile a little
+    scene = as_scene(scene, seed=seed)
+    asked: dict[str, Any] = {}
+    for layer in (settings or {}, fields):
+        merge(asked, layer_tree(layer))
+    chosen, step = settle(scene, make_settings(scene.run, asked), say)
+    path = Path(output) if output is not None else default_output(scene.name)
+    check_output(path, picture, say)
+    dump = ProblemDump(problem_paths(dump_problem, path, chosen), say)
+    origin = origins(scene, asked)
+    if origin["time_step"] not in ("given", "of the scene"):
+        say(f"time step {in_milliseconds(step.seconds)}: {step.reason}")
+    compiling = Compiling(stderr())
+    if cold and progress:
+        compiling.show()
+    try:
+        sim = Simulation(scene, chosen)
+        known = {
+            "run_id": uuid.uuid4().hex,
+            "recording": path.name,
+            "command": f"granum.run({scene.name!r})",
+            "seed": seed,
+            "picture": picture,
+            "chosen": origin,
+            "time_step_reason": step.reason if step.reason != "given" else origin["time_step"],
+        }
+        watching = [*observers, compiling, *([dump] if dump_problem else [])]
+        job = Job(sim, steps_in(chosen.duration, sim.time_step), path, known | dict(about or {}), observers=watching, progress=progress)
+        done = execute(job)
+    finally:
+        compiling.hide()
+    if dump_problem:
+        done.summary["problems"] = [str(problem) for problem in dump.written]
+    return done
+
+
+def settle(scene: Scene, settings: Settings, say: Talk) -> tuple[Settings, TimeStep]:
+    """The settings with every default that depends on the scene filled in, and why the time step is what it is."""
+    threads = settings.threads
+    if threads > cores():
+        say(f"warning: {threads} threads on {cores()} cores wait for each other: --threads {cores()} would be faster")
+    if threads > 1 and settings.stepper.name == "smooth":
+        say("the smooth stepper runs on one thread: using 1")
+        threads = 1
+    step = settings.choose_step(scene)
+    steps_in(settings.duration, step.seconds)
+    every = settings.every if settings.every is not None else max(settings.duration / 100, step.seconds)
+    return settings.model_copy(update={"time_step": step.seconds, "every": every, "threads": threads}), step
+
+
+def origins(scene: Scene, asked: dict[str, Any]) -> dict[str, str]:
+    """Where the main settings come from: given, scene or default."""
+    of_scene = spelled(scene.run.given())
+    found = {k: "given" if _has(asked, place) else "of the scene" if _has(of_scene, place) else "default" for k, place in PLACES.items()}
+    if (asked.get("stepper") or {}).get("name") == "smooth" and found["time_step"] == "of the scene":
+        found["time_step"] = "as stable"
+    return found
+
+
+def _has(tree: Any, place: tuple[str, ...]) -> bool:
+    for part in place:
+        if not isinstance(tree, dict) or part not in tree:
+            return False
+        tree = tree[part]
+    return tree is not None
+
+
+def problem_paths(times: Sequence[float], output: Path, settings: Settings) -> dict[Path, float]:
+    """Where the problems of these times [s] go; refused before anything is simulated if they cannot."""
+    if times and settings.stepper.name != "nonsmooth":
+        raise InputError("--dump-problem needs the nonsmooth stepper: the smooth one has no contact problem to solve.")
+    for time in times:
+        if not 0 <= time <= settings.duration:
+            raise InputError(f"--dump-problem must lie between 0 and the duration, {settings.duration:g} s (got {time:g}).")
+    paths = {problem_path(output, time): time for time in times}
+    for path in paths:
+        if path.exists() and not is_problem(path):
+            raise InputError(f"{path} exists and is not a problem of granum. Move it away or choose another name with -o.")
+    return paths
+
+
+@dataclass
+class Job:
+    """A simulation and where it goes."""
+
+    sim: Simulation
+    last_step: int
+    recording: Path
+    about: dict[str, Any]
+    """Kept in the checkpoint: run_id, recording, command, chosen, time_step_reason, picture."""
+    resume: bool = False
+    observers: Sequence[Observer] = field(default_factory=list)
+    progress: bool = True
+
+
+def execute(job: Job) -> Run:
+    """Run to the end (or an interruption); the recording holds the summary, too."""
+    sim, say = job.sim, talk if job.progress else silent
+    recorder = Recorder(
+        job.recording,
+        seconds(sim.settings.every or sim.settings.duration),
+        description=describe(job),
+        resume=job.resume,
+        summary=lambda sim: summarise(sim, job.recording, job.about),
+    )
+    # The order matters: frames before checkpoints, the interrupt last.
+    sim.observers += [
+        *job.observers,
+        recorder,
+        Checkpointer(checkpoint_path(job.recording), sim.settings.checkpoint_every, job.about),
+        *([Progress(stderr())] if job.progress else []),
+        Interrupt(say),
+    ]
+    try:
+        sim.run_until(job.last_step)
+    except Interrupted:
+        say(f"interrupted at t = {sim.time:.6g} s. {way_on(job)}")
+        raise
+    except KeyboardInterrupt:
+        say(f"stopped at once in step {sim.step_count}. {way_on(job)}")
+        raise
+    except MemoryError as error:
+        raise RunError(f"{want(error)} {way_on(job)}") from error
+    except RunError as error:
+        words = str(error) if "Last checkpoint" in str(error) else f"{error} {way_on(job)}"
+        if recorder.path != job.recording and str(recorder.path) not in words:
+            words += f" The frames are kept in {recorder.path}."
+        raise type(error)(words) from error
+    summary = recorder.reported or {}
+    if sim.settings.reduction is not None:
+        with Recording(job.recording) as recording:
+            summary = summary | mean_level(recording)
+    if job.about.get("picture"):
+        summary = summary | {"picture": draw(sim, job.recording.with_suffix(".png"), say)}
+    return Run(f"granum: {sim.scene.name}", summary, summary_rows, job.recording, sim)
+
+
+def check_emitted(sim: Simulation) -> None:
+    """Fail, when all is written and shown, a run in which grains were due and not a single one was emitted."""
+    short = [what for emission in sim.emissions if (what := emission.shortage(max(0.0, sim.time - sim.time_step))) is not None]
+    if short and not any(emission.emitted for emission in sim.emissions):
+        raise RunError(f"no grain was emitted in the whole run: {'; '.join(short)}.")
+
+
+def way_on(job: Job) -> str:
+    """How a run that has stopped is continued; it says so if it cannot be."""
+    if job.sim.last_checkpoint is None or not Path(job.sim.last_checkpoint).is_file():
+        return "There is no checkpoint to continue from: run it again."
+    there = f"Last good checkpoint: {job.sim.last_checkpoint}"
+    try:
+        with Recording(job.recording) as recording:
+            own = recording.description.get("run_id") == job.about.get("run_id")
+    except InputError:
+        own = not job.recording.exists()  # a restart then begins another one
+    if not own:
+        return f"{there}; move {job.recording}, which is not of this run, away before you continue with: granum restart {job.recording}"
+    return f"{there}; continue with: granum restart {job.recording}"
+
+
+def describe(job: Job) -> dict[str, Any]:
+    """All that is needed to repeat the run, and what it was made with."""
+    return {
+        "scene": job.sim.scene.model_dump(mode="json"),
+        "settings": job.sim.settings.model_dump(mode="json"),
+        "last_step": job.last_step,
+        **job.about,
+        "versions": machine(),
+    }
+
+
+def draw(sim: Simulation, path: Path, say: Talk) -> str | None:
+    """The picture of the last state; a run does not fail because of it."""
+    from ..plot import scene_picture
+
+    walls = [(sim.bodies.position[w].copy(), sim.bodies.orientation[w].copy()) for w in range(sim.bodies.wall_body_count)]
+    try:
+        scene_picture(sim.scene, sim.wrapped_position, sim.radius, sim.velocity, time=sim.time, bodies=walls, path=path)
+    except Exception as error:
+        say(f"warning: no picture {path}: {type(error).__name__}: {error}", style="yellow")
+        return None
+    return str(path)

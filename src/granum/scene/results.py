@@ -1,0 +1,68 @@
+"""What a run of a scene is judged by: a scene names its results, ``analysis.results`` measures them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from ..records import Finite, Positive, Record
+
+
+class Column(Record):
+    """Height of a column of equal grains on a plane, beside the exact one of its contact law."""
+
+    measure: Literal["column"] = "column"
+
+
+class Pile(Record):
+    """Height and angle of repose of a pile on a plane."""
+
+    measure: Literal["pile"] = "pile"
+
+
+class Bed(Record):
+    """Mean height of the grains, and packing fraction in the bulk of a bed."""
+
+    measure: Literal["bed"] = "bed"
+    area: Positive
+    """Of the bed's floor [m^2]."""
+
+
+class Level(Record):
+    """Height of the surface of a bed, its roughness smoothed out."""
+
+    measure: Literal["level"] = "level"
+
+
+class DrumFlow(Record):
+    """Angles of the surface and of the centre of mass, and the part of the grains that turns with the drum."""
+
+    measure: Literal["drum"] = "drum"
+
+
+class Ridge(Record):
+    """Height and angle of a ridge along x."""
+
+    measure: Literal["ridge"] = "ridge"
+    along: tuple[Finite, Finite]
+    """From here to there [m], along x."""
+
+
+class Slope(Record):
+    """Angle of what ran out of a box."""
+
+    measure: Literal["slope"] = "slope"
+    width: Positive
+    """Of the box [m]: it ends at x = width."""
+
+
+def _by_name(value: Any) -> Any:
+    return {"measure": value} if isinstance(value, str) else value
+
+
+Result = Annotated[
+    Annotated[Column | Pile | Bed | Level | DrumFlow | Ridge | Slope, Field(discriminator="measure")],
+    BeforeValidator(_by_name),
+]
+"""Any of them; one without fields may be given by its name alone."""

@@ -202,7 +202,7 @@ class Snapshot:
                 material=bodies.material.copy(),
                 id=bodies.id.copy(),
                 static=bodies.inverse_mass[bodies.grains] == 0,
-                aggregate=sim.stepper.reduced.merged_into if sim.settings.reduction is not None else None,
+                aggregate=sim.bodies.merged_into if sim.settings.reduction is not None else None,
             ),
             ContactRows(
                 a=c.a.copy(),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..scene.scene import Scene
     from ..simulation import Settings
 
-STEPPER_OPTIONS = {"nonsmooth": ("solver", "warm_start"), "smooth": ("integrator", "damping")}
+STEPPER_OPTIONS = {"nonsmooth": ("solver", "friction", "warm_start"), "smooth": ("integrator", "damping")}
 SOLVE, RUN, FILES = "How steps are solved", "How long, and with what", "Files and output"
 
 
@@ -106,7 +106,6 @@ def run(
         "iterations": iterations,
         "tolerance": tolerance,
         "momentum": momentum,
-        "friction": friction,
         "order": order,
         "seed": seed if stepper != "smooth" else None,
     }
@@ -118,7 +117,14 @@ def run(
     }
     flags = _given(
         {
-            "stepper": {"name": stepper, "solver": method, "warm_start": start, "integrator": integrator, "damping": damping},
+            "stepper": {
+                "name": stepper,
+                "solver": method,
+                "friction": friction,
+                "warm_start": start,
+                "integrator": integrator,
+                "damping": damping,
+            },
             "time_step": time_step,
             "duration": duration,
             "every": every,

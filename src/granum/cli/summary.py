@@ -102,7 +102,7 @@ def method(settings: dict[str, Any]) -> dict[str, Any]:
         "warm_start": start["name"],
         "beta": start.get("beta"),
         "momentum": solver["momentum"] and solver.get("order") != "symmetric" if "momentum" in solver else None,
-        "friction": solver.get("friction"),
+        "friction": stepper.get("friction"),
         "order": solver.get("order"),
         "threads": settings["threads"],
         **({"reduction": stepper["reduction"]} if stepper.get("reduction") is not None else {}),

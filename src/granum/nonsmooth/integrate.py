@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-import numpy as np
-
-from .._jit import kernel
-from ..array_types import FloatArray, IntArray, LongArray
+from .._jit import device, kernel
+from ..array_types import FloatArray, LongArray
 from ..parallel import Team
 from ..parallel.barrier import share, wait
 from ..state.bodies import Bodies
 from ..state.motion import move_walls
 from ..state.rotation import turn
-from .blocks import ARM, BODY, INV_MASS, INV_RADIUS, LANES, PN, RX
+from .blocks import BODY, INV_MASS
 
 
-@kernel
-def add_external_impulse(
-    thread: int, threads: int, barrier: LongArray, body: FloatArray, grains: int, gx: float, gy: float, gz: float, h: float
-) -> None:
-    """v += h g for every packed grain that yields."""
-    low, high = share(grains, thread, threads)
+@device
+def add_external_impulse(thread, threads, packed, gravity, h, pushed):
+    """v += h g for every packed grain that yields; ``pushed`` (F, 6) are the changes of velocity and spin of bodies with full inertia."""
+    body = packed.body
+    gx, gy, gz = gravity[0], gravity[1], gravity[2]
+    low, high = share(packed.first_full, thread, threads)
     for k in range(low, high):
         o = k * BODY
         if body[o + INV_MASS] > 0.0:
             body[o] += h * gx
             body[o + 1] += h * gy
             body[o + 2] += h * gz
-    wait(barrier, threads)
+    if thread == 0:
+        for k in range(len(pushed)):
+            for f in range(6):
+                body[(packed.first_full + k) * BODY + f] += pushed[k, f]
 
 
 @kernel
@@ -70,42 +71,3 @@ def move_bodies(team: Team, bodies: Bodies, h: float, bound: Container[int] = ()
         bodies.position,
         bodies.orientation,
     )
-
-
-@kernel
-def wall_work(
-    from_contact: int,
-    first_wall_slot: int,
-    slot_a: IntArray,
-    slot_b: IntArray,
-    place: IntArray,
-    normal: FloatArray,
-    fields: int,
-    data: FloatArray,
-    body: FloatArray,
-) -> float:
-    """Work [J] that what does not yield (driven walls, belts, grains that they hold) does on bodies that do, through the impulses in the
-    blocks."""
-    work = 0.0
-    for c in range(from_contact, len(place)):
-        a, b = np.int64(slot_a[c]) * BODY, np.int64(slot_b[c]) * BODY
-        pushed_a = body[a + INV_MASS] > 0.0
-        pushed_b = slot_b[c] < first_wall_slot and body[b + INV_MASS] > 0.0
-        if pushed_a == pushed_b:
-            continue
-        d = place[c] // LANES * fields * LANES + place[c] % LANES
-        nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
-        o, sign, kappa = (a, 1.0, data[d + ARM * LANES]) if pushed_b else (b, -1.0, -data[d + ARM * LANES])
-        wx, wy, wz = body[o + 3], body[o + 4], body[o + 5]
-        ux = body[o] + kappa * (wy * nz - wz * ny)
-        uy = body[o + 1] + kappa * (wz * nx - wx * nz)
-        uz = body[o + 2] + kappa * (wx * ny - wy * nx)
-        pn = data[d + PN * LANES]
-        part = (pn * nx + data[d + (PN + 1) * LANES]) * ux
-        part += (pn * ny + data[d + (PN + 2) * LANES]) * uy
-        part += (pn * nz + data[d + (PN + 3) * LANES]) * uz
-        if fields > RX:
-            f = body[o + INV_RADIUS]
-            part += f * (data[d + RX * LANES] * wx + data[d + (RX + 1) * LANES] * wy + data[d + (RX + 2) * LANES] * wz)
-        work += sign * part
-    return work

@@ -22,7 +22,6 @@ from ..reduction.policy import Reduction
 from ..state.bodies import DYNAMIC
 from .blocks import BODY
 from .problem import FullBodies
-from .solvers import PGS
 from .trial import Trial
 
 if TYPE_CHECKING:
@@ -638,11 +637,6 @@ class Reduced:
         self.follow_walls()
         self.walls_due = 0
         self._grow()
-
-
-def trial_solver(solver: Any, iterations: int) -> PGS:
-    """Sweeps like the run's own, or plain ones if it has none."""
-    return solver.model_copy(update={"iterations": iterations, "tolerance": 0.0}) if isinstance(solver, PGS) else PGS(iterations=iterations)
 
 
 def velocities(body: FloatArray, slots: int) -> tuple[FloatArray, FloatArray]:

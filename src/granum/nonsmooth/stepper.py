@@ -25,19 +25,19 @@ from ..state.bodies import KINEMATIC, Bodies
 from ..state.contacts import Contacts
 from ..state.energy import energy
 from ..state.report import StepReport
-from .assemble import aim_at_rest, assemble_rows, clear_impulses, elastic_energy, mean_square, place_walls
-from .blocks import BODY, LANES
+from .assemble import Aim, assemble, elastic_energy
 from .collision_times import place_at_collisions, return_angular_momentum
-from .impact import aim_at_impacts, part_rebounding
-from .impact_sweeps import solve_impacts
-from .integrate import add_external_impulse, move_bodies, wall_work
-from .levers import place_levers
+from .groups import BodyArrays, Met, Step, WallArrays
+from .impact import Parting, aim_at_impacts, part_rebounding, solve_impacts
+from .integrate import move_bodies
+from .kinds.every import driven_work
 from .problem import Problem
-from .pull import net_impulses, pull_together
-from .reduced import Reduced, trial_solver, velocities
-from .solvers import PGS, Solver, SolveReport
+from .pull import net_impulses
+from .ready import make_ready
+from .reduced import Reduced, velocities
+from .solvers import PGS, AnySolver, SolveReport
 from .time_step import automatic_step
-from .warm_start import HistoryStart, ModelStart, StabilityGuard, WarmStart, model_impulses, start_from
+from .warm_start import HistoryStart, StabilityGuard, WarmStart, start_with
 
 # Accuracy of a solve that is given no number of sweeps: its residual [m/s] as a part of
 AT_REST = 2e-5  # the speed sqrt(g d) of a fall of half a diameter (a settling bed creeps by a few times this, one at rest by far less),
@@ -49,7 +49,9 @@ class Nonsmooth(Record):
     """Settings of the nonsmooth stepper."""
 
     name: Literal["nonsmooth"] = "nonsmooth"
-    solver: Solver = PGS()
+    solver: AnySolver = PGS()
+    friction: Literal["cone", "box"] = "cone"
+    """``cone`` bounds the length of the tangential impulse; ``box`` bounds each of its components (SN 2.3.2)."""
     warm_start: WarmStart = HistoryStart()
     impact_velocity: NonNegative = 0.05
     """v_imp [m/s]: faster approaches rebound with restitution."""
@@ -83,7 +85,7 @@ class NonsmoothStepper:
         self.walls = WallTable.build(scene.all_bodies, scene.material_index, (1 + MOST_LOOK) * scene.size_range[1] / 2)
         self.period = period_of(scene.cell)
         self.detector = Detector(self.walls, team, self.period)
-        self.problem = Problem(bool((self.pairs.rolling_friction > 0).any()), team)
+        self.problem = Problem(bool((self.pairs.rolling_friction > 0).any()), settings.friction, team)
         self.driven = bool((bodies.kind == KINEMATIC).any() or self.walls.surface_velocity.any())
         self.work = 0.0
         self.stability = StabilityGuard()
@@ -173,7 +175,7 @@ class NonsmoothStepper:
             iterations=self.solve_report.iterations,
             residual=self.solve_report.residual,
             max_overlap=float(contacts.overlap.max(initial=0.0)),
-            elastic_energy=elastic_energy(self.team, contacts.overlap, self.problem.stiffness, self.problem.radius_eff, self.pairs.law),
+            elastic_energy=elastic_energy(self.team, contacts.overlap, self.problem.found.stiffness, self.problem.found.radius_eff, self.pairs.law),
             kinetic_energy=kinetic,
             energy=kinetic + potential,
             **self._reduction(),
@@ -187,26 +189,8 @@ class NonsmoothStepper:
         )
 
     def _return_angular_momentum(self) -> None:
-        p, c, b = self.problem, self.detector.contacts, self.bodies
-        return_angular_momentum(
-            *self._owed,
-            c.a,
-            c.b,
-            c.normal,
-            p.place,
-            c.impulse,
-            p.fields,
-            p.data,
-            self._struck,
-            b.wall_body_count,
-            self.walls.body,
-            b.movable,
-            b.radius,
-            self.period,
-            b.position,
-            b.velocity,
-            b.spin,
-        )
+        p, met, bodies = self.problem, Met.of(self.detector.contacts), BodyArrays.of(self.bodies)
+        return_angular_momentum(*self._owed, p.blocks, p.found, met, bodies, self.walls.body, self.period, self._struck)
 
     def _follow_fast(self, h: float) -> tuple[FloatArray, FloatArray, IntArray] | None:
         """How long of this step (N,) [s] each grain goes before it meets something that the step did not solve, which part of its
@@ -260,201 +244,59 @@ class NonsmoothStepper:
         """Solve the contacts as they are without taking the step: velocities and spins of grains by slot, then of dynamic walls; and
         impulses (C, 7)."""
         self._assemble(h)
-        self._aim_at_rest(h, remeasure=False)
-        self._add_external_impulse(h, gravity)
-        self._warm_start(h)
-        trial_solver(self.settings.solver, iterations).solve(self.problem, measure=False)
+        self._make_ready(h, gravity, remeasure=False)
+        self.settings.solver.for_trial(iterations).solve(self.problem, measure=False)
         impulse = np.empty((self.problem.contact_count, 7))
         self.problem.read_impulses(impulse)
-        return *velocities(self.problem.body, self.problem.first_full + len(self.bodies.dynamic)), impulse
+        packed = self.problem.packed
+        return *velocities(packed.body, packed.first_full + len(self.bodies.dynamic)), impulse
 
     def prepare(self, h: float, gravity: FloatArray, tick: Callable[[], None] = lambda: None) -> int:
         """The contact problem of this step, impacts done and ready to be solved; returns how many contacts impacted."""
-        impacts = self._assemble(h)
-        self.problem.accuracy = self._accuracy(gravity)
+        impacts, square = self._assemble(h)
+        self.problem.accuracy = self._accuracy(gravity, math.sqrt(square))
         tick()
         if impacts:
             self._impact(h)
         tick()
         # Contacts of the first step may be as deep as they are placed; later, what is met late was hit in the step before.
-        self._aim_at_rest(h, impacts > 0, self.settings.impact_velocity if self.detector.last.contact_count else math.inf)
-        self._add_external_impulse(h, gravity)
-        self._warm_start(h)
+        late = self.settings.impact_velocity if self.detector.last.contact_count else math.inf
+        self._make_ready(h, gravity, impacts > 0, late)
         tick()
         return impacts
 
-    def _accuracy(self, gravity: FloatArray) -> float:
-        """Residual [m/s] at which a solve may stop."""
+    def _accuracy(self, gravity: FloatArray, speed: float) -> float:
+        """Residual [m/s] at which a solve may stop; ``speed`` [m/s] is that at which contacts approach and part."""
         g = float(length(gravity))
         fall = math.sqrt(g * self.scene.size_range[0]) if g > 0.0 else self.settings.impact_velocity
-        speed = math.sqrt(mean_square(self.problem.gap_rate))
         return AT_REST * fall + IN_MOTION * speed * min(1.0, speed / (FLOWING * fall))
 
-    def _assemble(self, h: float) -> int:
+    def _step(self, h: float) -> Step:
+        return Step(h, self.settings.impact_velocity, 2.0 * self.left_over)
+
+    def _assemble(self, h: float) -> tuple[int, float]:
+        """Returns how many contacts impact, and the mean square of the separation speeds [m^2/s^2]."""
         d, p, b, c = self.detector, self.problem, self.bodies, self.detector.contacts
-        p.soft_t = self.settings.regularisation / h
+        p.soften(self.settings.regularisation / h)
         aggregates = self.reduced.full_bodies() if self.reduced is not None else None
         p.pack(b, c, self.walls, d.order, d.slot, d.same, aggregates)
-        serial_start = p.colour_blocks * LANES
-        if c.contact_count > c.pair_count:
-            self.team.run(
-                place_walls,
-                (c.contact_count - c.pair_count) // LIGHT,
-                c.a,
-                c.b,
-                c.normal,
-                c.overlap,
-                c.pair_count,
-                p.place,
-                p.slot_b,
-                serial_start,
-                p.first_full,
-                p.first_wall_slot,
-                self.walls.body,
-                surface_velocity(self.walls, b.orientation),
-                d.place,
-                b.velocity,
-                b.spin,
-                b.radius,
-                b.wall_body_count,
-                self.settings.impact_velocity,
-                h,
-                p.body,
-                p.lever,
-                p.full,
-            )
-        if aggregates is not None and p.one_by_one:
-            centre = np.concatenate([b.position[b.dynamic], aggregates.centre])
-            self.team.run(
-                place_levers,
-                p.one_by_one,
-                p.contact_at,
-                serial_start,
-                c.a,
-                c.b,
-                c.normal,
-                c.overlap,
-                p.slot_a,
-                p.slot_b,
-                p.first_full,
-                p.first_wall_slot,
-                centre,
-                b.position,
-                b.radius,
-                b.wall_body_count,
-                p.lever,
-                p.full,
-            )
-        t = self.pairs
-        return self.team.run(
-            assemble_rows,
-            c.contact_count,
-            c.a,
-            c.b,
-            c.normal,
-            c.overlap,
-            p.slot_a,
-            p.slot_b,
-            p.place,
-            b.radius,
-            b.material,
-            self.walls.material,
-            t.stiffness,
-            t.friction,
-            t.rolling_friction,
-            t.law,
-            p.fields,
-            serial_start,
-            p.lever,
-            p.full,
-            p.inverse_inertia,
-            p.soft_t,
-            c.impulse,
-            self.settings.impact_velocity,
-            2.0 * self.left_over,
-            h,
-            p.body,
-            p.data,
-            p.stiffness,
-            p.radius_eff,
-            p.weight,
-            p.gap_rate,
+        walls = WallArrays.of(self.walls, surface_velocity(self.walls, b.orientation))
+        bodies, step = BodyArrays.of(b, d.place), self._step(h)
+        found: tuple[int, float] = self.team.run(
+            assemble, c.contact_count, p.packed, p.blocks, p.levers, p.found, Met.of(c), bodies, walls, self.pairs, step
         )
+        return found
 
     def _impact(self, h: float) -> None:
-        p, c = self.problem, self.detector.contacts
-        self.team.run(
-            aim_at_impacts,
-            c.contact_count // LIGHT,
-            c.a,
-            c.b,
-            c.overlap,
-            p.place,
-            p.weight,
-            p.gap_rate,
-            self.bodies.material,
-            self.walls.material,
-            self.pairs.restitution,
-            c.impulse,
-            self.settings.impact_velocity,
-            2.0 * self.left_over,
-            h,
-            p.fields,
-            c.rebound,
-            p.data,
-        )
-        self.team.run(clear_impulses, c.contact_count // LIGHT, p.place, p.fields, p.data)
-        self.team.run(
-            solve_impacts,
-            c.contact_count,
-            p.gap_rate,
-            p.weight,
-            p.lane_a,
-            p.lane_b,
-            p.contact_at,
-            p.fields,
-            p.colour_block,
-            p.full_first,
-            p.first_wall_slot,
-            p.lever,
-            p.full,
-            p.inverse_inertia,
-            self.settings.solver.friction == "box",
-            self.settings.impact_iterations,
-            self.settings.impact_tolerance * self.settings.impact_velocity,
-            np.zeros(p.first_wall_slot, np.int8),
-            np.zeros(p.colour_blocks + p.one_by_one, np.bool_),
-            p.body,
-            p.data,
-            p.body_before,
-            p.before,
-            p.sums,
-        )
+        p, c, b = self.problem, self.detector.contacts, self.bodies
+        met, bodies, things = Met.of(c), BodyArrays.of(b), c.contact_count // LIGHT
+        restitution = self.pairs.restitution
+        self.team.run(aim_at_impacts, things, p.blocks, p.found, met, b.material, self.walls.material, restitution, self._step(h))
+        solve_impacts(p, self.settings.impact_iterations, self.settings.impact_tolerance * self.settings.impact_velocity)
         self._count_work()
-        b = self.bodies
         self._found_overlap = c.overlap.copy()
         self._owed = place_at_collisions(
-            c.a,
-            c.b,
-            c.normal,
-            p.place,
-            p.gap_rate,
-            c.rebound,
-            p.fields,
-            p.data,
-            p.colour_blocks * LANES,
-            p.lever,
-            b.wall_body_count,
-            self.walls.body,
-            b.movable,
-            b.radius,
-            self.period,
-            h,
-            b.velocity,
-            self._room_for_shift(),
-            c.overlap,
-            b.position,
-            self._struck,
+            p.blocks, p.levers, p.found, met, bodies, self.walls.body, self.period, h, self._room_for_shift(), self._struck
         )
 
     def _room_for_shift(self) -> FloatArray:
@@ -462,158 +304,53 @@ class NonsmoothStepper:
             self._shift = np.zeros((len(self.bodies.position) * 5 // 4, 3))
         return self._shift
 
-    def _aim_at_rest(self, h: float, remeasure: bool, late: float = math.inf) -> None:
-        """``late`` [m/s]: the speed beyond which contacts that have no past are taken to be met late."""
-        p, c = self.problem, self.detector.contacts
-        self.team.run(
-            aim_at_rest,
-            c.contact_count,
-            c.overlap,
-            c.normal,
-            c.impulse,
-            p.slot_a,
-            p.slot_b,
-            p.place,
-            p.stiffness,
-            p.radius_eff,
-            p.weight,
-            p.gap_rate,
-            remeasure,
-            p.body,
-            p.lever,
-            p.full,
-            p.colour_blocks * LANES,
-            p.fields,
-            self.pairs.law,
-            self.settings.damping_steps,
-            h,
-            late,
-            c.rebound,
-            p.data,
-        )
+    def _make_ready(self, h: float, gravity: FloatArray, remeasure: bool, late: float = math.inf) -> None:
+        """Targets, external impulses and warm start. ``late`` [m/s]: the speed beyond which contacts that have no past are taken to be met
+        late."""
+        p, c, s = self.problem, self.detector.contacts, self.settings
+        aim = Aim(s.damping_steps, h, late, remeasure, self.scene.law.pulls)
+        start = start_with(s.warm_start, s.solver, self.stability.part)
+        external = gravity, self._external_pushes(h, gravity)
+        self.team.run(make_ready, c.contact_count, p.packed, p.blocks, p.levers, p.found, Met.of(c), self.pairs, aim, start, external)
 
-    def _add_external_impulse(self, h: float, gravity: FloatArray) -> None:
+    def _external_pushes(self, h: float, gravity: FloatArray) -> FloatArray:
+        """(F, 6) changes of velocity [m/s] and spin [rad/s] of the bodies with full inertia by gravity and other forces."""
         p, b = self.problem, self.bodies
-        self.team.run(add_external_impulse, p.first_full // LIGHT, p.body, p.first_full, gravity[0], gravity[1], gravity[2], h)
+        pushes = np.zeros((p.packed.yielding - p.packed.first_full, 6))
         for k, w in enumerate(b.dynamic):
-            o = (p.first_full + k) * BODY
-            force = np.asarray(self.scene.all_bodies[w].force)
-            p.body[o : o + 3] += h * (gravity + b.inverse_mass[w] * force)
+            pushes[k, :3] = h * (gravity + b.inverse_mass[w] * np.asarray(self.scene.all_bodies[w].force))
         if self.reduced is not None and p.full_bodies is not None:
-            packed = p.body[(p.first_full + len(b.dynamic)) * BODY : p.yielding * BODY].reshape(-1, BODY)
-            pushed, turned = self.reduced.push(h, gravity, p.full_bodies)
-            packed[:, :3] += pushed
-            packed[:, 3:6] += turned
-        if self.scene.law.pulls:
-            c, serial_start = self.detector.contacts, p.colour_blocks * LANES
-            pull_together(
-                c.overlap,
-                c.normal,
-                p.radius_eff,
-                p.slot_a,
-                p.slot_b,
-                p.place,
-                serial_start,
-                p.lever,
-                p.full,
-                p.inverse_inertia,
-                self.pairs.law,
-                h,
-                p.body,
-            )
-
-    def _warm_start(self, h: float) -> None:
-        p, c, start = self.problem, self.detector.contacts, self.settings.warm_start
-        serial_start = p.colour_blocks * LANES
-        part = 1.0
-        if isinstance(start, HistoryStart):
-            part = start.part_for(self.settings.solver, self.stability.part)
-        elif isinstance(start, ModelStart):
-            self.team.run(
-                model_impulses,
-                c.contact_count,
-                c.overlap,
-                p.stiffness,
-                p.slot_a,
-                p.slot_b,
-                p.place,
-                p.fields,
-                serial_start,
-                p.lever,
-                p.full,
-                p.body,
-                p.data,
-                self.pairs.law,
-                p.soft_t,
-                h,
-                c.impulse,
-            )
-        else:
-            self.team.run(clear_impulses, c.contact_count // LIGHT, p.place, p.fields, p.data)
-            return
-        self.team.run(
-            start_from,
-            c.contact_count,
-            c.impulse,
-            part,
-            start.normals_only,
-            p.lane_a,
-            p.lane_b,
-            p.contact_at,
-            p.fields,
-            p.colour_block,
-            p.full_first,
-            p.lever,
-            p.full,
-            p.inverse_inertia,
-            start.update_velocity,
-            p.body,
-            p.data,
-        )
+            first = len(b.dynamic)
+            pushes[first:, :3], pushes[first:, 3:] = self.reduced.push(h, gravity, p.full_bodies)
+        return pushes
 
     def _count_work(self) -> None:
         """Work of driven walls, for the energy guard."""
         p, c = self.problem, self.detector.contacts
         first = c.pair_count if self.reduced is None else 0
         if self.driven and c.contact_count > first:
-            self.work += wall_work(first, p.first_wall_slot, p.slot_a, p.slot_b, p.place, c.normal, p.fields, p.data, p.body)
+            self.work += driven_work(p.packed, p.blocks, p.found, first)
 
     def _part_rebounding(self, h: float, overlap: FloatArray) -> None:
         """``overlap`` (C,) [m] of the bodies where collisions have put them."""
-        p, c, b, law = self.problem, self.detector.contacts, self.bodies, self.pairs.law
+        p, c, law = self.problem, self.detector.contacts, self.pairs.law
         if not c.rebound.any():
             return
         tau = max(self.settings.damping_steps * h, law.dissipation / law.exponent)
         rate = 4.0 / (1.0 + 4.0 * tau / h) / law.exponent
         part_rebounding(
-            c.a,
-            c.b,
-            c.normal,
-            overlap,
-            c.overlap,
-            c.impulse,
-            p.stiffness,
-            p.slot_a,
-            p.slot_b,
-            p.place,
-            p.colour_blocks * LANES,
-            p.lever,
-            p.full,
-            p.body,
+            p.packed,
+            p.blocks,
+            p.levers,
+            p.found,
+            Met.of(c),
+            BodyArrays.of(self.bodies),
             self.walls.body,
             law,
-            rate,
-            h,
-            0.02 * self.settings.impact_velocity,
-            b.wall_body_count,
-            b.movable,
-            b.radius,
+            overlap,
+            Parting(rate, h, 0.02 * self.settings.impact_velocity),
             self.period,
             self._room_for_shift(),
-            c.rebound,
-            b.position,
-            b.velocity,
-            b.spin,
         )
 
     def checkpoint(self) -> dict[str, Any]:

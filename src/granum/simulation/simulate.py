@@ -6,7 +6,7 @@ from typing import Any
 
 from ..checks import InputError
 from ..nonsmooth import Nonsmooth, make_solver
-from ..nonsmooth.solvers import Solver
+from ..nonsmooth.solvers import SolverRecord
 from ..scene.library import make_scene
 from ..scene.scene import Scene
 from ..smooth import Smooth
@@ -18,7 +18,7 @@ def simulate(
     scene: Scene | str,
     *,
     duration: float | None = None,
-    solver: Solver | str | None = None,
+    solver: SolverRecord | str | None = None,
     stepper: Nonsmooth | Smooth | str | None = None,
     observers: tuple[Any, ...] = (),
     **settings: Any,

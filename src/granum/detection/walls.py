@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._groups import group
 from .._jit import device, kernel
 from ..arithmetic import times
 from ..array_types import FloatArray, IntArray, LongArray
@@ -46,6 +47,7 @@ HALVINGS = 40  # of the last such distance: to rounding
 MOST_LOOK = 0.5  # of the radius: how far ahead of a grain curved walls and meshes are looked at; faster grains are followed
 
 
+@group
 class WallTable(NamedTuple):
     """K walls, numbered through all bodies in order."""
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._groups import group
 from .._jit import device, kernel
 from ..arithmetic import total as sum_up
 from ..array_types import FloatArray, LongArray
@@ -126,6 +127,7 @@ def assemble(
     return add_up(barrier, thread, threads, impacts)[1], mean_square(found.gap_rate) if thread == 0 else 0.0
 
 
+@group
 class Aim(NamedTuple):
     """What the continuous stage is to reach."""
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._groups import group
 from .._jit import device
 from ..array_types import FloatArray, IntArray, LongArray
 from ..parallel.barrier import share, wait
@@ -53,6 +54,7 @@ SMALLEST, LARGEST = 0.1, 1e9  # factor of one correction; from the seed on it ma
 RIDGE = 1e-12  # of the mean diagonal of K, added to it
 
 
+@group
 class Coarse(NamedTuple):
     """The coarse problem of one solve, and when it is solved; its first arrays are those of ``Layers``."""
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._groups import group
 from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray, LongArray
 from ..contact.law import Parameters, overlap_under
@@ -132,6 +133,7 @@ def turn_pair(i, j, k, inertia_i, inertia_j, bodies, period, debt):
     velocity[i, 2] -= inverse_mass[i] * jz
 
 
+@group
 class Parting(NamedTuple):
     """How contacts that rebound are parted."""
 

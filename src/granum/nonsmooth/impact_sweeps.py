@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._groups import group
 from .._jit import device
 from ..array_types import BoolArray
 from ..parallel.barrier import add_up, share, wait
@@ -36,6 +37,7 @@ FINE_CHANGE, CHANGE, UPDATES, LOOK, MOVED, FRESH, SWEPT = range(7)
 PROGRESS = 7
 
 
+@group
 class Impact(NamedTuple):
     """Who an impact has reached; all zeros at the start."""
 

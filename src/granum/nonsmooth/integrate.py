@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from typing import NamedTuple
 
+from .._groups import group
 from .._jit import device, kernel
 from ..array_types import FloatArray, LongArray
 from ..parallel import Team
@@ -14,10 +16,20 @@ from ..state.rotation import turn
 from .blocks import BODY, INV_MASS
 
 
+@group
+class External(NamedTuple):
+    """What acts from outside in a step."""
+
+    gravity: FloatArray
+    """(3,) [m/s^2]"""
+    pushed: FloatArray
+    """(F, 6) changes of velocity [m/s] and spin [rad/s] of the bodies with full inertia, gravity included"""
+
+
 @device
-def add_external_impulse(thread, threads, packed, gravity, h, pushed):
-    """v += h g for every packed grain that yields; ``pushed`` (F, 6) are the changes of velocity and spin of bodies with full inertia."""
-    body = packed.body
+def add_external_impulse(thread, threads, packed, external, h):
+    """v += h g for every packed grain that yields, and what pushes bodies with full inertia."""
+    body, gravity, pushed = packed.body, external.gravity, external.pushed
     gx, gy, gz = gravity[0], gravity[1], gravity[2]
     low, high = share(packed.first_full, thread, threads)
     for k in range(low, high):

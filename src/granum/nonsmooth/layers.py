@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._groups import group
 from .._jit import kernel
 from ..array_types import FloatArray, IntArray
 from .blocks import ARM, BODY, INV_MASS, INV_RADIUS, LANES, NX, NY, NZ, PN, PX, at
@@ -16,6 +17,7 @@ SEED = 1e-6  # of the load on a contact: what its normal impulse begins with at 
 CHAIN = 1.5  # contacts per body: with fewer it is chains of grains, in which equal impulses are in balance and each contact is needed
 
 
+@group
 class Layers(NamedTuple):
     """Which layers bodies and contacts are in."""
 

@@ -17,7 +17,7 @@ from ..state.bodies import Bodies
 from ..state.contacts import Contacts
 from ..state.rotation import matrix
 from .blocks import BODY, COLOURS, FIELDS_3_ROWS, FIELDS_6_ROWS, LANES, PN, RX, at, colour_contacts, lay_out
-from .groups import ContactBlocks, Found, Levers, Momentum, Packed
+from .groups import BodyArrays, ContactBlocks, Found, Levers, Met, Momentum, Packed
 from .kinds.every import CHUNK, projected_residual
 
 
@@ -86,23 +86,21 @@ def unpack_grains(
     barrier: LongArray,
     packed: Packed,
     order: IntArray,
-    first: int,
-    velocity: FloatArray,
-    spin: FloatArray,
+    bodies: BodyArrays,
     blocks: ContactBlocks,
-    place: IntArray,
-    impulse: FloatArray,
+    found: Found,
+    met: Met,
 ) -> None:
     """Packed bodies back into grains, those that do not yield keep their bits; and impulses out of the blocks into (C, 7) rows."""
-    body = packed.body
+    body, velocity, spin = packed.body, bodies.velocity, bodies.spin
     low, high = share(len(order), thread, threads)
     for k in range(low, high):
-        g, o = first + order[k], k * BODY
+        g, o = bodies.first + order[k], k * BODY
         if body[o + 6] > 0.0:  # not so for an empty rank
             for f in range(3):
                 velocity[g, f] = body[o + f]
                 spin[g, f] = body[o + 3 + f] * body[o + 7]
-    copy_share(thread, threads, blocks, place, impulse)
+    copy_share(thread, threads, blocks, found.place, met.impulse)
     wait(barrier, threads)
 
 
@@ -225,8 +223,10 @@ class Problem:
             self.packed.body,
         )
         self._pack_full(bodies, dynamic, grains)
-        centre = np.concatenate([bodies.position[dynamic], aggregates.centre]) if aggregates is not None else self.levers.centre[:0]
-        self.levers = self.levers._replace(centre=centre)
+        if aggregates is not None:
+            self.levers = self.levers._replace(centre=np.concatenate([bodies.position[dynamic], aggregates.centre]))
+        elif len(self.levers.centre):
+            self.levers = self.levers._replace(centre=np.zeros((0, 3)))
         if same and self.contact_count == contacts.contact_count:
             return
         self.make_contacts(contacts.contact_count, contacts.pair_count)
@@ -309,18 +309,8 @@ class Problem:
     def unpack(self, bodies: Bodies, contacts: Contacts, order: IntArray) -> None:
         """Velocities and impulses back to where users look."""
         p = self.packed
-        self.team.run(
-            unpack_grains,
-            (len(order) + self.contact_count) // LIGHT,
-            p,
-            order,
-            bodies.wall_body_count,
-            bodies.velocity,
-            bodies.spin,
-            self.blocks,
-            self.found.place,
-            contacts.impulse,
-        )
+        things = (len(order) + self.contact_count) // LIGHT
+        self.team.run(unpack_grains, things, p, order, BodyArrays.of(bodies), self.blocks, self.found, Met.of(contacts))
         for k, w in enumerate(bodies.dynamic):
             o = (p.first_full + k) * BODY
             bodies.velocity[w], bodies.spin[w] = p.body[o : o + 3], p.body[o + 3 : o + 6]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from .._jit import kernel
-from ..array_types import FloatArray, LongArray
+from ..array_types import LongArray
 from ..contact.pair_table import PairTable
 from ..parallel.barrier import share, wait
 from .assemble import Aim, aim_at_rest
 from .groups import ContactBlocks, Found, Levers, Met, Packed
-from .integrate import add_external_impulse
+from .integrate import External, add_external_impulse
 from .pull import pull_together
 from .warm_start import Start, warm_start
 
@@ -26,14 +26,13 @@ def make_ready(
     pairs: PairTable,
     aim: Aim,
     start: Start,
-    external: tuple[FloatArray, FloatArray],
+    external: External,
 ) -> None:
-    """Aim at rest, add the impulses of gravity (3,) [m/s^2] and of other forces (F, 6: changes of velocity and spin), and start warm."""
-    gravity, pushed = external
+    """Aim at rest, add external impulses, and start warm."""
     low, high = share(len(found.place), thread, threads)
     aim_at_rest(low, high, packed, blocks, levers, found, met, pairs, aim)
     wait(barrier, threads)
-    add_external_impulse(thread, threads, packed, gravity, aim.h, pushed)
+    add_external_impulse(thread, threads, packed, external, aim.h)
     wait(barrier, threads)
     if aim.pulls:
         if thread == 0:

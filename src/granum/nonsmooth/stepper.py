@@ -29,7 +29,7 @@ from .assemble import Aim, assemble, elastic_energy
 from .collision_times import place_at_collisions, return_angular_momentum
 from .groups import BodyArrays, Met, Step, WallArrays
 from .impact import Parting, aim_at_impacts, part_rebounding, solve_impacts
-from .integrate import move_bodies
+from .integrate import External, move_bodies
 from .kinds.every import driven_work
 from .problem import Problem
 from .pull import net_impulses
@@ -86,7 +86,8 @@ class NonsmoothStepper:
         self.period = period_of(scene.cell)
         self.detector = Detector(self.walls, team, self.period)
         self.problem = Problem(bool((self.pairs.rolling_friction > 0).any()), settings.friction, team)
-        self.driven = bool((bodies.kind == KINEMATIC).any() or self.walls.surface_velocity.any())
+        self.belts = bool(self.walls.surface_velocity.any())
+        self.driven = bool((bodies.kind == KINEMATIC).any()) or self.belts
         self.work = 0.0
         self.stability = StabilityGuard()
         self.left_over = 0.0  # residual of the last solve [m/s]
@@ -175,7 +176,9 @@ class NonsmoothStepper:
             iterations=self.solve_report.iterations,
             residual=self.solve_report.residual,
             max_overlap=float(contacts.overlap.max(initial=0.0)),
-            elastic_energy=elastic_energy(self.team, contacts.overlap, self.problem.found.stiffness, self.problem.found.radius_eff, self.pairs.law),
+            elastic_energy=elastic_energy(
+                self.team, contacts.overlap, self.problem.found.stiffness, self.problem.found.radius_eff, self.pairs.law
+            ),
             kinetic_energy=kinetic,
             energy=kinetic + potential,
             **self._reduction(),
@@ -280,8 +283,8 @@ class NonsmoothStepper:
         p.soften(self.settings.regularisation / h)
         aggregates = self.reduced.full_bodies() if self.reduced is not None else None
         p.pack(b, c, self.walls, d.order, d.slot, d.same, aggregates)
-        walls = WallArrays.of(self.walls, surface_velocity(self.walls, b.orientation))
         bodies, step = BodyArrays.of(b, d.place), self._step(h)
+        walls = WallArrays.of(self.walls, surface_velocity(self.walls, b.orientation) if self.belts else self.walls.surface_velocity)
         found: tuple[int, float] = self.team.run(
             assemble, c.contact_count, p.packed, p.blocks, p.levers, p.found, Met.of(c), bodies, walls, self.pairs, step
         )
@@ -310,7 +313,7 @@ class NonsmoothStepper:
         p, c, s = self.problem, self.detector.contacts, self.settings
         aim = Aim(s.damping_steps, h, late, remeasure, self.scene.law.pulls)
         start = start_with(s.warm_start, s.solver, self.stability.part)
-        external = gravity, self._external_pushes(h, gravity)
+        external = External(np.ascontiguousarray(gravity, np.float64), self._external_pushes(h, gravity))
         self.team.run(make_ready, c.contact_count, p.packed, p.blocks, p.levers, p.found, Met.of(c), self.pairs, aim, start, external)
 
     def _external_pushes(self, h: float, gravity: FloatArray) -> FloatArray:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
+from .._groups import group
 from .._jit import device
 from ..contact.law import response
 from ..parallel.barrier import share, wait
@@ -93,6 +94,7 @@ class StabilityGuard:
         self.energy = energy
 
 
+@group
 class Start(NamedTuple):
     """Where a solve begins, for kernels."""
 

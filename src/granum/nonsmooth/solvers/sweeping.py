@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..._groups import group
 from ..._jit import device, kernel
 from ...array_types import FloatArray, LongArray
 from ...parallel.barrier import share, wait
@@ -43,6 +44,7 @@ class Order(IntEnum):
 ORDER_NUMBER = {order.name.lower(): int(order) for order in Order}  # a plain number: an enum is slow to hand to compiled code
 
 
+@group
 class Method(NamedTuple):
     """How to sweep."""
 

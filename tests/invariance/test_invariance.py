@@ -122,9 +122,11 @@ def heap(turn=np.eye(3), shift=(0.0, 0.0, 0.0), seed=0, friction="cone"):
         grains=[Grains(material="m", position=place(position), velocity=velocity @ turn.T, spin=spin @ turn.T, diameter=D)],
     )
     # Sweeps to rounding: the order of contacts follows the Morton curve, which a turn changes.
-    solver = {"iterations": 3000, "tolerance": 1e-15, "friction": friction}
+    solver = {"iterations": 3000, "tolerance": 1e-15}
     exact = {"impact_tolerance": 1e-12, "impact_iterations": 5000}
-    return Simulation(scene, make_settings({"time_step": 0.002, "stepper": {"solver": solver, **exact}, "guards": FREE}))
+    return Simulation(
+        scene, make_settings({"time_step": 0.002, "stepper": {"solver": solver, "friction": friction, **exact}, "guards": FREE})
+    )
 
 
 TURNS = {

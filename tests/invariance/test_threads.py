@@ -109,7 +109,7 @@ def test_same_bits_with_full_inertia(all_threads):
         sim = bricks(threads)
         for _ in range(80):
             sim.step()
-        assert np.diff(sim.stepper.problem.full_first)[:-1].max() >= 8  # some colours of full inertia were shared out
+        assert np.diff(sim.stepper.problem.blocks.full_first)[:-1].max() >= 8  # some colours of full inertia were shared out
         found.add(digest(sim))
     assert len(found) == 1
 
@@ -135,18 +135,19 @@ def test_other_orders_and_box_friction_take_any_team(all_threads):
     """Sweeps in the order found are for one thread, whatever team is given."""
     found = {}
     for threads in (1, 3):
-        for how in ({"order": "given"}, {"order": "random"}, {"friction": "box"}):
+        for how, friction in (({"order": "given"}, "cone"), ({"order": "random"}, "cone"), ({}, "box")):
             sim = make(
                 [(0.98 * D * k, 0, 0.5 * D) for k in range(6)],
                 walls=True,
                 gravity=(0, 0, -G),
                 guards=FREE,
                 solver={**how, "iterations": 10},
+                stepper={"friction": friction},
                 settings={"threads": threads},
             )
             for _ in range(20):
                 sim.step()
-            found.setdefault(str(how), set()).add(digest(sim))
+            found.setdefault((str(how), friction), set()).add(digest(sim))
     assert all(len(digests) == 1 for digests in found.values())
 
 

@@ -133,7 +133,7 @@ SCENES = {
     "three rows": (settled, {"rolling_friction": 0.0}),
     "tolerance": (settled, {"solver": {"iterations": 60, "tolerance": 1e-4}}),
     "plain sweeps": (settled, {"solver": {"iterations": 10, "momentum": False}}),
-    "box friction": (settled, {"solver": {"iterations": 10, "friction": "box"}}),
+    "box friction": (settled, {"stepper": {"friction": "box"}}),
     "model start": (settled, {"stepper": {"warm_start": {"name": "model"}}}),
     "cold start": (settled, {"stepper": {"warm_start": {"name": "none"}}}),
     "multigrid": (settled, {"solver": {"name": "multigrid", "iterations": 10}}),
@@ -143,7 +143,7 @@ SCENES = {
     "platen": (platen, {}),
     "mesh": (tray, {}),
     "impacts": (colliding, {}),
-    "impacts in a box of friction": (colliding, {"solver": {"iterations": 10, "friction": "box"}}),
+    "impacts in a box of friction": (colliding, {"stepper": {"friction": "box"}}),
     "emitter": (pouring, {}),
 }
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from granum.nonsmooth.blocks import LANES, SOFTNESS, TARGET
 from granum.nonsmooth.problem import Problem
+from granum.nonsmooth.rebuild import put_together, take_apart
 from granum.scene import Body, Box
 from granum.scene.library import make_scene
 from granum.simulation import Simulation, make_settings
@@ -22,11 +25,11 @@ def ready(sim: Simulation) -> Problem:
 
 def kept(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     """Velocities and impulses of a problem, to be put back."""
-    return problem.body.copy(), problem.data.copy()
+    return problem.packed.body.copy(), problem.blocks.data.copy()
 
 
 def put_back(problem: Problem, saved: tuple[np.ndarray, np.ndarray]) -> None:
-    problem.body[:], problem.data[:] = saved
+    problem.packed.body[:], problem.blocks.data[:] = saved
 
 
 def after(name, steps, iterations=50, **parameters):
@@ -77,13 +80,19 @@ def under_platen():
     )
 
 
+def bounded_by(problem: Problem, friction):
+    """The same problem with the friction ``cone`` or ``box``."""
+    parts = dataclasses.replace(take_apart(problem), box=friction == "box")
+    return put_together(parts)
+
+
 def with_impact_targets(problem: Problem, restitution=0.5, hard=False):
     """Targets as of an impact stage: every contact that approaches is asked to part; ``hard``: without softness."""
     p = problem
-    d = p.place // LANES * p.fields * LANES + p.place % LANES
-    p.data[d + TARGET * LANES] = restitution * np.maximum(0.0, -p.gap_rate)
+    d = p.address
+    p.blocks.data[d + TARGET * LANES] = restitution * np.maximum(0.0, -p.found.gap_rate)
     if hard:
-        p.data[d + SOFTNESS * LANES] = 0.0
+        p.blocks.data[d + SOFTNESS * LANES] = 0.0
     return p
 
 

@@ -32,19 +32,19 @@ def test_stored_rows_give_what_recomputed_ones_give(rows, threads, monkeypatch):
     sim.stepper.detector.detect(sim.bodies, sim.time_step)
     sim.stepper.prepare(sim.time_step, sim.scene.gravity.at(0.0))
     problem = sim.stepper.problem
-    slots = problem.yielding * BODY
-    body, data = problem.body.copy(), problem.data.copy()
+    slots = problem.packed.yielding * BODY
+    body, data = problem.packed.body.copy(), problem.blocks.data.copy()
     PGS(iterations=SWEEPS, momentum=False).solve(problem, measure=False)
-    velocity, impulse = problem.body[:slots].reshape(-1, BODY)[:, :6].copy(), np.zeros((problem.contact_count, 7))
+    velocity, impulse = problem.packed.body[:slots].reshape(-1, BODY)[:, :6].copy(), np.zeros((problem.contact_count, 7))
     problem.read_impulses(impulse)
-    assert np.abs(problem.body - body).max() > 1e-3  # there was something to do [m/s]
+    assert np.abs(problem.packed.body - body).max() > 1e-3  # there was something to do [m/s]
 
-    problem.body[:], problem.data[:], problem.team = body, data, Team(threads)
+    problem.packed.body[:], problem.blocks.data[:], problem.team = body, data, Team(threads)
     stored = StoredRows(problem)
     stored.sweep(SWEEPS)
     # The same operations in another basis. A sweep does some hundred roundings to a velocity, and does not make earlier ones larger.
     rounding = 100 * SWEEPS * np.finfo(float).eps
-    found = problem.body[:slots].reshape(-1, BODY)[:, :6]
+    found = problem.packed.body[:slots].reshape(-1, BODY)[:, :6]
     np.testing.assert_allclose(found, velocity, rtol=0, atol=rounding * np.abs(velocity).max())
     np.testing.assert_allclose(stored.normal_impulse, impulse[:, 0], rtol=0, atol=rounding * impulse[:, 0].max())
 

@@ -141,7 +141,7 @@ def test_flags_reach_the_solver(granum):
         "update_velocity": False,
         "guard": settings["stepper"]["warm_start"]["guard"],
     }
-    assert (settings["stepper"]["solver"]["friction"], settings["stepper"]["solver"]["order"]) == ("box", "random")
+    assert (settings["stepper"]["friction"], settings["stepper"]["solver"]["order"]) == ("box", "random")
     assert list(times) == pytest.approx([0.0, 0.02, 0.04, 0.05])
 
 

@@ -9,8 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from granum._jit import kernel
-from granum.nonsmooth.blocks import ARM, LANES, NX
-from granum.nonsmooth.rows import arms, listed, relative_velocity
+from granum.nonsmooth.blocks import ARM, LANES, at
+from granum.nonsmooth.kinds.contact import arms, listed, normal_at, relative_velocity
 from granum.nonsmooth.solvers import Direct
 from granum.nonsmooth.system import System
 from tests.reference.problems import PROBLEMS, RESTING, kept, put_back, ready
@@ -20,17 +20,16 @@ KINDS = ["box", "stirred box", "drum", "platen"]  # spheres and standing walls, 
 
 
 @kernel
-def row_velocities(body, lane_a, lane_b, data, fields, place, serial_start, lever, full):
+def row_velocities(packed, blocks, levers, place):
     """(C, 6) relative velocity and spin of every contact in world axes, as the sweeps see them."""
     out = np.empty((len(place), 6))
     for c in range(len(place)):
         p = np.int64(place[c])
-        d = p // LANES * fields * LANES + p % LANES
-        a, b = np.int64(lane_a[p]), np.int64(lane_b[p])
-        n = data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES]
-        q = listed(p, serial_start, full)
-        ax, ay, az, bx, by, bz = arms(body, a, b, n[0], n[1], n[2], data[d + ARM * LANES], q, lever)
-        out[c] = relative_velocity(body, a, b, ax, ay, az, bx, by, bz)
+        d = at(p, blocks.fields)
+        a, b = np.int64(blocks.lane_a[p]), np.int64(blocks.lane_b[p])
+        q = listed(blocks, levers, p)
+        arm = arms(packed, levers, a, b, normal_at(blocks.data, d), blocks.data[d + ARM * LANES], q)
+        out[c] = relative_velocity(packed.body, a, b, arm)
     return out
 
 
@@ -38,10 +37,10 @@ def row_velocities(body, lane_a, lane_b, data, fields, place, serial_start, leve
 def test_system_sees_what_sweeps_see(kind):
     """G v + drift is the relative velocity of the rows, for random velocities of all bodies."""
     p = PROBLEMS[kind]()
-    packed = p.body[: p.yielding * 8].reshape(-1, 8)
-    packed[:, :6] = np.random.default_rng(1).standard_normal((p.yielding, 6))
+    packed = p.packed.body[: p.packed.yielding * 8].reshape(-1, 8)
+    packed[:, :6] = np.random.default_rng(1).standard_normal((p.packed.yielding, 6))
     s = System.read(p)
-    expected = row_velocities(p.body, p.lane_a, p.lane_b, p.data, p.fields, p.place, p.colour_blocks * LANES, p.lever, p.full)
+    expected = row_velocities(p.packed, p.blocks, p.levers, p.found.place)
     rows = np.einsum("cij,cj->ci", s.basis, expected[:, :3])
     if s.rows > 3:
         rows = np.hstack([rows, np.einsum("cij,cj->ci", s.basis[:, (1, 2, 0)], expected[:, 3:])])
@@ -58,8 +57,8 @@ def test_system_goes_there_and_back(kind):
     s = System.read(p)
     s.write(p, s.impulse)
     assert_allclose(p.residual(), before, atol=1e-15)
-    assert_allclose(p.body, body, atol=1e-15)
-    assert_allclose(p.data, data, atol=1e-15 * np.abs(s.impulse).max())
+    assert_allclose(p.packed.body, body, atol=1e-15)
+    assert_allclose(p.blocks.data, data, atol=1e-15 * np.abs(s.impulse).max())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -86,7 +85,7 @@ def test_nothing_to_solve():
         saved = kept(problem)
         report = Direct().solve(problem, history=True)
         assert (report.iterations, report.residual, report.converged, report.message) == (0, 0.0, True, "")
-        assert_array_equal(problem.body, saved[0])
+        assert_array_equal(problem.packed.body, saved[0])
 
 
 def test_gives_up_in_words_with_the_best_it_had():
@@ -98,8 +97,8 @@ def test_gives_up_in_words_with_the_best_it_had():
     assert report.iterations == 3
     assert "residual" in report.message
     assert "raise iterations" in report.message
-    assert np.isfinite(problem.body).all()
-    assert np.isfinite(problem.data).all()
+    assert np.isfinite(problem.packed.body).all()
+    assert np.isfinite(problem.blocks.data).all()
     assert report.residual == pytest.approx(mean_square(problem), rel=1e-12)
     assert report.residual <= start
 
@@ -107,7 +106,7 @@ def test_gives_up_in_words_with_the_best_it_had():
 def test_does_not_make_numbers_of_nothing():
     """A problem that is not finite is not solved, without an exception."""
     problem = PROBLEMS["platen"]()
-    problem.body[0] = np.nan
+    problem.packed.body[0] = np.nan
     report = Direct(iterations=5).solve(problem)
     assert not report.converged
     assert report.message
@@ -147,8 +146,8 @@ def test_same_bits_again():
     first = kept(problem)
     put_back(problem, saved)
     Direct().solve(problem)
-    assert_array_equal(problem.body, first[0])
-    assert_array_equal(problem.data, first[1])
+    assert_array_equal(problem.packed.body, first[0])
+    assert_array_equal(problem.blocks.data, first[1])
 
 
 def test_column_run_stands(granum, tmp_path):

@@ -12,7 +12,7 @@ from granum.checks import InputError
 from granum.nonsmooth.solvers import Multigrid, make_solver
 from granum.simulation import make_settings, simulate
 from tests.command_line import granum
-from tests.reference.problems import PROBLEMS, ready
+from tests.reference.problems import PROBLEMS, bounded_by, ready
 from tests.reference.scenes import FREE, D, G, make
 
 
@@ -21,7 +21,7 @@ def test_by_name():
     assert make_settings({"stepper": {"solver": {"name": "multigrid", "partitions": 4}}}).stepper.solver.partitions == 4
 
 
-@pytest.mark.parametrize("setting", [{"partitions": 0}, {"iterations": 0}, {"tolerance": -1.0}, {"friction": "none"}, {"order": "given"}])
+@pytest.mark.parametrize("setting", [{"partitions": 0}, {"iterations": 0}, {"tolerance": -1.0}, {"order": "given"}])
 def test_bad_settings_are_refused_in_words(setting):
     with pytest.raises(InputError, match=next(iter(setting))):
         make_settings({"stepper": {"solver": {"name": "multigrid", **setting}}})
@@ -58,8 +58,8 @@ def test_singular_coarse_problem_is_left_out_and_said():
     sim = make([(x * d, y * d, 0.5 * d) for x in range(3) for y in range(3)], walls=True, guards=FREE)
     sim.position[:] *= 0.9999
     problem = ready(sim)
-    problem.body[:] = np.where(np.arange(len(problem.body)) % 8 < 6, 0.0, problem.body)
-    data = problem.data.reshape(-1, problem.fields, 16)
+    problem.packed.body[:] = np.where(np.arange(len(problem.packed.body)) % 8 < 6, 0.0, problem.packed.body)
+    data = problem.blocks.data.reshape(-1, problem.blocks.fields, 16)
     data[:, 4] = 0.0  # nobody is asked to part
     report = Multigrid(iterations=8).solve(problem)
     assert "singular" in report.message
@@ -80,8 +80,8 @@ def test_history_and_work():
 
 
 def test_box_friction_and_no_momentum_reach_the_solution():
-    for settings in ({"friction": "box"}, {"momentum": False}):
-        problem = PROBLEMS["stirred box"]()
+    for settings, friction in (({}, "box"), ({"momentum": False}, "cone")):
+        problem = bounded_by(PROBLEMS["stirred box"](), friction)
         assert Multigrid(iterations=4000, tolerance=1e-9, **settings).solve(problem).converged
 
 

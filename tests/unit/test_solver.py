@@ -151,8 +151,8 @@ def test_start_without_velocity_update_solves_another_problem():
 def test_residual_is_that_of_the_twin_and_zero_at_the_solution(friction):
     """After few sweeps the residual equals an independent evaluation from the multipliers; after many it vanishes."""
     for iterations in (1, 3, 10):
-        few = {"iterations": iterations, "tolerance": 0.0, "momentum": False, "friction": friction}
-        sim = packing(solver=few, warm_start={"name": "none"})
+        few = {"iterations": iterations, "tolerance": 0.0, "momentum": False}
+        sim = packing(solver=few, friction=friction, warm_start={"name": "none"})
         twin = twin_of(sim, box=friction == "box")
         c = sim.contacts
         for k in range(len(twin.a)):  # the engine's impulses as multipliers: p_n = s lam_n, tangents and rolling along the basis
@@ -165,19 +165,19 @@ def test_residual_is_that_of_the_twin_and_zero_at_the_solution(friction):
         twin.velocity[:-1] = np.hstack([sim.velocity, sim.spin])
         reduced = twin.rolling / MU_R
         expected = twin.residual() * np.column_stack([np.ones_like(reduced), np.ones_like(reduced), reduced])
-        found = sim.stepper.problem.residual(box=friction == "box")
+        found = sim.stepper.problem.residual()
         assert_allclose(found, expected, atol=1e-12)
         assert found.max() > 1e-4
         assert_allclose(sim.report.residual, np.sqrt(np.mean(np.sum(expected**2, axis=1))), rtol=1e-9)
         assert_allclose(sim.stepper.solve_report.residual_by_kind, np.sqrt(np.mean(expected**2, axis=0)), rtol=1e-9)
-    sim = packing(solver={"friction": friction})
+    sim = packing(friction=friction)
     sim.step()
-    assert sim.stepper.problem.residual(box=friction == "box").max() < 1e-14
+    assert sim.stepper.problem.residual().max() < 1e-14
     assert sim.stepper.solve_report.converged
 
 
 def test_box_friction_agrees_with_the_twin():
-    sim = packing(solver={"friction": "box"})
+    sim = packing(friction="box")
     twin = twin_of(sim, box=True)
     solve_twin(twin)
     twin.velocity[:, 3:] *= D / 2

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from granum.nonsmooth.solvers import PGS, Direct
 from granum.nonsmooth.system import System
-from tests.reference.problems import PROBLEMS, RESTING, kept, put_back, ready
+from tests.reference.problems import PROBLEMS, RESTING, bounded_by, kept, put_back, ready
 from tests.reference.scenes import FREE, D, G, H, column_heights, column_overlaps, make, mass
 
 SWEEPS = 20000
@@ -38,13 +38,13 @@ def test_direct_meets_converged_sweeps(name, friction):
     unique, and where they are not the two may find different ones (in a silo with a friction coefficient of 0.3 they do at times); in these
     ten they are.
     """
-    problem = PROBLEMS[name]()
+    problem = bounded_by(PROBLEMS[name](), friction)
     saved = kept(problem)
-    near, far = solved(problem, PGS(iterations=SWEEPS, tolerance=NEARLY, friction=friction))
-    swept, report = solved(problem, PGS(iterations=SWEEPS, tolerance=CONVERGED, friction=friction))
+    near, far = solved(problem, PGS(iterations=SWEEPS, tolerance=NEARLY))
+    swept, report = solved(problem, PGS(iterations=SWEEPS, tolerance=CONVERGED))
     assert report.converged
     put_back(problem, saved)
-    direct, exact = solved(problem, Direct(friction=friction))
+    direct, exact = solved(problem, Direct())
     assert exact.converged
     assert exact.message == ""
     growth = max(np.abs(near.velocity - swept.velocity).max() / far.residual, np.sqrt(problem.contact_count))
@@ -55,11 +55,11 @@ def test_direct_meets_converged_sweeps(name, friction):
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_sweeps_keep_a_solution_in_a_box_of_friction(name):
     """A fixed point of the sweeps is a solution, also where there are several, or where it repels them in the long run (in a pile)."""
-    problem = PROBLEMS[name]()
+    problem = bounded_by(PROBLEMS[name](), "box")
     scale = max(np.abs(System.read(problem).free_velocity).max(), G * H)
-    direct, report = solved(problem, Direct(friction="box", tolerance=1e-12))
+    direct, report = solved(problem, Direct(tolerance=1e-12))
     assert report.converged
-    swept, _ = solved(problem, PGS(iterations=30, momentum=False, friction="box"))
+    swept, _ = solved(problem, PGS(iterations=30, momentum=False))
     assert_allclose(swept.velocity, direct.velocity, rtol=0, atol=1e-8 * scale)
 
 
@@ -118,7 +118,7 @@ def test_grain_that_rolls_or_slides_down(slope, friction):
         speed = turn = 5 / 7 * np.sin(angle)
     else:
         speed, turn = np.sin(angle) - friction * np.cos(angle), 2.5 * friction * np.cos(angle)
-    soft = 2 * problem.soft_t * mass()  # the part by which a sticking contact gives way
+    soft = 2 * problem.blocks.soft_t * mass()  # the part by which a sticking contact gives way
     assert_allclose(grain.velocity, G * H * np.array([speed, 0, 0, 0, turn, 0]), atol=soft * G * H + 1e-15)
 
 
@@ -130,7 +130,7 @@ def test_grain_that_cannot_roll_sticks_or_slides(slope):
     grain, report = solved(problem, Direct())
     assert report.converged
     weight = mass() * G * H
-    soft = 2 * problem.soft_t * mass()
+    soft = 2 * problem.blocks.soft_t * mass()
     assert_allclose(grain.impulse[0], weight * np.cos(angle), rtol=soft)
     assert_allclose(np.hypot(*grain.impulse[1:3]), weight * min(np.sin(angle), mu * np.cos(angle)), rtol=soft)
     assert_allclose(grain.velocity[0], G * H * max(0.0, np.sin(angle) - mu * np.cos(angle)), atol=soft * G * H)

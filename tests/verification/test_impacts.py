@@ -71,7 +71,7 @@ def after_impact_stage(sim):
     aim = sim.stepper._aim_at_rest
 
     def look(*args, **kwargs):
-        slots = sim.stepper.problem.body[: 8 * sim.stepper.problem.first_full].reshape(-1, 8)
+        slots = sim.stepper.problem.packed.body[: 8 * sim.stepper.problem.packed.first_full].reshape(-1, 8)
         seen.append(slots[sim.stepper.detector.neighbours.rank, :3])
         aim(*args, **kwargs)
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from granum.contact import HertzContact, LinearContact
 from granum.nonsmooth import PGS
 from granum.nonsmooth.assemble import elastic_energy
-from granum.nonsmooth.residual import CHUNK
+from granum.nonsmooth.kinds.every import CHUNK
 from granum.parallel import Team, team
 from granum.state import energy as of_state
 from tests.reference.problems import PROBLEMS

@@ -17,8 +17,10 @@ from ..array_types import FloatArray, LongArray
 from ..checks import InputError, known_name
 from ..nonsmooth import PGS
 from ..nonsmooth.blocks import COLOURS, LANES
+from ..nonsmooth.groups import ContactBlocks
+from ..nonsmooth.kinds.every import FEW_BLOCKS, add_step_sums
 from ..nonsmooth.problem import Problem
-from ..nonsmooth.solvers.pgs import FEW_BLOCKS, add_step_sums, extrapolate
+from ..nonsmooth.solvers.sweeping import extrapolate
 from ..papers.stored_rows import StoredRows
 from ..parallel import Team, cores
 from ..parallel.barrier import wait
@@ -95,7 +97,7 @@ def measure_parallel(
 
 def colour_graph(problem: Problem) -> ColourGraph:
     """Of an assembled problem."""
-    blocks, singles = np.diff(problem.colour_block), np.diff(problem.full_first)
+    blocks, singles = np.diff(problem.blocks.colour_block), np.diff(problem.blocks.full_first)
     return ColourGraph(blocks[blocks > 0], singles[:COLOURS][singles[:COLOURS] > 0], int(singles[COLOURS]), FEW_BLOCKS)
 
 
@@ -145,12 +147,12 @@ def predict(sim: Simulation, solves: dict[str, tuple[float, float]], barrier: fl
 def moved_bytes(problem: Problem) -> int:
     """That a sweep with momentum reads and writes in order: contacts, their impulses now and before, body slots; bodies come on top."""
     kept = problem.rows + 1
-    return problem.colour_blocks * LANES * (8 * (problem.fields + 3 * kept) + 8)
+    return problem.colour_blocks * LANES * (8 * (problem.blocks.fields + 3 * kept) + 8)
 
 
 def solve_seconds(problem: Problem, iterations: int, team: Team, jacobian: str) -> dict[str, tuple[float, float]]:
     """Seconds of a sweep with one thread and with the team, of sweeps with momentum and of plain ones by kind of rows: best of several."""
-    body, data, teams = problem.body.copy(), problem.data.copy(), (Team(1), team)
+    body, data, teams = problem.packed.body.copy(), problem.blocks.data.copy(), (Team(1), team)
     runs: dict[str, Any] = {"momentum": lambda: PGS(iterations=iterations).solve(problem, measure=False)}
     if jacobian != "cached":
         runs["recomputed"] = lambda: PGS(iterations=iterations, momentum=False).solve(problem, measure=False)
@@ -162,13 +164,13 @@ def solve_seconds(problem: Problem, iterations: int, team: Team, jacobian: str) 
     for _ in range(2 * REPEATS):  # the first may compile; the fastest counts
         for name, solve in runs.items():
             for k, problem.team in enumerate(teams):
-                problem.body[:], problem.data[:] = body, data
+                problem.packed.body[:], problem.blocks.data[:] = body, data
                 if name == "cached":
                     stored.impulse[:] = start
                 began = perf_counter()
                 solve()
                 best[name][k] = min(best[name][k], perf_counter() - began)
-    problem.body[:], problem.data[:], problem.team = body, data, teams[0]
+    problem.packed.body[:], problem.blocks.data[:], problem.team = body, data, teams[0]
     return {name: (one / iterations, many / iterations) for name, (one, many) in best.items()}
 
 
@@ -219,11 +221,11 @@ def move_ahead(body: FloatArray, body_before: FloatArray, bodies: int, times: in
 
 
 @kernel
-def add_sums(sums: FloatArray, blocks: int, one_by_one: int, times: int) -> float:
+def add_sums(sums: FloatArray, blocks: ContactBlocks, times: int) -> float:
     """What momentum does after a sweep."""
     total = 0.0
     for _ in range(times):
-        ahead, square = add_step_sums(sums, blocks, one_by_one)
+        ahead, square = add_step_sums(blocks, sums)
         total += ahead + square
         sums[0] = 0.5 * sums[1]  # so that no round is left out
     return total
@@ -232,24 +234,24 @@ def add_sums(sums: FloatArray, blocks: int, one_by_one: int, times: int) -> floa
 def momentum_seconds(problem: Problem) -> tuple[float, float]:
     """t_bodies, and the sums, of one sweep with momentum on one thread [s]."""
     times, best = 20, [np.inf, np.inf]
-    sums = problem.sums.copy()
+    sums = problem.momentum.sums.copy()
     for _ in range(REPEATS + 1):
         began = perf_counter()
-        move_ahead(problem.body, problem.body_before, problem.yielding, times)
+        move_ahead(problem.packed.body, problem.momentum.body_before, problem.packed.yielding, times)
         middle = perf_counter()
-        add_sums(sums, problem.colour_blocks, problem.one_by_one, times)
+        add_sums(sums, problem.blocks, times)
         best = [min(best[0], middle - began), min(best[1], perf_counter() - middle)]
     return best[0] / times, best[1] / times
 
 
 def single_seconds(problem: Problem) -> float:
     """Of one contact that is swept by itself [s]."""
-    body, data = problem.body.copy(), problem.data.copy()
+    body, data = problem.packed.body.copy(), problem.blocks.data.copy()
     solver, best = PGS(iterations=2, momentum=False, order="given"), np.inf
     for _ in range(3):
-        problem.body[:], problem.data[:] = body, data
+        problem.packed.body[:], problem.blocks.data[:] = body, data
         began = perf_counter()
         solver.solve(problem, measure=False)
         best = min(best, perf_counter() - began)
-    problem.body[:], problem.data[:] = body, data
+    problem.packed.body[:], problem.blocks.data[:] = body, data
     return best / 2 / max(1, problem.contact_count)

@@ -23,7 +23,7 @@ def about(sim: Simulation, rows: int) -> dict[str, Any]:
         "contacts": sim.contacts.contact_count,
         "rows": rows,
         "threads": 1,
-        "dtype": str(sim.stepper.problem.data.dtype),
+        "dtype": str(sim.stepper.problem.blocks.data.dtype),
         "residual": sim.report.residual,
     }
 
@@ -33,13 +33,13 @@ def measure_pgs(particles: int = 10_000, rows: int = 6, iterations: int = 50, ta
     sim = settled_box(particles, rows, talk)
     sim.step()
     problem = sim.stepper.problem
-    body, data = problem.body.copy(), problem.data.copy()
+    body, data = problem.packed.body.copy(), problem.blocks.data.copy()
     best = {}
     for name, momentum in (("plain", False), ("momentum", True)):
         solver = PGS(iterations=iterations, momentum=momentum)
         seconds = []
         for _ in range(REPEATS + 1):  # the first may compile
-            problem.body[:], problem.data[:] = body, data
+            problem.packed.body[:], problem.blocks.data[:] = body, data
             start = perf_counter()
             solver.solve(problem, measure=False)
             seconds.append(perf_counter() - start)

@@ -44,7 +44,7 @@ OPTIONS = (
     ),
     Opt("tolerance", f"{PGS}.tolerance", (*SOLVER, "tolerance"), SOLVE),
     Opt("momentum", f"{PGS}.momentum", (*SOLVER, "momentum"), SOLVE, "--momentum/--no-momentum"),
-    Opt("friction", f"{PGS}.friction", (*SOLVER, "friction"), SOLVE),
+    Opt("friction", f"{STEPPER}.friction", ("stepper", "friction"), SOLVE),
     Opt("order", f"{PGS}.order", (*SOLVER, "order"), SOLVE, says="Order of the contacts in a sweep"),
     Opt("warm_start", f"{HISTORY}.name", (*START, "name"), SOLVE, says="What a solve begins with: none, history or model"),
     Opt(
@@ -70,7 +70,7 @@ OPTIONS = (
     Opt("damping", f"{SMOOTH}.damping", ("stepper", "damping"), SOLVE, says="Of the smooth stepper, from"),
 )
 
-STEPPER_OPTIONS = {"nonsmooth": ("solver", "warm_start"), "smooth": ("integrator", "damping")}
+STEPPER_OPTIONS = {"nonsmooth": ("solver", "friction", "warm_start"), "smooth": ("integrator", "damping")}
 
 
 def register(app: typer.Typer) -> None:

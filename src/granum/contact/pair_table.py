@@ -11,12 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._groups import group_with
 from ..array_types import FloatArray
 from ..checks import InputError, known_name
 from .law import ContactLaw, Parameters
 from .material import Material, MaterialPair
 
 
+@group_with("law")
 class PairTable(NamedTuple):
     """(M, M) arrays, symmetric."""
 

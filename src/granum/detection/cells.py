@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._groups import group
 from .._jit import device, kernel
 from ..arithmetic import octave
 from ..array_types import FloatArray, IntArray, LongArray
@@ -20,6 +21,7 @@ FIRST_LEVEL = 1.25  # largest reach of the finest level over the smallest; each 
 LARGEST_CELL = 1 << 20  # coordinates of a cell run from 0 to 2^21 - 1 around the first grain
 
 
+@group
 class Cells(NamedTuple):
     """Grains by cell and level. Ranks are places along the Morton curve."""
 

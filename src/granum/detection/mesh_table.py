@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._groups import group
 from .._jit import device, kernel
 from ..arithmetic import dot, length
 from ..array_types import FloatArray, IntArray, LongArray
@@ -29,6 +30,7 @@ CELL_TESTS = 100_000_000  # of triangle against cell while a grid is built: abou
 _WIDTH = {"triangle": 16, "own": 6, "edge": 7, "vertex": 3, "spoke": 3}  # columns of the arrays that have columns
 
 
+@group
 class MeshTable(NamedTuple):
     """T triangles, E edges, V vertices of all meshes. Side k of a triangle runs from its corner k to the next one.
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._groups import group
 from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray, LongArray
 from ..parallel.barrier import add_up, share, wait
@@ -28,6 +29,7 @@ def fill_sphere(sphere, k, bodies, grains, i, time, fall):
     sphere[k, 7] = margin(vx, vy, vz, r, time, fall) if time > 0.0 else 0.0
 
 
+@group
 class Candidates(NamedTuple):
     """The neighbour list, for kernels: candidates of rank k are ``candidate[candidate_first[k] : candidate_first[k + 1]]``, as ranks."""
 
@@ -37,6 +39,7 @@ class Candidates(NamedTuple):
     sphere: FloatArray  # (R, 8) centre, radius, velocity and look-out of each rank
 
 
+@group
 class Skins(NamedTuple):
     """How far grains may go before the neighbour list must know them anew."""
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._groups import group
 from .._jit import device, kernel
 from ..array_types import IntArray
 from ..state.bodies import BodyArrays, GrainArrays
@@ -23,6 +24,7 @@ NOT_NOW = 1e6  # of the radius: the gap of a contact that this step does not clo
 LEAST = 1e-4  # of the sum of two radii: a gap that is always looked at, as contact forces accelerate grains where nothing falls
 
 
+@group
 class Ahead(NamedTuple):
     """What the contacts of the next step may do before it ends."""
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._groups import group
 from ..arithmetic import times
 from ..array_types import FloatArray, IntArray
 from ..checks import known_name
@@ -25,6 +26,7 @@ PARAMETERS = 16
 FACES = ("-x", "+x", "-y", "+y", "-z", "+z")
 
 
+@group
 class WallTable(NamedTuple):
     """K walls, numbered through all bodies in order."""
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._groups import group
 from .._jit import kernel
 from ..array_types import FloatArray, IntArray
 from ..state.bodies import BodyArrays, GrainArrays
@@ -41,6 +42,7 @@ def may_be_fast(bodies: BodyArrays, grains: GrainArrays, wall_bodies: int, h: fl
     return False
 
 
+@group
 class Ways(NamedTuple):
     """How long of this step each grain goes before it meets something that the step did not solve."""
 

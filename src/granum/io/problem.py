@@ -26,7 +26,7 @@ TABLES = {
     "levers": layout.PROBLEM_LEVERS,
 }
 UNIT = 1e-9  # normals are that near to unit length
-NUMBERS = {"rolling": bool, "soft_t": float, "pair_count": int, "first_full": int}  # of the parts, in the description
+NUMBERS = {"rolling": bool, "box": bool, "soft_t": float, "pair_count": int, "first_full": int}  # of the parts, in the description
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import device, kernel
-from ..array_types import FloatArray, IntArray, LongArray
+from ..array_types import IntArray, LongArray
 from ..parallel.barrier import share, wait
+from .groups import ContactBlocks, Found, Packed
 
 LANES = 16
 BODY = 8  # numbers per packed body
@@ -43,6 +44,12 @@ FEW_FULL = 8  # contacts of full inertia: a colour with fewer is swept with thos
 
 
 @device
+def at(place, fields):
+    """Where the first number of the contact in lane ``place`` is; number f is at f * LANES after it."""
+    return np.int64(place) // LANES * fields * LANES + np.int64(place) % LANES
+
+
+@device
 def lowest_clear_bit(mask):
     """Number of the lowest 0 bit of a mask."""
     bit = 0
@@ -53,21 +60,14 @@ def lowest_clear_bit(mask):
 
 
 @device
-def yields(body, slot, first_wall_slot):
+def yields(packed, slot):
     """Whether impulses move the body of this slot."""
-    return slot < first_wall_slot and body[np.int64(slot) * BODY + INV_MASS] > 0.0
+    return slot < packed.yielding and packed.body[np.int64(slot) * BODY + INV_MASS] > 0.0
 
 
 @kernel
 def colour_contacts(
-    slot_a: IntArray,
-    slot_b: IntArray,
-    body: FloatArray,
-    first_full: int,
-    first_wall_slot: int,
-    place: IntArray,
-    colour_block: IntArray,
-    full_first: IntArray,
+    packed: Packed, slot_a: IntArray, slot_b: IntArray, place: IntArray, colour_block: IntArray, full_first: IntArray
 ) -> tuple[int, int, int]:
     """Give every contact its place (block * LANES + lane); returns blocks in colours, all blocks, and colours.
 
@@ -77,14 +77,15 @@ def colour_contacts(
     of the coloured blocks. What is left over has no colour: ``full_first[COLOURS] : full_first[COLOURS + 1]``.
     """
     count = len(slot_a)
-    taken = np.zeros(first_wall_slot, np.uint64)
-    taken_full = np.zeros(first_wall_slot if first_wall_slot > first_full else 0, np.uint64)
+    first_full = packed.first_full
+    taken = np.zeros(packed.yielding, np.uint64)
+    taken_full = np.zeros(packed.yielding if packed.yielding > first_full else 0, np.uint64)
     colour = np.empty(count, np.int32)
     members = np.zeros(2 * COLOURS + 1, np.int64)
     one = np.uint64(1)
     for c in range(count):
         a, b = slot_a[c], slot_b[c]
-        free_a, free_b = yields(body, a, first_wall_slot), yields(body, b, first_wall_slot)
+        free_a, free_b = yields(packed, a), yields(packed, b)
         full = (free_a and a >= first_full) or (free_b and b >= first_full)
         marks = taken_full if full else taken
         mask = (marks[a] if free_a else np.uint64(0)) | (marks[b] if free_b else np.uint64(0))
@@ -130,18 +131,15 @@ def lay_out(
     thread: int,
     threads: int,
     barrier: LongArray,
-    slot_a: IntArray,
-    slot_b: IntArray,
-    place: IntArray,
+    found: Found,
     nobody: int,
-    fields: int,
-    lane_a: IntArray,
-    lane_b: IntArray,
-    contact_at: IntArray,
-    data: FloatArray,
+    lanes: int,
+    blocks: ContactBlocks,
 ) -> None:
     """Write contact and body slots of every lane; empty lanes get no contact (-1), the slot of nobody, and zeros."""
-    low, high = share(len(lane_a), thread, threads)
+    slot_a, slot_b, place = found.slot_a, found.slot_b, found.place
+    lane_a, lane_b, contact_at, data, fields = blocks.lane_a, blocks.lane_b, blocks.contact_at, blocks.data, blocks.fields
+    low, high = share(lanes, thread, threads)
     for p in range(low, high):
         lane_a[p] = lane_b[p] = nobody
         contact_at[p] = -1
@@ -152,21 +150,20 @@ def lay_out(
         lane_b[place[c]] = slot_b[c]
         contact_at[place[c]] = c
     wait(barrier, threads)
-    low, high = share(len(lane_a), thread, threads)
+    low, high = share(lanes, thread, threads)
     for p in range(low, high):
         if contact_at[p] < 0:
             for f in range(fields):
-                data[p // LANES * fields * LANES + f * LANES + p % LANES] = 0.0
+                data[at(p, fields) + f * LANES] = 0.0
     wait(barrier, threads)
 
 
 @device
-def lanes_of(colour_block, full_first, k):
+def lanes_of(blocks, k):
     """First and one past the last lane of colour k: spheres, then from ``COLOURS`` on full inertia, and ``LEFT_OVER`` without a colour."""
     if k < COLOURS:
-        return np.int64(colour_block[k]) * LANES, np.int64(colour_block[k + 1]) * LANES
-    start = np.int64(colour_block[COLOURS]) * LANES
-    return start + full_first[k - COLOURS], start + full_first[k - COLOURS + 1]
+        return np.int64(blocks.colour_block[k]) * LANES, np.int64(blocks.colour_block[k + 1]) * LANES
+    return blocks.serial_start + blocks.full_first[k - COLOURS], blocks.serial_start + blocks.full_first[k - COLOURS + 1]
 
 
 @device

@@ -14,11 +14,13 @@ the solution. A body touches three nodes at most, so K has five diagonals.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import device, kernel
-from ..array_types import FloatArray, IntArray
+from .._groups import group
+from .._jit import device
+from ..array_types import FloatArray, IntArray, LongArray
 from ..parallel.barrier import share, wait
 from .blocks import (
     ARM,
@@ -28,8 +30,6 @@ from .blocks import (
     INV_DR,
     INV_DT,
     INV_MASS,
-    INV_RADIUS,
-    LANES,
     MU,
     MU_R,
     NX,
@@ -45,133 +45,48 @@ from .blocks import (
     SOFTNESS,
     TARGET,
 )
-from .sweep import S, U, W, load_bodies
+from .kinds.spheres import S, U, W, load_bodies
+from .projections import pushed
 
 SHARE = 26  # numbers that a body gathers: 3 nodes x 6 of impulses, 3 of r, 3 + 2 of the softness in K
 R0, D0, O0 = 18, 21, 24
 SMALLEST, LARGEST = 0.1, 1e9  # factor of one correction; from the seed on it may have to grow a lot
-SEED = 1e-6  # of the load on a contact: what its normal impulse begins with at least, in chains
-CHAIN = 1.5  # contacts per body: with fewer it is chains of grains, in which equal impulses are in balance and each contact is needed
 RIDGE = 1e-12  # of the mean diagonal of K, added to it
 
 
-@kernel
-def layers_along_load(
-    slot_a: IntArray,
-    slot_b: IntArray,
-    place: IntArray,
-    fields: int,
-    serial_start: int,
-    grains: int,
-    yielding: int,
-    body: FloatArray,
-    data: FloatArray,
-    wanted: int,
-    height: FloatArray,
-    base: IntArray,
-    layer: IntArray,
-    part: FloatArray,
-) -> tuple[int, bool, bool]:
-    """Lay layers across the load; returns their number, whether there were impulses before, and whether there are now.
+@group
+class Coarse(NamedTuple):
+    """The coarse problem of one solve, and when it is solved; its first arrays are those of ``Layers``."""
 
-    Found are the first layer that contacts of a body can be in, and the layer and place in it (0 to 1) of each contact lane.
-    Lanes without a contact of spheres get layer -1. The load is the momentum that the bodies would have without contacts. Heights along
-    it follow from contact to contact, each group of touching bodies starting at zero. ``wanted`` layers (0: one for every three diameters
-    of the largest grain); none is thinner than that grain. In chains every contact gets a small impulse at least: something to scale.
-    """
-    load = np.zeros(3)
-    for i in range(yielding):
-        o = i * BODY
-        if body[o + INV_MASS] > 0.0:
-            for f in range(3):
-                load[f] += body[o + f] / body[o + INV_MASS]
-    contacts = len(slot_a)
-    head = np.full(yielding, -1, np.int32)
-    link = np.empty(2 * contacts, np.int32)
-    seen = np.ones(yielding, np.bool_)  # nobody need look at bodies without contacts
-    for c in range(contacts):
-        p = np.int64(place[c])
-        a, b = slot_a[c], slot_b[c]
-        d = p // LANES * fields * LANES + p % LANES
-        if b >= yielding or body[b * BODY + INV_MASS] == 0.0 or body[a * BODY + INV_MASS] == 0.0:
-            sign = 1.0 if b >= yielding or body[b * BODY + INV_MASS] == 0.0 else -1.0
-            for f in range(3):
-                load[f] += sign * (data[d + PN * LANES] * data[d + (NX + f) * LANES] + data[d + (PX + f) * LANES])
-        seen[a] = False
-        if b < yielding:
-            seen[b] = False
-        if p < serial_start and b < yielding:
-            link[2 * c], head[a] = head[a], 2 * c
-            link[2 * c + 1], head[b] = head[b], 2 * c + 1
-    length = math.sqrt(load[0] ** 2 + load[1] ** 2 + load[2] ** 2)
-    ex, ey, ez = (load[0] / length, load[1] / length, load[2] / length) if length > 0.0 else (0.0, 0.0, 1.0)
-
-    queue = np.empty(yielding, np.int32)
-    largest, top, touched = 0.0, 0.0, 0
-    for start in range(grains):  # bodies with full inertia have no radius, and lie in no layer
-        if seen[start]:
-            continue
-        seen[start], queue[0], height[start] = True, start, 0.0
-        first, last, lowest, highest = 0, 1, np.inf, -np.inf
-        while first < last:
-            here = np.int64(queue[first])
-            first += 1
-            r = 1.0 / body[here * BODY + INV_RADIUS]
-            largest, lowest, highest = max(largest, r), min(lowest, height[here] - r), max(highest, height[here] + r)
-            end = np.int64(head[here])
-            while end >= 0:
-                contact = end // 2
-                other = np.int64(slot_b[contact] if end % 2 == 0 else slot_a[contact])
-                if not seen[other]:
-                    p = np.int64(place[contact])
-                    d = p // LANES * fields * LANES + p % LANES
-                    along = ex * data[d + NX * LANES] + ey * data[d + NY * LANES] + ez * data[d + NZ * LANES]
-                    step = along * data[d + ARM * LANES] * (r + 1.0 / body[other * BODY + INV_RADIUS])
-                    seen[other], queue[last], height[other] = True, other, height[here] + (step if end % 2 == 0 else -step)
-                    last += 1
-                end = np.int64(link[end])
-        touched += last
-        for q in range(last):
-            height[queue[q]] -= lowest
-        top = max(top, highest - lowest)
-
-    thinnest = 2.0001 * largest
-    count = 1
-    if top > 0.0:
-        count = max(1, min(wanted if wanted > 0 else math.ceil(top / (6.0 * largest)), int(top / thinnest)))
-    width = max(top / count, thinnest)
-    for i in range(grains):
-        r = 1.0 / body[i * BODY + INV_RADIUS]
-        base[i] = max(0, min(int((height[i] - 1.00001 * r) / width), count - 1))
-    layer[:] = -1
-    warm = False
-    seed = SEED * length / max(1, contacts) if contacts <= CHAIN * touched else 0.0
-    for c in range(contacts):
-        p = np.int64(place[c])
-        if p >= serial_start:
-            continue
-        a, b = np.int64(slot_a[c]), np.int64(slot_b[c])
-        d = p // LANES * fields * LANES + p % LANES
-        along = ex * data[d + NX * LANES] + ey * data[d + NY * LANES] + ez * data[d + NZ * LANES]
-        s = (height[a] + along * data[d + ARM * LANES] / body[a * BODY + INV_RADIUS]) / width
-        k = max(0, min(int(s), count - 1))
-        if 0 <= k - base[a] <= 1 and (b >= yielding or 0 <= k - base[b] <= 1):
-            layer[p], part[p] = k, min(max(s - k, 0.0), 1.0)
-            lack = seed - data[d + PN * LANES]
-            if lack > 0.0:
-                data[d + PN * LANES] = seed
-                for f in range(3):
-                    change = lack * data[d + (NX + f) * LANES]
-                    body[a * BODY + f] -= body[a * BODY + INV_MASS] * change
-                    body[b * BODY + f] += body[b * BODY + INV_MASS] * change
-            elif data[d + PN * LANES] > seed:
-                warm = True
-    return count, warm, warm or seed > 0.0
+    base: IntArray
+    layer: IntArray
+    part: FloatArray
+    share_of: FloatArray
+    """(yielding slots * SHARE,) what each body gathers"""
+    band: FloatArray
+    """(nodes, 3) K: diagonal and two above it"""
+    factor: FloatArray
+    """(nodes, 3) of K"""
+    r: FloatArray
+    """(nodes,)"""
+    alpha: FloatArray
+    """(nodes,) amplitudes"""
+    tally: LongArray
+    """(2,) corrections so far, and those that were left out"""
+    first_correction: int
+    """Sweep before which the first correction comes"""
+    first_gap: int
+    """Sweeps to the second one"""
+    last_correction: int
+    """Sweep after which there is none"""
 
 
 @device
-def gather_blocks(body, lane_a, lane_b, data, fields, first, last, yielding, soft_t, soft_r, box, base, layer, part, share_of, s):
+def gather_blocks(packed, blocks, coarse, first, last, s):
     """Add the impulses of blocks of one colour, split between the two nodes of their layer, to their bodies; and the parts of r and K."""
+    body, lane_a, lane_b, data, fields = packed.body, blocks.lane_a, blocks.lane_b, blocks.data, blocks.fields
+    yielding, soft, box = packed.yielding, blocks.soft_t, blocks.box
+    base, layer, part, share_of = coarse.base, coarse.layer, coarse.part, coarse.share_of
     rolling = fields > RX
     for k in range(first, last):
         d = U(k * fields) * W
@@ -187,11 +102,10 @@ def gather_blocks(body, lane_a, lane_b, data, fields, first, last, yielding, sof
             )
             ux, uy, uz = s[S[8] + lane] - s[lane], s[S[9] + lane] - s[S[1] + lane], s[S[10] + lane] - s[S[2] + lane]
             un = ux * nx + uy * ny + uz * nz
-            soft, inverse = data[d + U(SOFTNESS) * W + lane], data[d + U(INV_DN) * W + lane]
-            new = pn + (data[d + U(TARGET) * W + lane] - soft * pn - un) * inverse
-            new = new if new > 0.0 else 0.0
+            softness, inverse = data[d + U(SOFTNESS) * W + lane], data[d + U(INV_DN) * W + lane]
+            new = pushed(pn, un, data[d + U(TARGET) * W + lane], softness, inverse)
             gain = pn * (new - pn) / (inverse + 1e-300)
-            stored = soft * pn * pn + soft_t * (px * px + py * py + pz * pz)
+            stored = softness * pn * pn + soft * (px * px + py * py + pz * pz)
             ax, ay, az = (
                 arm * (s[S[3] + lane] + s[S[11] + lane]),
                 arm * (s[S[4] + lane] + s[S[12] + lane]),
@@ -199,7 +113,7 @@ def gather_blocks(body, lane_a, lane_b, data, fields, first, last, yielding, sof
             )
             tx, ty, tz = ux - un * nx - (ay * nz - az * ny), uy - un * ny - (az * nx - ax * nz), uz - un * nz - (ax * ny - ay * nx)
             it = data[d + U(INV_DT) * W + lane]
-            qx, qy, qz = px - (tx + soft_t * px) * it, py - (ty + soft_t * py) * it, pz - (tz + soft_t * pz) * it
+            qx, qy, qz = px - (tx + soft * px) * it, py - (ty + soft * py) * it, pz - (tz + soft * pz) * it
             bound = data[d + U(MU) * W + lane] * pn
             ratio = bound * bound / (qx * qx + qy * qy + qz * qz + 1e-300)
             ratio = math.sqrt(ratio if ratio < 1.0 else 1.0)
@@ -221,11 +135,11 @@ def gather_blocks(body, lane_a, lane_b, data, fields, first, last, yielding, sof
             ira, irb = s[S[7] + lane], s[S[15] + lane]
             if rolling:
                 rx, ry, rz = data[d + U(RX) * W + lane], data[d + U(RY) * W + lane], data[d + U(RZ) * W + lane]
-                stored += soft_r * (rx * rx + ry * ry + rz * rz)
+                stored += soft * (rx * rx + ry * ry + rz * rz)
                 ir = data[d + U(INV_DR) * W + lane]
-                qx = rx - (s[S[11] + lane] * irb - s[S[3] + lane] * ira + soft_r * rx) * ir
-                qy = ry - (s[S[12] + lane] * irb - s[S[4] + lane] * ira + soft_r * ry) * ir
-                qz = rz - (s[S[13] + lane] * irb - s[S[5] + lane] * ira + soft_r * rz) * ir
+                qx = rx - (s[S[11] + lane] * irb - s[S[3] + lane] * ira + soft * rx) * ir
+                qy = ry - (s[S[12] + lane] * irb - s[S[4] + lane] * ira + soft * ry) * ir
+                qz = rz - (s[S[13] + lane] * irb - s[S[5] + lane] * ira + soft * rz) * ir
                 bound = data[d + U(MU_R) * W + lane] * data[d + U(PN) * W + lane]
                 ratio = bound * bound / (qx * qx + qy * qy + qz * qz + 1e-300)
                 ratio = math.sqrt(ratio if ratio < 1.0 else 1.0)
@@ -357,8 +271,9 @@ def scale_bodies(body, body_before, base, share_of, alpha, first, last):
 
 
 @device
-def scale_blocks(data, before, fields, layer, part, alpha, first, last):
+def scale_blocks(blocks, before, coarse, first, last):
     """Scale the impulses of blocks, and move those before along."""
+    data, fields, layer, part, alpha = blocks.data, blocks.fields, coarse.layer, coarse.part, coarse.alpha
     kept = 7 if fields > RX else 4
     for k in range(first, last):
         for lane in range(W):
@@ -379,35 +294,11 @@ def scale_blocks(data, before, fields, layer, part, alpha, first, last):
 
 
 @device
-def correct(
-    thread,
-    threads,
-    barrier,
-    body,
-    lane_a,
-    lane_b,
-    data,
-    fields,
-    colour_block,
-    yielding,
-    soft_t,
-    soft_r,
-    box,
-    base,
-    layer,
-    part,
-    body_before,
-    before,
-    share_of,
-    band,
-    r,
-    factor,
-    alpha,
-    scratch,
-    verdict,
-):
-    """One coarse correction by all threads; ``verdict[0]`` counts those that a singular coarse problem prevented."""
-    low, high = share(np.int64(yielding), thread, threads)
+def correct(thread, threads, barrier, packed, blocks, work, coarse, scratch):
+    """One coarse correction by all threads; a singular coarse problem prevents it, which ``coarse.tally`` counts."""
+    body, colour_block = packed.body, blocks.colour_block
+    base, share_of, band, r, alpha = coarse.base, coarse.share_of, coarse.band, coarse.r, coarse.alpha
+    low, high = share(np.int64(packed.yielding), thread, threads)
     for q in range(low * SHARE, high * SHARE):
         share_of[q] = 0.0
     wait(barrier, threads)
@@ -416,38 +307,22 @@ def correct(
         if first == last:
             continue
         begin, end = share(last - first, thread, threads)
-        gather_blocks(
-            body,
-            lane_a,
-            lane_b,
-            data,
-            fields,
-            first + begin,
-            first + end,
-            yielding,
-            soft_t,
-            soft_r,
-            box,
-            base,
-            layer,
-            part,
-            share_of,
-            scratch,
-        )
+        gather_blocks(packed, blocks, coarse, first + begin, first + end, scratch)
         wait(barrier, threads)
     if thread == 0:
         band[:] = 0.0
         r[:] = 0.0
-        for i in range(yielding):
+        for i in range(packed.yielding):
             if body[i * BODY + INV_MASS] > 0.0:
                 add_body(body, base, share_of, i, band, r)
-        if solve_band(band, r, factor, alpha):
+        if solve_band(band, r, coarse.factor, alpha):
             bound_amplitudes(band, r, alpha)
         else:
             alpha[:] = 0.0
-            verdict[0] += 1
+            coarse.tally[1] += 1
+        coarse.tally[0] += 1
     wait(barrier, threads)
-    scale_bodies(body, body_before, base, share_of, alpha, low, high)
+    scale_bodies(body, work.body_before, base, share_of, alpha, low, high)
     begin, end = share(np.int64(colour_block[COLOURS]), thread, threads)
-    scale_blocks(data, before, fields, layer, part, alpha, begin, end)
+    scale_blocks(blocks, work.before, coarse, begin, end)
     wait(barrier, threads)

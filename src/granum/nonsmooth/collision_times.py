@@ -15,7 +15,8 @@ import numpy as np
 from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray
 from ..detection.images import nearest
-from .blocks import ARM, LANES, PN
+from .blocks import ARM, LANES, PN, at
+from .groups import ContactBlocks, Found, FreeBodies, Levers, Met
 from .impact import PAYING, by_grains, turn_pair
 
 
@@ -30,39 +31,31 @@ def root(parent, i):
 
 @kernel
 def place_at_collisions(
-    a: IntArray,
-    b: IntArray,
-    normal: FloatArray,
-    place: IntArray,
-    gap_rate: FloatArray,
-    rebound: FloatArray,
-    fields: int,
-    data: FloatArray,
-    serial_start: int,
-    lever: FloatArray,
-    first: int,
+    blocks: ContactBlocks,
+    levers: Levers,
+    found: Found,
+    met: Met,
+    bodies: FreeBodies,
     wall_body: IntArray,
-    inverse_mass: FloatArray,
-    radius: FloatArray,
     period: FloatArray | None,
     h: float,
-    velocity: FloatArray,
     shift: FloatArray,
-    overlap: FloatArray,
-    position: FloatArray,
     struck: FloatArray,
 ) -> tuple[IntArray, FloatArray]:
     """Move bodies to where the step must start for its end to be right, and overlaps with them.
 
-    ``gap_rate`` (C,) and ``velocity`` (B, 3) are those before the impact stage [m/s], ``data`` has its impulses. ``shift`` (B, 3) is room
+    The gap rates and the velocities of ``bodies`` are those before the impact stage, the blocks have its impulses. ``shift`` (B, 3) is room
     to work in, zeros before and after; ``struck`` (B,) receives when in the step bodies are hit [s]. Returns contacts (K,) and the angular
     momentum [N m s] (K, 3) that each of them is to be given after the solve.
     """
+    a, b, normal, overlap, rebound = met.a, met.b, met.normal, met.overlap, met.rebound
+    position, velocity, inverse_mass, radius, first = bodies.position, bodies.velocity, bodies.inverse_mass, bodies.radius, bodies.first
+    place, gap_rate, data, fields = found.place, found.gap_rate, blocks.data, blocks.fields
     count = 0
     some = np.empty(len(a), np.int64)
     inside = False
     for c in range(len(a)):
-        if data[place[c] // LANES * fields * LANES + PN * LANES + place[c] % LANES] > 0.0:
+        if data[at(place[c], fields) + PN * LANES] > 0.0:
             some[count] = c
             count += 1
             inside = inside or (rebound[c] > 0.0 and overlap[c] < 0.0)
@@ -90,7 +83,7 @@ def place_at_collisions(
                     struck[i] = time[group]
     for k in range(count):
         c = some[k]
-        d = place[c] // LANES * fields * LANES + place[c] % LANES
+        d = at(place[c], fields)
         for f in range(3):
             p = data[d + PN * LANES] * normal[c, f] + data[d + (PN + 1 + f) * LANES]
             for side in range(2):
@@ -101,7 +94,7 @@ def place_at_collisions(
         c, i, j = some[k], body[k, 0], body[k, 1]
         if inverse_mass[i] == 0.0 or inverse_mass[j] == 0.0:
             continue
-        d = place[c] // LANES * fields * LANES + place[c] % LANES
+        d = at(place[c], fields)
         arm, p = np.zeros(3), np.empty(3)
         for f in range(3):
             p[f] = data[d + PN * LANES] * normal[c, f] + data[d + (PN + 1 + f) * LANES]
@@ -112,8 +105,8 @@ def place_at_collisions(
                     apart = nearest(apart, period, f)
                 arm[f] += apart - data[d + ARM * LANES] * (radius[a[c]] + radius[b[c]]) * normal[c, f]
             else:
-                q = place[c] - serial_start
-                arm[f] += position[j, f] - position[i, f] - lever[q, f] + lever[q, 3 + f]
+                q = place[c] - blocks.serial_start
+                arm[f] += position[j, f] - position[i, f] - levers.arm[q, f] + levers.arm[q, 3 + f]
         owed[k, 0] = arm[2] * p[1] - arm[1] * p[2]
         owed[k, 1] = arm[0] * p[2] - arm[2] * p[0]
         owed[k, 2] = arm[1] * p[0] - arm[0] * p[1]
@@ -133,48 +126,25 @@ def place_at_collisions(
 def return_angular_momentum(
     contact: IntArray,
     owed: FloatArray,
-    a: IntArray,
-    b: IntArray,
-    normal: FloatArray,
-    place: IntArray,
-    impulse: FloatArray,
-    fields: int,
-    data: FloatArray,
-    struck: FloatArray,
-    first: int,
+    blocks: ContactBlocks,
+    found: Found,
+    met: Met,
+    bodies: FreeBodies,
     wall_body: IntArray,
-    inverse_mass: FloatArray,
-    radius: FloatArray,
     period: FloatArray | None,
-    position: FloatArray,
-    velocity: FloatArray,
-    spin: FloatArray,
+    struck: FloatArray,
 ) -> None:
     """Give pairs the angular momentum that collisions inside of the step owe them: what ``place_at_collisions`` found, and what the solve
     has added since at contacts of bodies that were moved, whose normals are not those of their places now."""
     if len(contact) == 0:
         return
+    a, b, normal, impulse = met.a, met.b, met.normal, met.impulse
+    position, radius, first = bodies.position, bodies.radius, bodies.first
     debt = np.zeros(len(position))
     order = by_grains(contact.astype(np.int64), a, b, len(radius))
     for owes in PAYING:
         for k in order:
-            give(
-                contact[k],
-                owes * owed[k, 0],
-                owes * owed[k, 1],
-                owes * owed[k, 2],
-                a,
-                b,
-                first,
-                wall_body,
-                inverse_mass,
-                radius,
-                period,
-                position,
-                velocity,
-                spin,
-                debt,
-            )
+            give(contact[k], (owes * owed[k, 0], owes * owed[k, 1], owes * owed[k, 2]), met, bodies, wall_body, period, debt)
     moved = np.empty(len(a), np.int64)
     count = 0
     for c in range(len(a)):
@@ -186,38 +156,24 @@ def return_angular_momentum(
     for owes in PAYING:
         for m in order:
             c = moved[m]
-            kappa = data[place[c] // LANES * fields * LANES + ARM * LANES + place[c] % LANES]
+            kappa = blocks.data[at(found.place[c], blocks.fields) + ARM * LANES]
             for f in range(3):
                 apart = position[first + b[c], f] - position[first + a[c], f]
                 if period is not None:
                     apart = nearest(apart, period, f)
                 arm[f] = owes * (apart - kappa * (radius[a[c]] + radius[b[c]]) * normal[c, f])
                 p[f] = impulse[c, 0] * normal[c, f] + impulse[c, 1 + f]
-            give(
-                c,
-                arm[2] * p[1] - arm[1] * p[2],
-                arm[0] * p[2] - arm[2] * p[0],
-                arm[1] * p[0] - arm[0] * p[1],
-                a,
-                b,
-                first,
-                wall_body,
-                inverse_mass,
-                radius,
-                period,
-                position,
-                velocity,
-                spin,
-                debt,
-            )
+            turn = arm[2] * p[1] - arm[1] * p[2], arm[0] * p[2] - arm[2] * p[0], arm[1] * p[0] - arm[0] * p[1]
+            give(c, turn, met, bodies, wall_body, period, debt)
 
 
 @device
-def give(c, kx, ky, kz, a, b, first, wall_body, inverse_mass, radius, period, position, velocity, spin, debt):
+def give(c, k, met, bodies, wall_body, period, debt):
     """Give the two bodies of contact c together an angular momentum k [N m s]; nothing if one of them does not yield."""
-    i, j = first + a[c], first + b[c] if b[c] >= 0 else wall_body[-1 - b[c]]
+    a, b, inverse_mass, radius = met.a[c], met.b[c], bodies.inverse_mass, bodies.radius
+    i, j = bodies.first + a, bodies.first + b if b >= 0 else wall_body[-1 - b]
     if inverse_mass[i] == 0.0 or inverse_mass[j] == 0.0:
         return
-    inertia_i = 0.4 * radius[a[c]] ** 2 / inverse_mass[i]
-    inertia_j = 0.4 * radius[b[c]] ** 2 / inverse_mass[j] if b[c] >= 0 else 0.0
-    turn_pair(i, j, kx, ky, kz, inertia_i, inertia_j, inverse_mass, period, position, velocity, spin, debt)
+    inertia_i = 0.4 * radius[a] ** 2 / inverse_mass[i]
+    inertia_j = 0.4 * radius[b] ** 2 / inverse_mass[j] if b >= 0 else 0.0
+    turn_pair(i, j, k, inertia_i, inertia_j, bodies, period, debt)

@@ -15,17 +15,23 @@ meanwhile the excess overlap is removed from the positions alone, at the rate of
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from .._groups import group
 from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray, LongArray
 from ..contact.law import Parameters, overlap_under
 from ..detection.images import nearest
 from ..parallel.barrier import share, wait
-from .assemble import SETTLED, collides, separation_speed
-from .blocks import INV_DN, LANES, SOFTNESS, TARGET
-from .rows import listed
+from .assemble import SETTLED, collides
+from .blocks import INV_DN, LANES, PN, RX, SOFTNESS, TARGET, at
+from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Packed, Step
+from .impact_sweeps import Impact
+from .kinds.contact import listed, separation_speed
+from .problem import Problem
+from .solvers.sweeping import Method, sweep
 
 PARTING_SWEEPS = 100
 PARTED = 1e-10  # of the largest radius: the sweeps end when no contact moves further than this
@@ -38,37 +44,42 @@ def aim_at_impacts(
     thread: int,
     threads: int,
     barrier: LongArray,
-    a: IntArray,
-    b: IntArray,
-    overlap: FloatArray,
-    place: IntArray,
-    weight: FloatArray,
-    gap_rate: FloatArray,
+    blocks: ContactBlocks,
+    found: Found,
+    met: Met,
     material: IntArray,
     wall_material: IntArray,
     restitution: FloatArray,
-    impulse: FloatArray,
-    impact_velocity: float,
-    left_over: float,
-    h: float,
-    fields: int,
-    rebound: FloatArray,
-    data: FloatArray,
+    step: Step,
 ) -> None:
-    """Targets of the impact stage, from the separation speeds before it; remembers who rebounds."""
-    low, high = share(len(a), thread, threads)
+    """Targets of the impact stage, from the separation speeds before it, without impulses; remembers who rebounds."""
+    data, gap_rate = blocks.data, found.gap_rate
+    low, high = share(len(met.a), thread, threads)
     for c in range(low, high):
-        d = place[c] // LANES * fields * LANES + place[c] % LANES
-        target = min(0.0, overlap[c]) / h
-        if collides(gap_rate, overlap, impulse, c, impact_velocity, left_over, h):
+        d = at(found.place[c], blocks.fields)
+        target = min(0.0, met.overlap[c]) / step.h
+        if collides(gap_rate[c], met, c, step):
             approach = -gap_rate[c]
-            kind_b = material[b[c]] if b[c] >= 0 else wall_material[-1 - b[c]]
-            target = restitution[material[a[c]], kind_b] * approach
-            rebound[c] = approach
+            kind_b = material[met.b[c]] if met.b[c] >= 0 else wall_material[-1 - met.b[c]]
+            target = restitution[material[met.a[c]], kind_b] * approach
+            met.rebound[c] = approach
         data[d + TARGET * LANES] = target
         data[d + SOFTNESS * LANES] = 0.0
-        data[d + INV_DN * LANES] = 1.0 / weight[c]
+        data[d + INV_DN * LANES] = 1.0 / found.weight[c]
+        for f in range(4):
+            data[d + (PN + f) * LANES] = 0.0
+        if blocks.fields > RX:
+            for f in range(3):
+                data[d + (RX + f) * LANES] = 0.0
     wait(barrier, threads)
+
+
+def solve_impacts(problem: Problem, most_sweeps: int, tolerance: float) -> None:
+    """Sweep the contacts that approach too fast, and those they reach, until no velocity changes by more than ``tolerance`` [m/s], or
+    finer where few are reached. Nothing is soft; a box of friction is swept without momentum."""
+    p = problem
+    reached, awake = np.zeros(p.packed.yielding, np.int8), np.zeros(p.colour_blocks + p.one_by_one, np.bool_)
+    sweep(p, Method(most_sweeps, tolerance, 0.0, momentum=not p.blocks.box), impact=Impact(reached, awake))
 
 
 @kernel
@@ -82,13 +93,15 @@ def by_grains(contact: LongArray, a: IntArray, b: IntArray, grains: int) -> Long
 
 
 @device
-def turn_pair(i, j, kx, ky, kz, inertia_i, inertia_j, inverse_mass, period, position, velocity, spin, debt):
+def turn_pair(i, j, k, inertia_i, inertia_j, bodies, period, debt):
     """Give the bodies i and j together the angular momentum k [kg m^2/s]: by equal and opposite impulses across the line between
     them, and what lies along that line to the spins of both alike (of i alone, if j is no sphere): whoever owns the contact.
 
     What energy that brings is taken from the speed at which they part or approach, by impulses along the line. What that speed cannot pay
     stays as ``debt`` (B,) [J] of both bodies, for their other pairs. So the order of pairs that share a body matters (``by_grains``).
     """
+    kx, ky, kz = k
+    inverse_mass, position, velocity, spin = bodies.inverse_mass, bodies.position, bodies.velocity, bodies.spin
     dx, dy, dz = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1], position[j, 2] - position[i, 2]
     if period is not None:
         dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
@@ -120,45 +133,45 @@ def turn_pair(i, j, kx, ky, kz, inertia_i, inertia_j, inverse_mass, period, posi
     velocity[i, 2] -= inverse_mass[i] * jz
 
 
+@group
+class Parting(NamedTuple):
+    """How contacts that rebound are parted."""
+
+    rate: float
+    """Part of the excess overlap that goes in a step."""
+    h: float
+    """[s]"""
+    forgotten: float
+    """Speed [m/s] below which an impact is forgotten."""
+
+
 @kernel
 def part_rebounding(
-    a: IntArray,
-    b: IntArray,
-    normal: FloatArray,
-    overlap: FloatArray,
-    found: FloatArray,
-    impulse: FloatArray,
-    stiffness: FloatArray,
-    slot_a: IntArray,
-    slot_b: IntArray,
-    place: IntArray,
-    serial_start: int,
-    lever: FloatArray,
-    full: IntArray,
-    packed: FloatArray,
+    packed: Packed,
+    blocks: ContactBlocks,
+    levers: Levers,
+    found: Found,
+    met: Met,
+    bodies: FreeBodies,
     wall_body: IntArray,
     law: Parameters,
-    rate: float,
-    h: float,
-    forgotten: float,
-    first: int,
-    inverse_mass: FloatArray,
-    radius: FloatArray,
+    overlap: FloatArray,
+    parting: Parting,
     period: FloatArray | None,
     shift: FloatArray,
-    rebound: FloatArray,
-    position: FloatArray,
-    velocity: FloatArray,
-    spin: FloatArray,
 ) -> None:
-    """Move contacts that still rebound towards the overlap of their force: ``rate`` of what their own speed leaves over.
+    """Move contacts that still rebound towards the overlap of their force: a part of what their own speed leaves over.
 
-    Those that collided over a gap (``found`` (C,) <= 0 [m], before bodies were moved) end the step where they should.
+    Those that collided over a gap (overlap <= 0 as they were met) end the step where they should; ``overlap`` (C,) [m] is where collisions
+    have put the bodies.
 
     A few Gauss-Seidel sweeps on displacements, pushing only; contacts that are back at their law, or pressed for
-    long, are let go: below ``forgotten`` [m/s] an impact is forgotten. ``shift`` (B, 3) is room to work in, zeros before and after.
+    long, are let go. ``shift`` (B, 3) is room to work in, zeros before and after.
     """
-    some = np.flatnonzero((rebound > 0.0) & (found > 0.0))
+    a, b, normal, impulse, rebound = met.a, met.b, met.normal, met.impulse, met.rebound
+    position, velocity, inverse_mass, radius = bodies.position, bodies.velocity, bodies.inverse_mass, bodies.radius
+    first, h = bodies.first, parting.h
+    some = np.flatnonzero((rebound > 0.0) & (met.overlap > 0.0))
     body = np.empty((len(some), 2), np.int64)
     wanted = np.empty(len(some))
     pushed = np.zeros(len(some))
@@ -166,14 +179,15 @@ def part_rebounding(
         c = some[k]
         i, j = first + a[c], first + b[c] if b[c] >= 0 else wall_body[-1 - b[c]]
         body[k, 0], body[k, 1] = i, j
-        q = listed(place[c], serial_start, full)
-        parting = separation_speed(packed, np.int64(slot_a[c]), np.int64(slot_b[c]), normal, c, q, lever)
-        at_rest = overlap_under(law, h * stiffness[c], impulse[c, 0])
-        wanted[k] = rate * (overlap[c] - at_rest - max(0.0, parting) * h)
-        if parting < SETTLED * rebound[c]:
+        q = listed(blocks, levers, found.place[c])
+        n = normal[c, 0], normal[c, 1], normal[c, 2]
+        speed = separation_speed(packed, levers, np.int64(found.slot_a[c]), np.int64(found.slot_b[c]), n, q)
+        at_rest = overlap_under(law, h * found.stiffness[c], impulse[c, 0])
+        wanted[k] = parting.rate * (overlap[c] - at_rest - max(0.0, speed) * h)
+        if speed < SETTLED * rebound[c]:
             # It rests, or is pressed: forget the impact at once when the law is reached, else within some steps.
             rebound[c] *= FORGET if wanted[k] > SETTLED * rebound[c] * h else 0.0
-            if rebound[c] < forgotten:
+            if rebound[c] < parting.forgotten:
                 rebound[c] = 0.0
     close = PARTED * radius.max()
     for _ in range(PARTING_SWEEPS):
@@ -214,18 +228,5 @@ def part_rebounding(
             if pushed[k] > 0.0 and inverse_mass[i] > 0.0 and inverse_mass[j] > 0.0:
                 inertia_i = 0.4 * radius[i - first] ** 2 / inverse_mass[i]
                 inertia_j = 0.4 * radius[j - first] ** 2 / inverse_mass[j] if b[some[k]] >= 0 else 0.0
-                turn_pair(
-                    i,
-                    j,
-                    owes * excess[k, 0],
-                    owes * excess[k, 1],
-                    owes * excess[k, 2],
-                    inertia_i,
-                    inertia_j,
-                    inverse_mass,
-                    period,
-                    position,
-                    velocity,
-                    spin,
-                    debt,
-                )
+                owed = owes * excess[k, 0], owes * excess[k, 1], owes * excess[k, 2]
+                turn_pair(i, j, owed, inertia_i, inertia_j, bodies, period, debt)

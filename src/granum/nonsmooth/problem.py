@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
-from .._jit import kernel
+from .._jit import device, kernel
 from ..arithmetic import inverse
 from ..array_types import FloatArray, IntArray, LongArray
 from ..detection.wall_table import WallTable
@@ -15,8 +15,9 @@ from ..parallel.barrier import share, wait
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
 from ..state.motion import inverse_inertia
-from .blocks import BODY, COLOURS, FIELDS_3_ROWS, FIELDS_6_ROWS, LANES, PN, RX, colour_contacts, lay_out
-from .residual import CHUNK, projected_residual
+from .blocks import BODY, COLOURS, FIELDS_3_ROWS, FIELDS_6_ROWS, LANES, PN, RX, at, colour_contacts, lay_out
+from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Momentum, Packed
+from .kinds.every import CHUNK, projected_residual
 
 
 @kernel
@@ -29,12 +30,12 @@ def assign_slots(
     rank: IntArray,
     wall_body: IntArray,
     full_slot: IntArray,
-    first_wall_slot: int,
+    yielding: int,
     pairs: int,
-    slot_a: IntArray,
-    slot_b: IntArray,
+    found: Found,
 ) -> None:
     """Body slots of every contact: grains by rank, dynamic walls by their own slot, all other wall contacts one each."""
+    slot_a, slot_b = found.slot_a, found.slot_b
     low, high = share(len(a), thread, threads)
     for c in range(low, high):
         slot_a[c] = rank[a[c]]
@@ -42,24 +43,14 @@ def assign_slots(
             slot_b[c] = rank[b[c]]
         else:
             own = full_slot[wall_body[-1 - b[c]]]
-            slot_b[c] = own if own >= 0 else first_wall_slot + c - pairs
+            slot_b[c] = own if own >= 0 else yielding + c - pairs
     wait(barrier, threads)
 
 
 @kernel
-def pack_grains(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
-    order: IntArray,
-    first: int,
-    velocity: FloatArray,
-    spin: FloatArray,
-    inverse_mass: FloatArray,
-    radius: FloatArray,
-    body: FloatArray,
-) -> None:
+def pack_grains(thread: int, threads: int, barrier: LongArray, order: IntArray, bodies: FreeBodies, body: FloatArray) -> None:
     """Grains into packed bodies, in Morton order."""
+    first, velocity, spin, inverse_mass, radius = bodies.first, bodies.velocity, bodies.spin, bodies.inverse_mass, bodies.radius
     low, high = share(len(order), thread, threads)
     for k in range(low, high):
         i, o = order[k], k * BODY
@@ -79,75 +70,102 @@ def pack_grains(
 
 @kernel
 def unpack_grains(
-    thread: int, threads: int, barrier: LongArray, order: IntArray, first: int, body: FloatArray, velocity: FloatArray, spin: FloatArray
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    packed: Packed,
+    order: IntArray,
+    bodies: FreeBodies,
+    blocks: ContactBlocks,
+    found: Found,
+    met: Met,
 ) -> None:
-    """Packed bodies back into grains; grains that do not yield keep their bits."""
+    """Packed bodies back into grains, those that do not yield keep their bits; and impulses out of the blocks into (C, 7) rows."""
+    body, velocity, spin = packed.body, bodies.velocity, bodies.spin
     low, high = share(len(order), thread, threads)
     for k in range(low, high):
-        g, o = first + order[k], k * BODY
+        g, o = bodies.first + order[k], k * BODY
         if body[o + 6] > 0.0:  # not so for an empty rank
             for f in range(3):
                 velocity[g, f] = body[o + f]
                 spin[g, f] = body[o + 3 + f] * body[o + 7]
+    copy_share(thread, threads, blocks, found.place, met.impulse)
     wait(barrier, threads)
 
 
-@kernel
-def copy_impulses(
-    thread: int, threads: int, barrier: LongArray, place: IntArray, fields: int, data: FloatArray, impulse: FloatArray
-) -> None:
-    """Impulses out of the blocks into (C, 7) rows."""
+@device
+def copy_share(thread, threads, blocks, place, impulse):
+    """A thread's part of the impulses out of the blocks into (C, 7) rows."""
+    data, fields = blocks.data, blocks.fields
     low, high = share(len(place), thread, threads)
     for c in range(low, high):
-        d = place[c] // LANES * fields * LANES + place[c] % LANES
+        d = at(place[c], fields)
         for f in range(4):
             impulse[c, f] = data[d + (PN + f) * LANES]
         for f in range(3):
             impulse[c, 4 + f] = data[d + (RX + f) * LANES] if fields > RX else 0.0
+
+
+@kernel
+def copy_impulses(thread: int, threads: int, barrier: LongArray, blocks: ContactBlocks, place: IntArray, impulse: FloatArray) -> None:
+    """Impulses out of the blocks into (C, 7) rows."""
+    copy_share(thread, threads, blocks, place, impulse)
     wait(barrier, threads)
+
+
+def _whole(count: int) -> IntArray:
+    return np.zeros(count, np.int32)
 
 
 class Problem:
     """M v+ = M v + G^T lambda, G v+ + Sigma lambda = q with bounds (physics 3), in physical impulses and packed blocks.
 
-    ``body`` and ``data`` hold velocities and impulses: the start of a solve, and then its result.
+    Its arrays are in groups (``groups.py``). ``packed`` and ``blocks`` hold velocities and impulses: the start of a solve, and then its
+    result.
     """
 
-    def __init__(self, rolling: bool, team: Team = ONE) -> None:
+    def __init__(self, rolling: bool, friction: Literal["cone", "box"] = "cone", team: Team = ONE) -> None:
         self.team = team
-        self.fields = FIELDS_6_ROWS if rolling else FIELDS_3_ROWS
+        self.box = friction == "box"  # friction is bounded component by component (SN 2.3.2), not by its length
         self.contact_count = 0
         self.pair_count = 0
-        self.colour_blocks = 0
         self.colours = 0
-        self.soft_t = 0.0
         self.accuracy = 0.0  # [m/s] of the residual: what the state is worth
-        self.first_full = 0  # slots before it are grains, by rank; then dynamic walls, then wall contacts
-        self.yielding = 0
-        self.first_wall_slot = 0
-        self.body = np.zeros(0)
-        self.body_before = np.zeros(0)
-        self.data = np.zeros(0)
-        self.before = np.zeros(0)
-        self.sums = np.zeros(0)  # parts of sums, added up in an order that no number of threads changes
-        self.lane_a = self.lane_b = self.contact_at = np.zeros(0, np.int32)
-        self.colour_block, self.full_first = np.zeros(COLOURS + 1, np.int32), np.zeros(COLOURS + 2, np.int32)
-        self.slot_a = self.slot_b = self.place = np.zeros(0, np.int32)
-        self.stiffness = self.radius_eff = self.weight = self.gap_rate = np.zeros(0)
-        self.lever = np.zeros((0, 6))
-        self.full = np.zeros((0, 2), np.int32)
-        self.inverse_inertia = np.zeros((0, 3, 3))
-        self.pushed = np.zeros(0, np.int32)  # rows of the bodies with full inertia, in the order of their slots
+        self.pushed = _whole(0)  # rows of the bodies with full inertia, in the order of their slots
+        nothing, none = np.zeros(0), _whole(0)
+        fields = FIELDS_6_ROWS if rolling else FIELDS_3_ROWS
+        self.packed = Packed(nothing, np.zeros((0, 3, 3)), 0, 0)
+        ends = _whole(COLOURS + 1), _whole(COLOURS + 2)
+        self.blocks = ContactBlocks(none, none, none, nothing, *ends, 0, fields, 0.0, self.box)
+        self.levers = Levers(np.zeros((0, 6)), np.zeros((0, 2), np.int32), np.zeros((0, 3)))
+        self.found = Found(none, none, none, nothing, nothing, nothing, nothing)
+        self.momentum = Momentum(nothing, nothing, nothing)
 
     @property
     def rows(self) -> int:
         """Rows per contact: 3, or 6 with rolling resistance."""
-        return 6 if self.fields > RX else 3
+        return 6 if self.blocks.fields > RX else 3
+
+    @property
+    def colour_blocks(self) -> int:
+        """Blocks of coloured contacts of spheres."""
+        return self.blocks.serial_start // LANES
 
     @property
     def one_by_one(self) -> int:
         """Contacts after the coloured blocks, which are swept one by one."""
-        return int(self.full_first[-1])
+        return int(self.blocks.full_first[-1])
+
+    @property
+    def address(self) -> LongArray:
+        """(C,) where the first number of each contact is in ``blocks.data``; number f is at f * LANES after it."""
+        place = self.found.place.astype(np.int64)
+        return np.asarray(place // LANES * self.blocks.fields * LANES + place % LANES)
+
+    def soften(self, soft_t: float) -> None:
+        """Softness of the friction [1/kg] and rolling rows [1/(kg m^2)] from now on."""
+        if soft_t != self.blocks.soft_t:
+            self.blocks = self.blocks._replace(soft_t=soft_t)
 
     def pack(
         self,
@@ -159,33 +177,27 @@ class Problem:
         same: bool,
     ) -> None:
         """Bodies into slots; contacts into coloured blocks unless they are the ``same`` as before in the same order."""
-        grains = self.first_full = len(order)
         self.pushed = bodies.pushed_rows()
-        self.yielding = grains + len(self.pushed)
-        self.first_wall_slot = self.yielding
+        grains, full = len(order), len(self.pushed)
         walls_touched = contacts.contact_count - contacts.pair_count
-        slots = self.yielding + walls_touched + 1  # the last is nobody's
-        if len(self.body) < slots * BODY:
-            self.body = np.zeros(slots * BODY * 17 // 16)
-            self.body_before = np.zeros(slots * 6 * 17 // 16)
+        self.make_slots(grains, full, grains + full + walls_touched)
         self.team.run(
             pack_grains,
             grains // LIGHT,
             order,
-            bodies.first_grain,
-            bodies.velocity,
-            bodies.spin,
-            bodies.yielding,
-            bodies.radius,
-            self.body,
+            FreeBodies.of(bodies),
+            self.packed.body,
         )
         self._pack_full(bodies, grains)
+        if full and (self.pushed >= bodies.wall_body_count).any():  # grains are parts of them
+            self.levers = self.levers._replace(centre=bodies.position[self.pushed])
+        elif len(self.levers.centre):
+            self.levers = self.levers._replace(centre=np.zeros((0, 3)))
         if same and self.contact_count == contacts.contact_count:
             return
-        self.contact_count, self.pair_count = contacts.contact_count, contacts.pair_count
-        self._make_room(self.contact_count)
+        self.make_contacts(contacts.contact_count, contacts.pair_count)
         full_slot = np.full(bodies.first_grain, -1, np.int32)
-        full_slot[self.pushed] = grains + np.arange(len(self.pushed), dtype=np.int32)
+        full_slot[self.pushed] = grains + np.arange(full, dtype=np.int32)
         if bodies.may_merge:  # grains may be parts of others
             own = np.append(full_slot, -1)[np.minimum(bodies.grain_body, bodies.first_grain)]
             rank = np.where(own >= 0, own, rank)
@@ -197,105 +209,80 @@ class Problem:
             rank,
             walls.body,
             full_slot,
-            self.first_wall_slot,
+            self.packed.yielding,
             self.pair_count,
-            self.slot_a,
-            self.slot_b,
+            self.found,
         )
-        self.colour(slots - 1)
+        self.colour(grains + full + walls_touched)
+
+    def make_slots(self, grains: int, full: int, slots: int) -> None:
+        """Room for packed bodies: grains, bodies with full inertia, one slot for each contact with another wall, and nobody's."""
+        p, yielding = self.packed, grains + full
+        body, inertia = p.body, p.inverse_inertia
+        if len(body) < (slots + 1) * BODY:
+            body = np.zeros((slots + 1) * BODY * 17 // 16)
+            self.momentum = self.momentum._replace(body_before=np.zeros((slots + 1) * 6 * 17 // 16))
+        if len(inertia) != full:
+            inertia = np.zeros((full, 3, 3))
+        if body is not p.body or inertia is not p.inverse_inertia or (grains, yielding) != (p.first_full, p.yielding):
+            self.packed = Packed(body, inertia, grains, yielding)
+
+    def make_contacts(self, contacts: int, pairs: int) -> None:
+        """Room for contacts, pairs of grains first; ``colour`` gives them their places."""
+        self.contact_count, self.pair_count = contacts, pairs
+        if len(self.found.place) != contacts:
+            slot_a, slot_b, place = (_whole(contacts) for _ in range(3))
+            self.found = Found(slot_a, slot_b, place, *(np.zeros(contacts) for _ in range(4)))
 
     def colour(self, nobody: int) -> None:
         """Contacts into coloured blocks; ``nobody`` is the slot of empty lanes."""
-        self.colour_blocks, blocks, self.colours = colour_contacts(
-            self.slot_a, self.slot_b, self.body, self.first_full, self.first_wall_slot, self.place, self.colour_block, self.full_first
+        f, b, m = self.found, self.blocks, self.momentum
+        coloured, count, self.colours = colour_contacts(self.packed, f.slot_a, f.slot_b, f.place, b.colour_block, b.full_first)
+        lanes = count * LANES
+        lane_a, lane_b, contact_at, data = b.lane_a, b.lane_b, b.contact_at, b.data
+        if len(lane_a) < lanes:
+            room = count * 17 // 16 * LANES
+            lane_a, lane_b, contact_at = (_whole(room) for _ in range(3))
+            data, m = np.zeros(room * b.fields), m._replace(before=np.zeros(room * (self.rows + 1)))
+        self.blocks = b = ContactBlocks(
+            lane_a, lane_b, contact_at, data, b.colour_block, b.full_first, coloured * LANES, b.fields, b.soft_t, b.box
         )
-        lanes = blocks * LANES
-        if len(self.lane_a) < lanes:
-            room = blocks * 17 // 16 * LANES
-            self.lane_a, self.lane_b, self.contact_at = (np.zeros(room, np.int32) for _ in range(3))
-            self.data = np.zeros(room * self.fields)
-            self.before = np.zeros(room * (self.rows + 1))
-        self.body[nobody * BODY : (nobody + 1) * BODY] = (0, 0, 0, 0, 0, 0, 0, 1)
-        self.team.run(
-            lay_out,
-            lanes // LIGHT,
-            self.slot_a,
-            self.slot_b,
-            self.place,
-            nobody,
-            self.fields,
-            self.lane_a[:lanes],
-            self.lane_b[:lanes],
-            self.contact_at[:lanes],
-            self.data,
-        )
-        self.lever, self.full = np.zeros((self.one_by_one, 6)), np.full((self.one_by_one, 2), -1, np.int32)
-        parts = max(2 * (self.colour_blocks + self.one_by_one), 3 * (self.contact_count // CHUNK + 1))
-        if len(self.sums) < parts:
-            self.sums = np.zeros(parts * 17 // 16)
+        self.packed.body[nobody * BODY : (nobody + 1) * BODY] = (0, 0, 0, 0, 0, 0, 0, 1)
+        self.team.run(lay_out, lanes // LIGHT, f, nobody, lanes, b)
+        if self.one_by_one or len(self.levers.full):
+            arm, full = np.zeros((self.one_by_one, 6)), np.full((self.one_by_one, 2), -1, np.int32)
+            self.levers = Levers(arm, full, self.levers.centre)
+        parts = max(2 * (coloured + self.one_by_one), 3 * (self.contact_count // CHUNK + 1))
+        if len(m.sums) < parts:
+            m = m._replace(sums=np.zeros(parts * 17 // 16))
+        self.momentum = m
 
     def _pack_full(self, bodies: Bodies, grains: int) -> None:
         """Bodies with full inertia: spin as it is (radius 1), inverse inertia in world axes."""
+        body, inertia, _, yielding = self.packed
         rows = self.pushed
-        made = rows >= bodies.wall_body_count
-        self.inverse_inertia = np.zeros((len(rows), 3, 3))
         if not len(rows):
             return
-        self.inverse_inertia[~made] = inverse_inertia(bodies, rows[~made])
-        self.inverse_inertia[made] = inverse(bodies.inertia[rows[made]])
-        packed = self.body[grains * BODY : self.yielding * BODY].reshape(-1, BODY)
+        made = rows >= bodies.wall_body_count
+        inertia[~made] = inverse_inertia(bodies, rows[~made])
+        inertia[made] = inverse(bodies.inertia[rows[made]])
+        packed = body[grains * BODY : yielding * BODY].reshape(-1, BODY)
         packed[:, :3], packed[:, 3:6], packed[:, 6], packed[:, 7] = bodies.velocity[rows], bodies.spin[rows], bodies.inverse_mass[rows], 1.0
-
-    def _make_room(self, contacts: int) -> None:
-        if len(self.slot_a) != contacts:
-            self.slot_a, self.slot_b, self.place = (np.zeros(contacts, np.int32) for _ in range(3))
-            self.stiffness, self.radius_eff, self.weight, self.gap_rate = (np.zeros(contacts) for _ in range(4))
-
-    def for_sweeps(self) -> tuple[Any, ...]:
-        """The fixed part of the problem in the order of the sweep kernels."""
-        return (
-            self.lane_a,
-            self.lane_b,
-            self.place,
-            self.contact_at,
-            self.fields,
-            self.colour_block,
-            self.full_first,
-            self.lever,
-            self.full,
-            self.inverse_inertia,
-            self.radius_eff,
-            self.soft_t,
-            self.soft_t,
-            self.yielding,
-        )
 
     def unpack(self, bodies: Bodies, contacts: Contacts, order: IntArray) -> None:
         """Velocities and impulses back to where users look."""
-        self.team.run(unpack_grains, len(order) // LIGHT, order, bodies.first_grain, self.body, bodies.velocity, bodies.spin)
+        p = self.packed
+        things = (len(order) + self.contact_count) // LIGHT
+        self.team.run(unpack_grains, things, p, order, FreeBodies.of(bodies), self.blocks, self.found, Met.of(contacts))
         if len(self.pushed):
-            packed = self.body[self.first_full * BODY : self.yielding * BODY].reshape(-1, BODY)
+            packed = p.body[p.first_full * BODY : p.yielding * BODY].reshape(-1, BODY)
             bodies.velocity[self.pushed], bodies.spin[self.pushed] = packed[:, :3], packed[:, 3:6]
-        self.read_impulses(contacts.impulse)
 
     def read_impulses(self, impulse: FloatArray) -> None:
         """Fill ``impulse`` (C, 7): normal, tangential [N s] and rolling [N m s], in world axes."""
-        self.team.run(copy_impulses, self.contact_count // LIGHT, self.place, self.fields, self.data, impulse)
+        self.team.run(copy_impulses, self.contact_count // LIGHT, self.blocks, self.found.place, impulse)
 
-    def residual(self, box: bool = False) -> FloatArray:
+    def residual(self) -> FloatArray:
         """(C, 3) projected residual of every contact: normal, friction, rolling [m/s]."""
-        return projected_residual(
-            self.body,
-            self.lane_a,
-            self.lane_b,
-            self.data,
-            self.fields,
-            self.place,
-            self.colour_blocks * LANES,
-            self.lever,
-            self.full,
-            self.soft_t,
-            self.soft_t,
-            box,
-            self.radius_eff,
-        )
+        out: FloatArray = projected_residual(self.packed, self.blocks, self.levers, self.found)
+        return out

@@ -8,41 +8,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import kernel
+from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray
 from ..contact.law import Parameters, pull_off
 from .blocks import BODY, INV_MASS
-from .rows import listed, strike
+from .kinds.contact import arms, full_bodies, listed, strike
 
 
-@kernel
-def pull_together(
-    overlap: FloatArray,
-    normal: FloatArray,
-    radius_eff: FloatArray,
-    slot_a: IntArray,
-    slot_b: IntArray,
-    place: IntArray,
-    serial_start: int,
-    lever: FloatArray,
-    full: IntArray,
-    inverse_inertia: FloatArray,
-    law: Parameters,
-    h: float,
-    body: FloatArray,
-) -> None:
+@device
+def pull_together(packed, blocks, levers, found, met, law, h):
     """h times the law's attraction on both bodies of every contact that is closed, along its normal."""
-    for c in range(len(overlap)):
-        if overlap[c] <= 0.0:
+    body, normal = packed.body, met.normal
+    for c in range(len(met.overlap)):
+        if met.overlap[c] <= 0.0:
             continue
-        pull = -h * pull_off(law, radius_eff[c])
+        pull = -h * pull_off(law, found.radius_eff[c])
         jx, jy, jz = pull * normal[c, 0], pull * normal[c, 1], pull * normal[c, 2]
-        a, b = np.int64(slot_a[c]), np.int64(slot_b[c])
-        q = listed(place[c], serial_start, full)
+        a, b = np.int64(found.slot_a[c]), np.int64(found.slot_b[c])
+        q = listed(blocks, levers, found.place[c])
         if q >= 0:
-            fa, fb = np.int64(full[q, 0]), np.int64(full[q, 1])
-            ax, ay, az, bx, by, bz = lever[q, 0], lever[q, 1], lever[q, 2], lever[q, 3], lever[q, 4], lever[q, 5]
-            strike(body, a, b, fa, fb, inverse_inertia, ax, ay, az, bx, by, bz, jx, jy, jz)
+            n = normal[c, 0], normal[c, 1], normal[c, 2]
+            strike(packed, a, b, full_bodies(levers, q), arms(packed, levers, a, b, n, 1.0, q), (jx, jy, jz))
             continue
         for o, sign in ((a * BODY, -1.0), (b * BODY, 1.0)):  # along the line of centres: nothing turns
             m = sign * body[o + INV_MASS]

@@ -37,6 +37,8 @@ class ProblemParts:
 
     rolling: bool
     """Contacts have rolling rows."""
+    box: bool
+    """Friction is bounded component by component, not by its length (SN 2.3.2)."""
     soft_t: float
     """Softness of the friction and rolling rows [1/kg]."""
     pair_count: int
@@ -91,31 +93,30 @@ class ProblemParts:
 
 def take_apart(problem: Problem) -> ProblemParts:
     """Copies of all that a solver needs, as the problem stands now."""
-    p, count = problem, problem.contact_count
-    slots = p.first_wall_slot + count - p.pair_count
-    body = p.body[: slots * BODY].reshape(-1, BODY)
-    place = p.place[:count].astype(np.int64)
-    at = place // LANES * p.fields * LANES + place % LANES
-    rolling, blank = p.fields > RX, np.zeros(count)
+    p, count, b = problem, problem.contact_count, problem.blocks
+    slots = p.packed.yielding + count - p.pair_count
+    body = p.packed.body[: slots * BODY].reshape(-1, BODY)
+    at, rolling, blank = p.address, b.fields > RX, np.zeros(count)
 
     def field(k: int) -> FloatArray:
-        return p.data[at + k * LANES]
+        return b.data[at + k * LANES]
 
-    listed = place - p.colour_blocks * LANES
+    listed = p.found.place.astype(np.int64) - b.serial_start
     known = np.flatnonzero(listed >= 0)
-    known = known[(p.full[listed[known]] >= 0).any(axis=1)]
+    known = known[(p.levers.full[listed[known]] >= 0).any(axis=1)]
     return ProblemParts(
         rolling=rolling,
-        soft_t=float(p.soft_t),
+        box=b.box,
+        soft_t=float(b.soft_t),
         pair_count=int(p.pair_count),
-        first_full=int(p.first_full),
+        first_full=int(p.packed.first_full),
         velocity=body[:, :3].copy(),
         surface_spin=body[:, 3:6].copy(),
         inverse_mass=body[:, INV_MASS].copy(),
         inverse_radius=body[:, INV_RADIUS].copy(),
-        inverse_inertia=p.inverse_inertia.copy(),
-        a=p.slot_a[:count].copy(),
-        b=p.slot_b[:count].copy(),
+        inverse_inertia=p.packed.inverse_inertia.copy(),
+        a=p.found.slot_a.copy(),
+        b=p.found.slot_b.copy(),
         normal=np.column_stack([field(NX + k) for k in range(3)]),
         arm=field(ARM),
         target=field(TARGET),
@@ -124,33 +125,30 @@ def take_apart(problem: Problem) -> ProblemParts:
         friction=field(MU),
         rolling_radius=field(MU_R) if rolling else blank,
         impulse=np.column_stack([field(PN + k) for k in range(4)] + [field(RX + k) if rolling else blank for k in range(3)]),
-        stiffness=p.stiffness[:count].copy(),
-        radius_eff=p.radius_eff[:count].copy(),
-        weight=p.weight[:count].copy(),
-        gap_rate=p.gap_rate[:count].copy(),
+        stiffness=p.found.stiffness.copy(),
+        radius_eff=p.found.radius_eff.copy(),
+        weight=p.found.weight.copy(),
+        gap_rate=p.found.gap_rate.copy(),
         lever_contact=known.astype(np.int32),
-        lever_body=p.full[listed[known]],
-        lever=p.lever[listed[known]],
+        lever_body=p.levers.full[listed[known]],
+        lever=p.levers.arm[listed[known]],
     )
 
 
 def put_together(parts: ProblemParts) -> Problem:
     """A problem of its own, ready to be solved."""
-    p, count = Problem(rolling=parts.rolling), len(parts.a)
-    slots = len(parts.inverse_mass)
-    p.contact_count, p.pair_count, p.soft_t = count, parts.pair_count, parts.soft_t
-    p.first_full = parts.first_full
-    p.yielding = p.first_wall_slot = parts.first_full + len(parts.inverse_inertia)
+    p, slots = Problem(parts.rolling, "box" if parts.box else "cone"), len(parts.inverse_mass)
+    p.soften(parts.soft_t)
+    p.make_slots(parts.first_full, len(parts.inverse_inertia), slots)
     packed = [parts.velocity, parts.surface_spin, parts.inverse_mass[:, None], parts.inverse_radius[:, None]]
-    p.body = np.append(np.column_stack(packed).ravel(), np.zeros(BODY))  # the last is nobody's
-    p.body_before = np.zeros((slots + 1) * 6)
-    p.inverse_inertia = parts.inverse_inertia.copy()
-    p.slot_a, p.slot_b, p.place = parts.a.astype(np.int32), parts.b.astype(np.int32), np.zeros(count, np.int32)
-    p.stiffness, p.radius_eff = parts.stiffness.copy(), parts.radius_eff.copy()
-    p.weight, p.gap_rate = parts.weight.copy(), parts.gap_rate.copy()
+    p.packed.body[: slots * BODY] = np.column_stack(packed).ravel()
+    p.packed.inverse_inertia[:] = parts.inverse_inertia
+    p.make_contacts(len(parts.a), parts.pair_count)
+    f = p.found
+    f.slot_a[:], f.slot_b[:] = parts.a, parts.b
+    f.stiffness[:], f.radius_eff[:], f.weight[:], f.gap_rate[:] = parts.stiffness, parts.radius_eff, parts.weight, parts.gap_rate
     p.colour(nobody=slots)
-    place = p.place.astype(np.int64)
-    at = place // LANES * p.fields * LANES + place % LANES
+    at = p.address
     fields = {
         NX: parts.normal,
         ARM: parts.arm,
@@ -164,7 +162,7 @@ def put_together(parts: ProblemParts) -> Problem:
         fields |= {INV_DR: parts.inverse_diagonal[:, 2], MU_R: parts.rolling_radius, RX: parts.impulse[:, 4:]}
     for first, values in fields.items():
         for k, column in enumerate(np.atleast_2d(values.T)):
-            p.data[at + (first + k) * LANES] = column
-    rows = place[parts.lever_contact] - p.colour_blocks * LANES
-    p.lever[rows], p.full[rows] = parts.lever, parts.lever_body
+            p.blocks.data[at + (first + k) * LANES] = column
+    rows = p.found.place[parts.lever_contact] - p.blocks.serial_start
+    p.levers.arm[rows], p.levers.full[rows] = parts.lever, parts.lever_body
     return p

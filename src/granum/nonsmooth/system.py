@@ -19,54 +19,54 @@ from scipy import sparse
 
 from .._jit import kernel
 from ..array_types import FloatArray, IntArray
-from .blocks import ARM, BODY, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, PN, PX, RX, SOFTNESS, TARGET
+from .blocks import BODY, INV_MASS, LANES, MU, MU_R, PN, PX, RX, SOFTNESS, TARGET, at
+from .groups import ContactBlocks, Levers, Packed
+from .kinds.contact import normal_at, write_rows
 from .problem import Problem
-from .rows import arms, listed, relative_velocity, tangents
+from .projections import tangents
 
 
 @kernel
 def read_contacts(
-    body: FloatArray,
-    data: FloatArray,
+    blocks: ContactBlocks,
     place: IntArray,
-    fields: int,
     basis: FloatArray,
     impulse: FloatArray,
     target: FloatArray,
     softness: FloatArray,
-    soft_t: float,
-    soft_r: float,
     friction: FloatArray,
     rolling: FloatArray,
 ) -> None:
     """Basis (C, 3, 3), and impulse, target and softness of every row, and the two friction coefficients out of the blocks."""
-    rows = 6 if fields > RX else 3
+    data = blocks.data
+    rows = 6 if blocks.fields > RX else 3
     for c in range(len(place)):
-        d = np.int64(place[c]) // LANES * fields * LANES + np.int64(place[c]) % LANES
+        d = at(place[c], blocks.fields)
         o = c * rows
         e = basis[c]
-        e[0, 0], e[0, 1], e[0, 2] = data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES]
+        e[0, 0], e[0, 1], e[0, 2] = normal_at(data, d)
         e[1, 0], e[1, 1], e[1, 2], e[2, 0], e[2, 1], e[2, 2] = tangents(e[0, 0], e[0, 1], e[0, 2])
         impulse[o], target[o], softness[o] = data[d + PN * LANES], data[d + TARGET * LANES], data[d + SOFTNESS * LANES]
         friction[c] = data[d + MU * LANES]
+        for k in range(1, rows):
+            softness[o + k] = blocks.soft_t
         for k in range(1, 3):
-            softness[o + k] = soft_t
             for f in range(3):
                 impulse[o + k] += e[k, f] * data[d + (PX + f) * LANES]
         if rows > 3:
             rolling[c] = data[d + MU_R * LANES]
             for k in range(3):
-                softness[o + 3 + k] = soft_r
                 for f in range(3):
                     impulse[o + 3 + k] += e[(k + 1) % 3, f] * data[d + (RX + f) * LANES]
 
 
 @kernel
-def write_contacts(basis: FloatArray, impulse: FloatArray, place: IntArray, fields: int, data: FloatArray) -> None:
+def write_contacts(basis: FloatArray, impulse: FloatArray, place: IntArray, blocks: ContactBlocks) -> None:
     """Impulses of all rows back into the blocks."""
-    rows = 6 if fields > RX else 3
+    data = blocks.data
+    rows = 6 if blocks.fields > RX else 3
     for c in range(len(place)):
-        d = np.int64(place[c]) // LANES * fields * LANES + np.int64(place[c]) % LANES
+        d = at(place[c], blocks.fields)
         o = c * rows
         e = basis[c]
         data[d + PN * LANES] = impulse[o]
@@ -78,63 +78,31 @@ def write_contacts(basis: FloatArray, impulse: FloatArray, place: IntArray, fiel
 
 @kernel
 def jacobian_rows(
-    body: FloatArray,
-    data: FloatArray,
-    place: IntArray,
-    lane_a: IntArray,
-    lane_b: IntArray,
-    fields: int,
-    serial_start: int,
-    lever: FloatArray,
-    full: IntArray,
-    basis: FloatArray,
-    column: IntArray,
-    still: FloatArray,
+    packed: Packed, blocks: ContactBlocks, levers: Levers, place: IntArray, basis: FloatArray, column: IntArray, still: FloatArray
 ) -> tuple[FloatArray, IntArray, IntArray, FloatArray]:
     """G by rows (values, columns, start of each row), and the drift of every row.
 
     ``column`` (slots,) is the number of a body that yields, else -1; ``still`` are the packed bodies with those that yield at rest.
     """
-    rows = 6 if fields > RX else 3
+    rows = 6 if blocks.fields > RX else 3
     values = np.empty(len(place) * (36 + 12 * (rows > 3)))
     columns = np.empty(len(values), np.int32)
     start = np.zeros(len(place) * rows + 1, np.int32)
     drift = np.zeros(len(place) * rows)
     k = 0
     for c in range(len(place)):
-        p = np.int64(place[c])
-        d = p // LANES * fields * LANES + p % LANES
-        a, b = np.int64(lane_a[p]), np.int64(lane_b[p])
-        e = basis[c]
-        q = listed(p, serial_start, full)
-        ax, ay, az, bx, by, bz = arms(body, a, b, e[0, 0], e[0, 1], e[0, 2], data[d + ARM * LANES], q, lever)
-        ux, uy, uz, wx, wy, wz = relative_velocity(still, a, b, ax, ay, az, bx, by, bz)
-        for row in range(rows):
-            t = e[row] if row < 3 else e[(row - 2) % 3]
-            drift[c * rows + row] = t[0] * ux + t[1] * uy + t[2] * uz if row < 3 else t[0] * wx + t[1] * wy + t[2] * wz
-            for side in range(2):
-                slot = a if side == 0 else b
-                sign = -1.0 if side == 0 else 1.0
-                first = np.int64(column[slot]) * 6
-                if first < 0:
-                    continue
-                turn = sign * body[slot * BODY + INV_RADIUS]  # from packed spin to spin
-                if row < 3:
-                    for f in range(3):
-                        values[k], columns[k] = sign * t[f], first + f
-                        k += 1
-                    if row == 0 and q < 0:  # the normal of spheres has no lever arm
-                        continue
-                    x, y, z = (ax, ay, az) if side == 0 else (bx, by, bz)
-                    values[k], columns[k] = turn * (y * t[2] - z * t[1]), first + 3
-                    values[k + 1], columns[k + 1] = turn * (z * t[0] - x * t[2]), first + 4
-                    values[k + 2], columns[k + 2] = turn * (x * t[1] - y * t[0]), first + 5
-                    k += 3
-                else:
-                    for f in range(3):
-                        values[k], columns[k] = turn * t[f], first + 3 + f
-                        k += 1
-            start[c * rows + row + 1] = k
+        k = write_rows(
+            packed,
+            blocks,
+            levers,
+            np.int64(place[c]),
+            basis[c],
+            column,
+            still,
+            k,
+            (values, columns, drift[c * rows :]),
+            start[c * rows + 1 :],
+        )
     return values[:k], columns[:k], start, drift
 
 
@@ -171,19 +139,17 @@ class System:
     def read(cls, problem: Problem) -> System:
         """Of a problem, with its present velocities and impulses."""
         p, count, rows = problem, problem.contact_count, problem.rows
-        packed = p.body[: p.yielding * BODY].reshape(-1, BODY)
+        body, yielding = p.packed.body, p.packed.yielding
+        packed = body[: yielding * BODY].reshape(-1, BODY)
         slot = np.flatnonzero(packed[:, INV_MASS] > 0).astype(np.int32)
-        column = np.full(len(p.body) // BODY, -1, np.int32)
+        column = np.full(len(body) // BODY, -1, np.int32)
         column[slot] = np.arange(len(slot), dtype=np.int32)
-        still = p.body.copy()
-        still[: p.yielding * BODY].reshape(-1, BODY)[slot, :6] = 0.0
+        still = body.copy()
+        still[: yielding * BODY].reshape(-1, BODY)[slot, :6] = 0.0
         basis, impulse, target, softness = np.empty((count, 3, 3)), *(np.zeros(count * rows) for _ in range(3))
         friction, rolling = np.zeros(count), np.zeros(count)
-        place = p.place[:count]
-        read_contacts(p.body, p.data, place, p.fields, basis, impulse, target, softness, p.soft_t, p.soft_t, friction, rolling)
-        values, columns, start, drift = jacobian_rows(
-            p.body, p.data, place, p.lane_a, p.lane_b, p.fields, p.colour_blocks * LANES, p.lever, p.full, basis, column, still
-        )
+        read_contacts(p.blocks, p.found.place, basis, impulse, target, softness, friction, rolling)
+        values, columns, start, drift = jacobian_rows(p.packed, p.blocks, p.levers, p.found.place, basis, column, still)
         jacobian = sparse.csr_array((values, columns, start), shape=(count * rows, 6 * len(slot)))
         return cls(
             rows=rows,
@@ -231,9 +197,8 @@ class System:
 
     def write(self, problem: Problem, impulse: FloatArray) -> None:
         """Impulses (R,) and the velocities that they lead to into the problem that was read."""
-        p = problem
-        write_contacts(self.basis, impulse, p.place[: self.contact_count], p.fields, p.data)
-        packed = p.body[: p.yielding * BODY].reshape(-1, BODY)
+        write_contacts(self.basis, impulse, problem.found.place, problem.blocks)
+        packed = problem.packed.body[: problem.packed.yielding * BODY].reshape(-1, BODY)
         packed[self.slot, :6] = self.velocity_of(impulse).reshape(-1, 6)
 
 
@@ -241,9 +206,9 @@ def _inverse_mass(problem: Problem, slot: IntArray, inverse_mass: FloatArray) ->
     """Block by block: diagonal for spheres in packed columns, full turning parts for dynamic walls."""
     n = len(slot)
     diagonal = np.outer(inverse_mass, (1.0, 1.0, 1.0, 2.5, 2.5, 2.5))
-    full = np.flatnonzero(slot >= problem.first_full)
+    full = np.flatnonzero(slot >= problem.packed.first_full)
     diagonal[full, 3:] = 0.0
-    turn = problem.inverse_inertia[slot[full] - problem.first_full]
+    turn = problem.packed.inverse_inertia[slot[full] - problem.packed.first_full]
     row = 6 * full[:, None, None] + np.arange(3, 6)[:, None] + np.zeros(3, np.int64)
     own = np.arange(6 * n)
     entries = np.concatenate([diagonal.ravel(), turn.ravel()])

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
-from .._jit import device, kernel
-from ..array_types import FloatArray, IntArray, LongArray
-from ..contact.law import Parameters, response
+from .._groups import group
+from .._jit import device
+from ..contact.law import response
 from ..parallel.barrier import share, wait
 from ..records import Fraction, Record
-from .blocks import (
-    ARM,
-    BODY,
-    COLOURS,
-    INV_MASS,
-    INV_RADIUS,
-    LANES,
-    LEFT_OVER,
-    MU,
-    MU_R,
-    NX,
-    OX,
-    PN,
-    RX,
-    lanes_of,
-    own_lanes,
-)
-from .rows import arms, into_cone, listed, relative_velocity, strike, turn_against
+from .blocks import ARM, LANES, MU, MU_R, PN, RX, at
+from .kinds.contact import arms, listed, normal_at, relative_velocity
+from .kinds.every import apply_all
+from .projections import into_cone
+from .solvers.solver import Solver
 
 REUSED_BY_FEW = 0.85  # of the last impulses, where the number of sweeps is fixed (WS)
 
@@ -54,9 +41,9 @@ class HistoryStart(Record):
     update_velocity: bool = True
     """Apply the starting impulses to the velocities, as (8) asks; without it the result is worse than a cold start."""
 
-    def part_for(self, solver: Any, stable: float) -> float:
+    def part_for(self, solver: Solver, stable: float) -> float:
         """The part that is reused with this solver; ``stable`` is what the guard allows where sweeps are few."""
-        to_accuracy = getattr(solver, "iterations", 0) is None
+        to_accuracy = solver.to_accuracy
         part = self.beta
         if part is None:
             part = 1.0 if to_accuracy else REUSED_BY_FEW
@@ -107,123 +94,76 @@ class StabilityGuard:
         self.energy = energy
 
 
-@kernel
-def model_impulses(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
-    overlap: FloatArray,
-    stiffness: FloatArray,
-    slot_a: IntArray,
-    slot_b: IntArray,
-    place: IntArray,
-    fields: int,
-    serial_start: int,
-    lever: FloatArray,
-    full: IntArray,
-    body: FloatArray,
-    data: FloatArray,
-    law: Parameters,
-    soft: float,
-    h: float,
-    impulse: FloatArray,
-) -> None:
-    """Impulses (C, 7) that the contact law gives: p_n = h f(delta), p_t = -u_t / Sigma_t inside the cone, rolling alike."""
-    low, high = share(len(place), thread, threads)
+@group
+class Start(NamedTuple):
+    """Where a solve begins, for kernels."""
+
+    from_law: bool
+    """Impulses are those of the contact law, not of the last step."""
+    part: float
+    """Of them that is taken; 0: a solve begins cold."""
+    normals_only: bool
+    update_velocity: bool
+
+
+COLD = Start(False, 0.0, False, False)
+
+
+def start_with(settings: ColdStart | HistoryStart | ModelStart, solver: Solver, stable: float) -> Start:
+    """``stable``: the part of the last impulses that the guard allows where sweeps are few."""
+    if isinstance(settings, HistoryStart):
+        return Start(False, settings.part_for(solver, stable), settings.normals_only, settings.update_velocity)
+    if isinstance(settings, ModelStart):
+        return Start(True, 1.0, settings.normals_only, settings.update_velocity)
+    return COLD
+
+
+@device
+def model_impulses(low, high, packed, blocks, levers, found, met, pairs, h):
+    """Impulses of the contact law: p_n = h f(delta), p_t = -u_t / Sigma_t inside the cone, rolling alike."""
+    data, soft, impulse = blocks.data, blocks.soft_t, met.impulse
     for c in range(low, high):
-        d = place[c] // LANES * fields * LANES + place[c] % LANES
-        pn = h * stiffness[c] * response(law, 1.0, 1.0, max(0.0, overlap[c])).push
+        d = at(found.place[c], blocks.fields)
+        pn = response(pairs.law, h * found.stiffness[c], 1.0, max(0.0, met.overlap[c])).push
         impulse[c, 0] = pn
-        a, b = np.int64(slot_a[c]), np.int64(slot_b[c])
-        nx, ny, nz = data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES]
-        q = listed(place[c], serial_start, full)
-        ax, ay, az, bx, by, bz = arms(body, a, b, nx, ny, nz, data[d + ARM * LANES], q, lever)
-        ux, uy, uz, wx, wy, wz = relative_velocity(body, a, b, ax, ay, az, bx, by, bz)
+        a, b = np.int64(found.slot_a[c]), np.int64(found.slot_b[c])
+        n = normal_at(data, d)
+        nx, ny, nz = n
+        arm = arms(packed, levers, a, b, n, data[d + ARM * LANES], listed(blocks, levers, found.place[c]))
+        ux, uy, uz, wx, wy, wz = relative_velocity(packed.body, a, b, arm)
         gap_rate = ux * nx + uy * ny + uz * nz
         bound = data[d + MU * LANES] * pn
         impulse[c, 1], impulse[c, 2], impulse[c, 3] = into_cone(
             -(ux - gap_rate * nx) / soft, -(uy - gap_rate * ny) / soft, -(uz - gap_rate * nz) / soft, bound
         )
         impulse[c, 4], impulse[c, 5], impulse[c, 6] = 0.0, 0.0, 0.0
-        if fields > RX:
+        if blocks.fields > RX:
             bound = data[d + MU_R * LANES] * pn
             impulse[c, 4], impulse[c, 5], impulse[c, 6] = into_cone(-wx / soft, -wy / soft, -wz / soft, bound)
-    wait(barrier, threads)
 
 
 @device
-def add_to_sphere(body, o, sign, jx, jy, jz, tx, ty, tz, rx, ry, rz):
-    """Add sign times an impulse j and a rolling impulse r, and the turn t that friction gives both bodies alike."""
-    m = body[o + INV_MASS]
-    if m == 0.0:
-        return
-    f, g = sign * m, sign * m * 2.5 * body[o + INV_RADIUS]
-    body[o] += f * jx
-    body[o + 1] += f * jy
-    body[o + 2] += f * jz
-    body[o + OX] += m * tx + g * rx
-    body[o + OX + 1] += m * ty + g * ry
-    body[o + OX + 2] += m * tz + g * rz
+def write_impulses(low, high, blocks, found, met, start):
+    """A part of the impulses (C, 7) of the contacts low to high into the blocks."""
+    data, impulse, part = blocks.data, met.impulse, start.part
+    rest = 0.0 if start.normals_only else part
+    for c in range(low, high):
+        d = at(found.place[c], blocks.fields)
+        data[d + PN * LANES] = part * impulse[c, 0] if part > 0.0 else 0.0
+        for f in range(1, 4):
+            data[d + (PN + f) * LANES] = rest * impulse[c, f] if rest > 0.0 else 0.0
+        if blocks.fields > RX:
+            for f in range(3):
+                data[d + (RX + f) * LANES] = rest * impulse[c, 4 + f] if rest > 0.0 else 0.0
 
 
-@kernel
-def start_from(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
-    impulse: FloatArray,
-    part: float,
-    normals_only: bool,
-    lane_a: IntArray,
-    lane_b: IntArray,
-    contact_at: IntArray,
-    fields: int,
-    colour_block: IntArray,
-    full_first: IntArray,
-    lever: FloatArray,
-    full: IntArray,
-    inverse_inertia: FloatArray,
-    update_velocity: bool,
-    body: FloatArray,
-    data: FloatArray,
-) -> None:
-    """Write a part of the impulses (C, 7) into the blocks as the start, and apply it to the velocities (WS (8)), colour by colour."""
-    rolling = fields > RX
-    serial_start = np.int64(colour_block[COLOURS]) * LANES
-    for k in range(LEFT_OVER + 1):
-        first, last = lanes_of(colour_block, full_first, k)
-        if first == last:
-            continue
-        low, high = own_lanes(first, last, k, thread, threads)
-        for p in range(low, high):
-            c = contact_at[p]
-            if c < 0:
-                continue
-            d = p // LANES * fields * LANES + p % LANES
-            rest = 0.0 if normals_only else part
-            pn = part * impulse[c, 0]
-            px, py, pz = rest * impulse[c, 1], rest * impulse[c, 2], rest * impulse[c, 3]
-            rx, ry, rz = rest * impulse[c, 4], rest * impulse[c, 5], rest * impulse[c, 6]
-            o = d + PN * LANES
-            data[o], data[o + LANES], data[o + 2 * LANES], data[o + 3 * LANES] = pn, px, py, pz
-            if rolling:
-                o = d + RX * LANES
-                data[o], data[o + LANES], data[o + 2 * LANES] = rx, ry, rz
-            if not update_velocity or pn == 0.0:
-                continue
-            a, b = np.int64(lane_a[p]), np.int64(lane_b[p])
-            nx, ny, nz = data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES]
-            q = listed(p, serial_start, full)
-            jx, jy, jz = pn * nx + px, pn * ny + py, pn * nz + pz
-            if q >= 0:
-                fa, fb = np.int64(full[q, 0]), np.int64(full[q, 1])
-                ax, ay, az, bx, by, bz = arms(body, a, b, nx, ny, nz, data[d + ARM * LANES], q, lever)
-                strike(body, a, b, fa, fb, inverse_inertia, ax, ay, az, bx, by, bz, jx, jy, jz)
-                if rolling:
-                    turn_against(body, a, b, fa, fb, inverse_inertia, rx, ry, rz)
-                continue
-            f = -2.5 * data[d + ARM * LANES]
-            tx, ty, tz = f * (ny * pz - nz * py), f * (nz * px - nx * pz), f * (nx * py - ny * px)
-            add_to_sphere(body, a * BODY, -1.0, jx, jy, jz, tx, ty, tz, rx, ry, rz)
-            add_to_sphere(body, b * BODY, 1.0, jx, jy, jz, tx, ty, tz, rx, ry, rz)
-        wait(barrier, threads)
+@device
+def warm_start(thread, threads, barrier, packed, blocks, levers, found, met, pairs, h, start):
+    """Write the impulses that the solve begins with into the blocks, and apply them to the velocities (WS (8))."""
+    low, high = share(len(found.place), thread, threads)
+    if start.from_law:
+        model_impulses(low, high, packed, blocks, levers, found, met, pairs, h)
+    write_impulses(low, high, blocks, found, met, start)
+    wait(barrier, threads)
+    if start.update_velocity:
+        apply_all(thread, threads, barrier, packed, blocks, levers)

@@ -11,7 +11,7 @@ import numpy as np
 from ..checks import InputError, OutputError, RunError
 from ..io import RecordingWriter
 from ..state import status
-from ..state.report import STAGES
+from ..state.report import REDUCTION_STAGES, STAGES, stages_of
 from .machine import machine
 from .trigger import Trigger
 from .watched import Watched
@@ -23,7 +23,7 @@ SCALARS = (
     "mean_overlap",
     *(f"{stage}_seconds" for stage in STAGES),
 )
-REDUCED = ("reduction_level", "free_grains", "aggregates")
+REDUCED = ("reduction_level", "free_grains", "aggregates", *(f"{stage}_seconds" for stage in REDUCTION_STAGES))
 """More scalars, of runs with model reduction."""
 ERRORS = {
     "approximation_error": "rms",
@@ -135,7 +135,7 @@ def frame_scalars(sim: Watched) -> dict[str, float]:
     report, overlap = sim.report, sim.contacts.overlap
     values = {name: float(getattr(report, name)) for name in REPORTED}
     values["mean_overlap"] = float(overlap.mean()) if len(overlap) else 0.0
-    values |= {f"{stage}_seconds": sim.stage_seconds.get(stage, 0.0) for stage in STAGES}
+    values |= {f"{stage}_seconds": sim.stage_seconds.get(stage, 0.0) for stage in stages_of(sim.settings.reduction is not None)}
     if sim.scene.sinks:
         values["taken_out"] = float(sim.taken_out)
     if sim.settings.reduction is not None:

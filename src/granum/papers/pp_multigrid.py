@@ -21,7 +21,7 @@ from ..analysis import Snapshot
 from ..analysis.results import exact_column_overlaps
 from ..analysis.silo import vertical_pressure
 from ..array_types import FloatArray
-from ..nonsmooth.solvers import PGS, Direct, Multigrid, Solver
+from ..nonsmooth.solvers import PGS, Direct, Multigrid, SolverRecord
 from ..scene.library import make_scene
 from ..scene.scene import Scene
 from ..simulation import Settings, Simulation, make_settings
@@ -78,7 +78,7 @@ FULL = MultigridSize(
 )
 
 
-def solver(method: str, iterations: int, partitions: int | None = None) -> Solver:
+def solver(method: str, iterations: int, partitions: int | None = None) -> SolverRecord:
     """The solver of a method."""
     if method == "direct":
         return Direct()
@@ -87,7 +87,7 @@ def solver(method: str, iterations: int, partitions: int | None = None) -> Solve
     return PGS(iterations=iterations, momentum=method == "momentum")
 
 
-def settings(scene: Scene, with_solver: Solver, start: str) -> Settings:
+def settings(scene: Scene, with_solver: SolverRecord, start: str) -> Settings:
     """Run settings of a scene with a solver and a start, without guards."""
     return make_settings(scene.run, {"stepper": {"solver": with_solver.model_dump(), "warm_start": {"name": start}}, "guards": GUARDS_OFF})
 
@@ -217,7 +217,7 @@ def _mobilised(sim: Simulation) -> float:
 def _run_on(sim: Simulation, size: MultigridSize) -> dict[str, Any]:
     """Mean height of the grains against a run with many sweeps, after the silo has been run on with few."""
 
-    def height(how: Solver, start: str) -> float:
+    def height(how: SolverRecord, start: str) -> float:
         once = _go_on(sim, how, start).run(size.run_on)
         return float(once.position[:, 2].mean())
 
@@ -228,11 +228,11 @@ def _run_on(sim: Simulation, size: MultigridSize) -> dict[str, Any]:
     return found
 
 
-def _go_on(sim: Simulation, how: Solver, start: str) -> Simulation:
+def _go_on(sim: Simulation, how: SolverRecord, start: str) -> Simulation:
     return Simulation.restore(sim.scene, settings(sim.scene, how, start), copy.deepcopy(sim.checkpoint()))
 
 
-def _solve(sim: Simulation, how: Solver, start: str) -> tuple[FloatArray, float]:
+def _solve(sim: Simulation, how: SolverRecord, start: str) -> tuple[FloatArray, float]:
     """Impulses (C, 7) of the next step, and the work that they took."""
     once = _go_on(sim, how, start)
     once.stepper.history = True

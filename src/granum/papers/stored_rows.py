@@ -1,8 +1,8 @@
 """Sweeps with stored Jacobian rows, for comparison: PP Fig. 2.9 draws the speed-up with rows that are cached and computed anew.
 
 A row of a contact is 12 numbers of J and 12 of M^-1 J^T (physics 1), for the packed velocities of its two bodies. The update is that of
-``nonsmooth/sweep.py``, over the same colours and blocks, and gives the same result but for rounding. Only this benchmark uses it: reading
-the rows costs more than computing them from the normal.
+``nonsmooth/kinds/spheres.py``, over the same colours and blocks, and gives the same result but for rounding. Only this benchmark uses it:
+reading the rows costs more than computing them from the normal.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from .._jit import kernel
-from ..array_types import FloatArray, IntArray, LongArray
+from ..array_types import FloatArray, LongArray
 from ..nonsmooth.blocks import (
     ARM,
     BODY,
@@ -31,29 +31,30 @@ from ..nonsmooth.blocks import (
     RX,
     SOFTNESS,
     TARGET,
+    at,
 )
+from ..nonsmooth.groups import ContactBlocks
+from ..nonsmooth.kinds.every import FEW_BLOCKS
+from ..nonsmooth.kinds.spheres import load_bodies, store_bodies
 from ..nonsmooth.problem import Problem
-from ..nonsmooth.rows import tangents
-from ..nonsmooth.solvers.pgs import FEW_BLOCKS
-from ..nonsmooth.sweep import load_bodies, store_bodies
+from ..nonsmooth.projections import tangents
 from ..parallel.barrier import share, wait
 
 ROW = 24  # numbers of a stored row: J of a and b, M^-1 J^T of a and b
 
 
 @kernel
-def store_rows(
-    lane_a: IntArray, lane_b: IntArray, fields: int, blocks: int, body: FloatArray, data: FloatArray, row: FloatArray, impulse: FloatArray
-) -> None:
+def store_rows(body: FloatArray, blocks: ContactBlocks, row: FloatArray, impulse: FloatArray) -> None:
     """Rows of all coloured contacts, and their impulses along the rows.
 
     Number k of row r of lane l of block q is at ``((q * rows + r) * 24 + k) * LANES + l``; impulses alike, with one number for each row.
     """
+    lane_a, lane_b, data, fields = blocks.lane_a, blocks.lane_b, blocks.data, blocks.fields
     rows = 6 if fields > RX else 3
     axis = np.empty((3, 3))
-    for p in range(blocks * LANES):
+    for p in range(blocks.serial_start):
         block, lane = p // LANES, p % LANES
-        d = block * fields * LANES + lane
+        d = at(p, fields)
         a, b = lane_a[p] * BODY, lane_b[p] * BODY
         nx, ny, nz = data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES]
         arm = data[d + ARM * LANES]
@@ -92,29 +93,25 @@ def sweep_stored(
     thread: int,
     threads: int,
     barrier: LongArray,
-    lane_a: IntArray,
-    lane_b: IntArray,
-    fields: int,
-    colour_block: IntArray,
-    data: FloatArray,
+    blocks: ContactBlocks,
     row: FloatArray,
-    soft_t: float,
-    soft_r: float,
     iterations: int,
     body: FloatArray,
     impulse: FloatArray,
 ) -> None:
-    """Plain sweeps over all colours, as ``nonsmooth.solvers.pgs.sweep_colours`` shares them out."""
+    """Plain sweeps over all colours, as ``sweep_all`` of ``nonsmooth/kinds/every.py`` shares them out."""
+    lane_a, lane_b, data, fields, colour_block = blocks.lane_a, blocks.lane_b, blocks.data, blocks.fields, blocks.colour_block
+    soft = blocks.soft_t
     w = np.uint64(LANES)
     rows = np.uint64(6 if fields > RX else 3)
     s = np.empty(25 * LANES)  # bodies a in fields 0-7, b in 8-15
     asked = np.empty(3 * LANES)  # J v of up to three rows
     change = np.empty(3 * LANES)
-    blocks = colour_block[COLOURS]
+    last = colour_block[COLOURS]
     for _ in range(iterations):
         for c in range(COLOURS):
             begin, end = np.int64(colour_block[c]), np.int64(colour_block[c + 1])
-            if begin == blocks:
+            if begin == last:
                 break
             alone = end - begin < FEW_BLOCKS
             low, high = share(end - begin, thread, threads)
@@ -149,7 +146,6 @@ def sweep_stored(
                     else:
                         inverse = d + np.uint64(INV_DT if group == 1 else INV_DR) * w
                         limit = d + np.uint64(MU if group == 1 else MU_R) * w
-                        soft = soft_t if group == 1 else soft_r
                         for lane in range(w):
                             x, y = impulse[i + lane], impulse[i + w + lane]
                             z = impulse[i + w + w + lane] if group == 2 else 0.0
@@ -174,7 +170,7 @@ def sweep_stored(
                             for lane in range(w):
                                 s[(np.uint64(8) + k) * w + lane] += row[o + (np.uint64(6) + k) * w + lane] * change[at + lane]
                 store_bodies(body, lane_a, lane_b, block * w, s)
-            if not alone or colour_block[min(c + 2, COLOURS)] - end >= FEW_BLOCKS or end == blocks:
+            if not alone or colour_block[min(c + 2, COLOURS)] - end >= FEW_BLOCKS or end == last:
                 wait(barrier, threads)
 
 
@@ -191,29 +187,15 @@ class StoredRows:
     def restart(self) -> None:
         """Impulses and rows from the problem as it is now."""
         p = self.problem
-        store_rows(p.lane_a, p.lane_b, p.fields, p.colour_blocks, p.body, p.data, self.row, self.impulse)
+        store_rows(p.packed.body, p.blocks, self.row, self.impulse)
 
     def sweep(self, iterations: int) -> None:
         """Velocities of the problem, and the impulses here, after that many sweeps."""
         p = self.problem
-        p.team.run(
-            sweep_stored,
-            p.contact_count,
-            p.lane_a,
-            p.lane_b,
-            p.fields,
-            p.colour_block,
-            p.data,
-            self.row,
-            p.soft_t,
-            p.soft_t,
-            iterations,
-            p.body,
-            self.impulse,
-        )
+        p.team.run(sweep_stored, p.contact_count, p.blocks, self.row, iterations, p.packed.body, self.impulse)
 
     @property
     def normal_impulse(self) -> FloatArray:
         """(C,) [N s] in the order of the contacts."""
-        place = self.problem.place
+        place = self.problem.found.place
         return self.impulse[place // LANES * self.problem.rows * LANES + place % LANES]

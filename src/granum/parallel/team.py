@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._groups import call
 from .._jit import kernel
 from ..array_types import LongArray
 from ..checks import InputError
@@ -96,7 +97,7 @@ class Team:
         """Share ``things`` out, and return what the kernel returns on the first thread; few things wake few threads."""
         threads = min(self.threads, max(1, things // LEAST))
         if threads == 1:
-            return kernel(0, 1, self._barrier, *args)
+            return call(kernel, 0, 1, self._barrier, *args)
         with _at_work:
             while len(_workers) < threads - 1:
                 _workers.append(_Worker(len(_workers) + 1))

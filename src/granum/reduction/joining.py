@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._groups import group
 from .._jit import device, kernel
 from ..array_types import BoolArray, FloatArray, IntArray
 from ..state.bodies import BodyArrays, GrainArrays
 from ..state.contacts import ContactArrays
 
 
+@group
 class Slow(NamedTuple):
     """Motion that is slow enough to be that of a carrier."""
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._groups import group
 from .._jit import device, kernel
 from ..array_types import BoolArray, IntArray
 from ..detection.narrow import Candidates
@@ -19,6 +20,7 @@ from ..state.bodies import Bodies, BodyArrays, GrainArrays
 TOUCHING = 1e-4  # gap over the sum of the radii: closer grains of one body touch, as contacts are predicted
 
 
+@group
 class Links(NamedTuple):
     """Partners of every rank of a neighbour list, both ways round."""
 
@@ -30,6 +32,7 @@ class Links(NamedTuple):
     link: IntArray  # (L, 2) a partner, and the next link
 
 
+@group
 class Marks(NamedTuple):
     """Room for a walk through the network."""
 

@@ -76,6 +76,11 @@ class Reducer:
         """Move what has merged over a step; returns the energy [J] that carriers brought to the grains they hold."""
         return self.merged.aggregates.move(team, h, gravity)
 
+    def facts(self) -> dict[str, Any]:
+        """How far the model is reduced, for the report of a step."""
+        m = self.merged
+        return {"reduction_level": m.level, "free_grains": m.free_grains, "aggregates": len(m.aggregates.alive)}
+
     def keep(self, rows: IntArray, new_row: IntArray) -> None:
         """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
         self.trial.keep(new_row)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._groups import group
 from .._jit import device, kernel
 from ..arithmetic import cos, length, product, sin
 from ..array_types import FloatArray, IntArray, LongArray
@@ -16,6 +17,7 @@ from ..state.rotation import turn
 CHUNK = 1024  # grains whose energies are summed up in one go
 
 
+@group
 class Sums(NamedTuple):
     """What groups of grains are together, about their common centre."""
 
@@ -31,6 +33,7 @@ class Sums(NamedTuple):
         return cls(np.zeros(groups), np.zeros((groups, 3)), np.zeros((groups, 3)), np.zeros((groups, 3, 3)), np.zeros((groups, 3)))
 
 
+@group
 class Turns(NamedTuple):
     """How the bodies before the grains move in a step (F,)."""
 

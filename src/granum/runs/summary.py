@@ -9,7 +9,7 @@ from typing import Any
 from ..analysis import mean_and_largest_overlap, scene_results, state_hash
 from ..io import Recording, checkpoint_path
 from ..simulation import Simulation
-from ..state.report import STAGES
+from ..state.report import stages_of
 
 
 def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[str, Any]:
@@ -32,7 +32,8 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
         "kinetic_energy": sim.report.kinetic_energy,
         "energy_lost": sim.guard.lost(sim) if sim.guard.began is not None else None,
         "wall_seconds": sim.wall_seconds,
-        "stage_seconds": {stage: sim.stage_seconds.get(stage, 0.0) for stage in STAGES},
+        "stage_seconds": {stage: sim.stage_seconds.get(stage, 0.0) for stage in stages_of(sim.settings.reduction is not None)},
+        "energy": ledger_of(sim),
         "state_hash": state_hash(sim.wrapped_position, sim.orientation, sim.velocity, sim.spin),
         "recording": str(recording),
         "checkpoint": str(checkpoint_path(recording)),
@@ -71,6 +72,14 @@ def emitted(sim: Simulation) -> list[dict[str, Any]]:
     return [{"name": e.emitter.name, "grains": e.emitted, "due": e.emitter.due(began)} for e in sim.emissions]
 
 
+def ledger_of(sim: Simulation) -> dict[str, float] | None:
+    """Where the energy [J] of a run came from, what holds it now, and what was lost in contacts; none of a run whose start is not known."""
+    if sim.guard.began is None:
+        return None
+    kinetic = sim.report.kinetic_energy
+    return sim.ledger.balance(kinetic, sim.report.energy - kinetic, sim.report.elastic_energy, sim.guard.began)
+
+
 def tally(sim: Simulation) -> list[dict[str, Any]]:
     """Grains and mass [kg] that each sink has taken out."""
     r = sim.removal
@@ -96,7 +105,7 @@ def method(settings: dict[str, Any]) -> dict[str, Any]:
         "warm_start": start["name"],
         "beta": start.get("beta"),
         "momentum": solver["momentum"] and solver.get("order") != "symmetric" if "momentum" in solver else None,
-        "friction": solver.get("friction"),
+        "friction": stepper.get("friction"),
         "order": solver.get("order"),
         "threads": settings["threads"],
         **({"reduction": stepper["reduction"]} if stepper.get("reduction") is not None else {}),
@@ -142,7 +151,7 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
     last = {name: float(values[-1]) for name, values in recording.scalars.items()}
     smallest = 2 * float(frame.radius.min(initial=float("inf")))
     time_step = frame.time / frame.step if frame.step else 0.0
-    stages = {stage: last[f"{stage}_seconds"] for stage in STAGES}
+    stages = {stage: last[f"{stage}_seconds"] for stage in stages_of("merge_seconds" in last)}
     return known | {
         "grains": len(frame.radius),
         "taken_out": int(last.get("taken_out", 0)),

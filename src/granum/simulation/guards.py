@@ -34,7 +34,6 @@ class Guard:
         self.world: tuple[np.ndarray, np.ndarray] | None = (
             (np.asarray(scene.world[0]), np.asarray(scene.world[1])) if scene.world is not None else None
         )
-        self.allowed = 0.0  # energy [J] that emitters brought in
         self.lowest = np.inf  # of the energy that nothing explains [J]
         self.stored = 0.0  # most elastic energy since then [J]
         self.largest_kinetic = 0.0
@@ -79,10 +78,6 @@ class Guard:
             if reasons:
                 count = f"{flat + twice} of the {len(mesh.triangles)} triangles of wall {k} ({mesh.file or 'a mesh'})"
                 self._tell(sim, f"mesh {k}", f"{count} are left out: {', '.join(reasons)}")
-
-    def allow(self, joules: float) -> None:
-        """Energy that came with new grains."""
-        self.allowed += joules
 
     def look(self, sim: Simulation) -> None:
         """Check the state after a step."""
@@ -205,7 +200,7 @@ class Guard:
 
     def _look_at_energy(self, sim: Simulation) -> None:
         gravity = self.scene.gravity
-        self.unexplained = unexplained = sim.report.energy - self.allowed - sim.stepper.work
+        self.unexplained = unexplained = sim.report.energy - sim.ledger.brought
         if self.lifted != sim.grain_count:
             inverse = sim.bodies.inverse_mass[sim.bodies.grains]
             yields = inverse > 0
@@ -272,7 +267,6 @@ class Guard:
     def checkpoint(self) -> dict[str, Any]:
         world = self.world if self.world is not None else (np.zeros(0), np.zeros(0))
         return {
-            "allowed": self.allowed,
             "lowest": float(self.lowest),
             "stored": self.stored,
             "largest_kinetic": self.largest_kinetic,
@@ -284,8 +278,7 @@ class Guard:
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
-        self.allowed, self.lowest = saved["allowed"], saved["lowest"]
-        self.stored, self.largest_kinetic = saved["stored"], saved["largest_kinetic"]
+        self.lowest, self.stored, self.largest_kinetic = saved["lowest"], saved["stored"], saved["largest_kinetic"]
         self.began = None if math.isnan(saved["began"]) else saved["began"]
         self.world = (saved["low"], saved["high"]) if len(saved["low"]) else None
         self.told = dict(saved["told"])

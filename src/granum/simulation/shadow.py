@@ -81,7 +81,7 @@ class Shadow:
         if not len(there):
             return
         first, own, other = (np.searchsorted(ids, there) for ids in (self._id, sim.bodies.id, full.bodies.id))  # ids are in order
-        bodies, reduced = sim.bodies, sim.stepper.reduced
+        bodies, reduced = sim.bodies, sim.stepper.merged
         kind = merged_throughout(self._merged[first], _merged(bodies)[own], reduced.carriers)
         found = approximation_error(full.position[other], sim.position[own], bodies.radius[own], bodies.mass[own], kind)
         self.found = found
@@ -150,7 +150,7 @@ def _merged(bodies: Bodies) -> IntArray:
 def _neighbours(sim: Simulation) -> dict[str, Any]:
     """The neighbour list, which a reduced run keeps in the frame of its largest body, where that frame is now."""
     saved = sim.stepper.detector.neighbours.checkpoint()
-    turned, shift = sim.stepper.reduced.visits.since_listed()
+    turned, shift = sim.stepper.merged.visits.since_listed()
     return saved | {"reference": product(saved["reference"], turned.T) + shift}
 
 

@@ -21,6 +21,7 @@ from ..smooth import Smooth, SmoothStepper
 from ..state.bodies import DYNAMIC, KINEMATIC, STATE, STATIC, Bodies
 from ..state.contacts import Contacts
 from ..state.energy import energy
+from ..state.ledger import Ledger
 from ..state.report import StepReport
 from .emission import Emission
 from .guards import Guard
@@ -147,6 +148,11 @@ class Simulation:
         return self.guard.warnings
 
     @property
+    def ledger(self) -> Ledger:
+        """Where the energy of the run came from [J]."""
+        return self.stepper.ledger
+
+    @property
     def taken_out(self) -> int:
         """Grains that sinks have taken out so far; ``removal`` has numbers and masses of each sink."""
         return int(self.removal.count.sum())
@@ -166,12 +172,13 @@ class Simulation:
         for emission in self.emissions:
             count = emission.emit(self.bodies, self.stepper.walls, time, self.stepper.period)
             if count:
-                self.guard.allow(self._energy_of(np.arange(self.grain_count - count, self.grain_count), self.scene.gravity.at(time)))
+                new = np.arange(self.grain_count - count, self.grain_count)
+                self.ledger.add("emitted", self._energy_of(new, self.scene.gravity.at(time)))
         self._drive_walls(time + h / 2)
         gravity = self.scene.gravity.at(time)
         change = gravity - self.scene.gravity.at(max(0.0, time - h))
         if change.any():
-            self.guard.allow(-self._lift(self.bodies.yielding_rows(), change))
+            self.ledger.add("gravity", -self._lift(self.bodies.yielding_rows(), change))
         self.report = self.stepper.step(self.step_count, time, h, gravity)
         self.step_count += 1
         for stage, seconds in self.report.seconds.items():
@@ -192,7 +199,7 @@ class Simulation:
         for callback in self.callbacks:
             callback(self)
         after = energy(self.bodies, gravity)
-        self.guard.allow((after[0] - before[0]) + (after[1] - before[1]))
+        self.ledger.add("callbacks", (after[0] - before[0]) + (after[1] - before[1]))
 
     def run(self, duration: float) -> Simulation:
         """Step on for ``duration`` [s] (to the nearest whole step), with the observers looking."""
@@ -248,7 +255,7 @@ class Simulation:
         gone = self.removal.due(self.bodies, self.step_count, self.stepper.period)
         if not len(gone):
             return
-        self.guard.allow(-self._energy_of(gone, gravity))
+        self.ledger.add("removed", -self._energy_of(gone, gravity))
         self.guard.lifted = -1
         stays = np.ones(self.grain_count, bool)
         stays[gone] = False

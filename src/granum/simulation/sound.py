@@ -15,6 +15,7 @@ from ..checks import InputError
 from ..reduction.bonds import NOBODY
 from ..scene.scene import Scene
 from ..state.bodies import DYNAMIC, UNUSED
+from ..state.ledger import SOURCES
 from .settings import Settings
 
 Shape = tuple[int | None, ...]  # None: any number of rows
@@ -93,7 +94,7 @@ def check_saved(saved: Mapping[str, Any], scene: Scene, settings: Settings) -> N
     waiting = removal.places("waiting", (None,), 0, grains)
     removal.places("sink", waiting.shape, 0, sinks)
     guard = top.part("guard")
-    for name in ("allowed", "lowest", "stored", "largest_kinetic"):
+    for name in ("lowest", "stored", "largest_kinetic"):
         guard.number(name)
     low = guard.array("low", np.float64, (None,), finite=False)
     if len(low) not in (0, 3):
@@ -119,6 +120,11 @@ def _check_bodies(part: _Part, scene: Scene) -> tuple[np.ndarray, int]:
     if grains and not 0 <= ids.min() <= ids.max() < last:
         raise part.refuse("id", f"must lie in 0 to {last - 1}")
     return ids, first
+
+
+def _check_ledger(part: _Part) -> None:
+    for source in SOURCES:
+        part.number(source)
 
 
 def _check_neighbours(part: _Part, grains: int) -> tuple[int, int]:
@@ -171,8 +177,9 @@ def _check_nonsmooth(part: _Part, scene: Scene, ids: np.ndarray, walls: int, fir
     if first.shape[1] > grains:
         raise detector.refuse("where", f"has more rows than there are grains, {grains}")
     _check_groups(detector, "where", first, count, contacts)
-    for name in ("work", "left_over", "reused_part", "reused_limit", "last_energy"):
+    for name in ("left_over", "reused_part", "reused_limit", "last_energy"):
         part.number(name)
+    _check_ledger(part.part("ledger"))
     if "reduced" in part.content:
         _check_reduced(part.part("reduced"), scene, grains, walls, first_grain)
 
@@ -215,7 +222,7 @@ def _check_reduced(part: _Part, scene: Scene, grains: int, walls: int, first: in
 def _check_smooth(part: _Part, scene: Scene, ids: np.ndarray, walls: int) -> None:
     grains = len(ids)
     ranks, slots = _check_neighbours(part.part("neighbours"), grains)
-    part.number("work")
+    _check_ledger(part.part("ledger"))
     part.number("way")
     part.places("near", (None,), 0, grains)
     part.array("force", np.float64, (ranks, None))

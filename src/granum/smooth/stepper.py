@@ -25,6 +25,7 @@ from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
 from ..state.contacts import ContactArrays, Contacts, Spans, Touching, closed_up
 from ..state.energy import wall_energy
+from ..state.ledger import Ledger
 from ..state.motion import move_walls
 from ..state.report import StepReport
 from ..state.rotation import matrix
@@ -86,7 +87,7 @@ class SmoothStepper:
         self.period = period_of(scene.cell)
         self.neighbours = NeighbourList(SKIN, period=self.period)
         self.driven = bool((bodies.kind == KINEMATIC).any() or self.walls.surface_velocity.any())
-        self.work, self.fastest, self.through = 0.0, 0.0, -1
+        self.ledger, self.fastest, self.through = Ledger(), 0.0, -1
         self.leap = 0.0  # furthest way of a grain in the last step, in its own radii
         x = bodies.position[bodies.grains]
         self.extent = np.array([x.min(axis=0, initial=np.inf), x.max(axis=0, initial=-np.inf)])  # box around all grain centres [m]
@@ -331,7 +332,7 @@ class SmoothStepper:
         self.elastic, self.deepest = self.elastic + elastic, max(self.deepest, deepest)
         self.impacts += hits
         if self.driven:
-            self.work += h * power
+            self.ledger.add("drives", h * power)
 
     def _kick_and_look(self, kick: float, gravity: FloatArray) -> tuple[float, float]:
         """The second kick; kinetic and gravitational energy [J] after it."""
@@ -351,7 +352,7 @@ class SmoothStepper:
             applied, axes = np.asarray(self.scene.all_bodies[w].force), matrix(b.orientation[w])
             b.velocity[w] += kick * (gravity + b.inverse_mass[w] * (applied + self._wall_force[w, :3]))
             b.spin[w] += kick * times(axes, times(axes.T, self._wall_force[w, 3:]) / b.moments[w])
-            self.work += kick * float(dot(applied, b.velocity[w]))
+            self.ledger.add("drives", kick * float(dot(applied, b.velocity[w])))
 
     @property
     def contacts(self) -> Contacts:
@@ -401,7 +402,7 @@ class SmoothStepper:
         c, n, t = self.contacts, self._count, self._touch
         return {
             "neighbours": self.neighbours.checkpoint(),
-            "work": self.work,
+            "ledger": self.ledger.checkpoint(),
             "fresh": self._fresh,
             "way": self._way,
             "near": self._near,
@@ -418,7 +419,8 @@ class SmoothStepper:
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
         self.neighbours.restore(saved["neighbours"])
-        self.work, self._fresh, self._way = saved["work"], saved["fresh"], saved["way"]
+        self.ledger.restore(saved["ledger"])
+        self._fresh, self._way = saved["fresh"], saved["way"]
         for name in ("near", "force", "wall_force", "touched"):
             setattr(self, f"_{name}", np.array(saved[name]))
         self._spring = with_stiffness(saved["spring"], self.springs)

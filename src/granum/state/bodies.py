@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._groups import group
 from ..array_types import BoolArray, FloatArray, IntArray, LongArray
 
 STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
@@ -44,6 +45,7 @@ STATE = ("position", "orientation", "velocity", "spin", "inverse_mass")
 """The columns of all bodies that a checkpoint holds."""
 
 
+@group
 class BodyArrays(NamedTuple):
     """All bodies, for kernels; SI units, world axes."""
 
@@ -54,6 +56,7 @@ class BodyArrays(NamedTuple):
     inverse_mass: FloatArray  # (B,) [1/kg], 0: does not yield
 
 
+@group
 class GrainArrays(NamedTuple):
     """All grains, for kernels."""
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._groups import group
 from ..array_types import BoolArray, FloatArray, IntArray, LongArray
 
 _FIELDS: dict[str, tuple[tuple[int, ...], type]] = {
@@ -23,6 +24,7 @@ _FIELDS: dict[str, tuple[tuple[int, ...], type]] = {
 }
 
 
+@group
 class Touching(NamedTuple):
     """What the search for contacts writes; the fields are those of ``Contacts``."""
 
@@ -39,6 +41,7 @@ class Touching(NamedTuple):
         return cls(a, b, feature, np.zeros((contacts, 3)), np.zeros(contacts))
 
 
+@group
 class ContactArrays(NamedTuple):
     """Contacts, for kernels; the fields are those of ``Contacts``."""
 
@@ -52,6 +55,7 @@ class ContactArrays(NamedTuple):
     partner: LongArray
 
 
+@group
 class Spans(NamedTuple):
     """Where the contacts that each grain owns stand: the ``first`` (N,), and their ``number`` (N,)."""
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-STAGES = ("detection", "assembly", "impact", "solve", "integrate", "output")  # of a run; output is not part of a step
+STAGES = ("detection", "assembly", "impact", "solve", "integrate", "measure", "output")
+"""Of every run; output is not part of a step."""
+REDUCTION_STAGES = ("follow", "split", "merge")
+"""That model reduction adds."""
+
+
+def stages_of(reduction: bool) -> tuple[str, ...]:
+    """The names of all timers of a run."""
+    return (*STAGES[:-1], *REDUCTION_STAGES, STAGES[-1]) if reduction else STAGES
 
 
 @dataclass(frozen=True)

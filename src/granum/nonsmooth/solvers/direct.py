@@ -26,13 +26,14 @@ from typing import Literal
 import numpy as np
 
 from ...array_types import BoolArray, FloatArray
-from ...records import NonNegative, Record, Sweeps
+from ...records import NonNegative, Sweeps
 from ..problem import Problem
 from ..system import System
 from .elimination import Elimination
 from .linearise import active_set, central_path, choose_slips, follow_path, products
 from .pgs import PGS
 from .report import SolveReport
+from .solver import SolverRecord
 
 FIRM = 1e-9  # of a row's W: softness that an active-set step takes at least, so that hard contacts can be eliminated
 PATIENCE = 1  # active-set steps without headway
@@ -56,7 +57,7 @@ HELD_GAP = 1e-4  # of its start: the mean product at which bounds are set anew, 
 ROUNDING = 8 * np.finfo(float).eps  # of the velocities that single impulses give: no residual can be asked to be smaller
 
 
-class Direct(Record):
+class Direct(SolverRecord):
     """Newton's method with sparse factorisations: the solution to rounding, where sweeps only come near it."""
 
     name: Literal["direct"] = "direct"
@@ -64,12 +65,14 @@ class Direct(Record):
     """Most factorisations in a step."""
     tolerance: NonNegative = 1e-11
     """Residual [m/s] to stop at; never asked to be smaller than rounding allows."""
-    friction: Literal["cone", "box"] = "cone"
-    """``cone`` bounds the length of the tangential impulse; ``box`` bounds each component (SN 2.3.2)."""
 
     def solve(self, problem: Problem, *, step: int = 0, measure: bool = True, history: bool = False) -> SolveReport:
         """Solve in place: impulses and velocities of ``problem`` are the start and become the result."""
         return Solution(self, problem, history).find()
+
+    def for_trial(self, iterations: int) -> PGS:
+        """Sweeps, as factorisations cost more than a trial is worth."""
+        return PGS(iterations=iterations)
 
 
 @dataclass
@@ -102,7 +105,7 @@ class Solution:
 
     def __init__(self, settings: Direct, problem: Problem, history: bool) -> None:
         self.settings, self.problem, self.keep_history = settings, problem, history
-        self.box = settings.friction == "box"
+        self.box = problem.box
         self.clock = perf_counter()
         self.system = s = self._view()
         self.best = Progress(s.impulse)
@@ -168,7 +171,7 @@ class Solution:
         if not np.isfinite(p).all():
             return np.inf
         self.system.write(self.problem, p)
-        square = np.mean(self.problem.residual(self.box) ** 2, axis=0)
+        square = np.mean(self.problem.residual() ** 2, axis=0)
         kinds = tuple(float(x) for x in np.sqrt(square))
         residual = float(np.sqrt(square.sum()))
         b = self.best
@@ -210,7 +213,7 @@ class Solution:
     def _sweep(self, p: FloatArray, sweeps: int) -> FloatArray:
         """Impulses after sweeps of PGS, which cost little beside a factorisation."""
         self.system.write(self.problem, p)
-        PGS(iterations=sweeps, friction=self.settings.friction).solve(self.problem, measure=False)
+        PGS(iterations=sweeps).solve(self.problem, measure=False)
         swept = self._view().impulse
         return swept if np.isfinite(swept).all() else p
 
@@ -378,12 +381,12 @@ PLAN = (
 
 def _sweep_seconds(problem: Problem) -> float:
     """Wall time of one plain PGS sweep over the problem [s], which is left as it was."""
-    body, data = problem.body.copy(), problem.data.copy()
+    body, data = problem.packed.body.copy(), problem.blocks.data.copy()
     count = 10
     sweeps = PGS(iterations=count, momentum=False)
     sweeps.solve(problem, measure=False)
     start = perf_counter()
     sweeps.solve(problem, measure=False)
     seconds = (perf_counter() - start) / count
-    problem.body[:], problem.data[:] = body, data
+    problem.packed.body[:], problem.blocks.data[:] = body, data
     return seconds

@@ -13,10 +13,10 @@ from ...array_types import FloatArray, IntArray
 from ...checks import InputError
 from ...records import NonNegative, Record, Sweeps
 from ..local import LocalProblem
-from ..rows import into_cone
+from ..projections import into_cone
 from .momentum import STATE, begin, judge_step, next_momentum
-from .pgs import CHECK_EVERY
 from .report import SolveReport
+from .sweeping import CHECK_EVERY
 
 
 @device
@@ -153,8 +153,10 @@ class LocalBlocks:
                 "Leave it out."
             )
 
-    def residual(self, box: bool = False) -> FloatArray:
-        """(C, 3) of the present impulses, by row kind [m/s]; the law of the local form is the cone, not the box."""
+    box = False  # the law of the local form is the cone
+
+    def residual(self) -> FloatArray:
+        """(C, 3) of the present impulses, by row kind [m/s]."""
         return local_residual(self.start, self.column, self.block, self.offset, self.friction, self.diagonal, self.impulse)
 
 

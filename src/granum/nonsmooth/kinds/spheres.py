@@ -1,4 +1,4 @@
-"""One projected Gauss-Seidel sweep over coloured blocks of sphere contacts, in physical impulses (physics 4).
+"""Contacts of spheres, in coloured blocks of lanes: a sweep with vector instructions, in physical impulses (physics 4).
 
 For spheres the tangential velocity does not change with the normal impulse, so both parts use velocities loaded once; the rolling part
 uses the spins that the friction has just changed. With momentum the sweep starts from the extrapolated impulses
@@ -7,23 +7,24 @@ uses the spins that the friction has just changed. With momentum the sweep start
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from .._jit import device
-from .blocks import (
+from ..._jit import device
+from ..blocks import (
     ARM,
     BODY,
     INV_DN,
     INV_DR,
     INV_DT,
+    INV_MASS,
+    INV_RADIUS,
     LANES,
     MU,
     MU_R,
     NX,
     NY,
     NZ,
+    OX,
     PN,
     PX,
     PY,
@@ -33,7 +34,10 @@ from .blocks import (
     RZ,
     SOFTNESS,
     TARGET,
+    at,
 )
+from ..projections import into_cone_by_lanes, pushed, stepped
+from .contact import normal_at
 
 U = np.uint64  # unsigned indices need no check for negative ones, which would keep the loops from being vectorised
 W, B = U(LANES), U(BODY)
@@ -131,12 +135,15 @@ def sampling(blocks):
 
 
 @device
-def sweep_blocks(body, lane_a, lane_b, data, before, fields, first, last, sampled, beta, momentum, soft_t, soft_r, s, sums):
+def sweep_blocks(packed, blocks, momentum, first, last, sampled, beta, keeps, soft, s):
     """Sweep blocks of one colour once.
 
-    ``s`` is scratch of ``SCRATCH`` numbers. With momentum, ``sums`` receives two numbers of each ``sampled`` block (a mask of block
-    numbers): its parts of ``(x - y) D (x - x_before)`` and ``(x - y) D (x - y)``.
+    ``s`` is scratch of ``SCRATCH`` numbers, ``soft`` the softness of the friction and rolling rows. With ``keeps`` impulses are
+    extrapolated by ``beta`` and kept, and ``momentum.sums`` receives two numbers of each ``sampled`` block (a mask of block numbers): its
+    parts of ``(x - y) D (x - x_before)`` and ``(x - y) D (x - y)``.
     """
+    body, lane_a, lane_b, data, fields = packed.body, blocks.lane_a, blocks.lane_b, blocks.data, blocks.fields
+    before, sums = momentum.before, momentum.sums
     rolling = fields > RX
     kept = 7 if rolling else 4
     for k in range(first, last):
@@ -152,7 +159,7 @@ def sweep_blocks(body, lane_a, lane_b, data, before, fields, first, last, sample
                 s[S[20] + lane] = data[d + AT_RX + lane]
                 s[S[21] + lane] = data[d + AT_RY + lane]
                 s[S[22] + lane] = data[d + AT_RZ + lane]
-        if momentum:
+        if keeps:
             o = U(k * kept) * W
             for lane in range(U(kept) * W):
                 p = s[S[16] + lane]
@@ -168,8 +175,7 @@ def sweep_blocks(body, lane_a, lane_b, data, before, fields, first, last, sample
             ux, uy, uz = s[S[8] + lane] - s[lane], s[S[9] + lane] - s[S[1] + lane], s[S[10] + lane] - s[S[2] + lane]
             un = ux * nx + uy * ny + uz * nz
             # normal row
-            new = pn + (data[d + AT_TARGET + lane] - data[d + AT_SOFTNESS + lane] * pn - un) * data[d + AT_INV_DN + lane]
-            new = new if new > 0.0 else 0.0
+            new = pushed(pn, un, data[d + AT_TARGET + lane], data[d + AT_SOFTNESS + lane], data[d + AT_INV_DN + lane])
             # tangential velocity at the contact point, u - n (n.u) - kappa (Omega_a + Omega_b) x n
             ax, ay, az = (
                 arm * (s[S[3] + lane] + s[S[11] + lane]),
@@ -179,13 +185,8 @@ def sweep_blocks(body, lane_a, lane_b, data, before, fields, first, last, sample
             tx = ux - un * nx - (ay * nz - az * ny)
             ty = uy - un * ny - (az * nx - ax * nz)
             tz = uz - un * nz - (ax * ny - ay * nx)
-            it = data[d + AT_INV_DT + lane]
-            qx, qy, qz = px - (tx + soft_t * px) * it, py - (ty + soft_t * py) * it, pz - (tz + soft_t * pz) * it
-            bound = data[d + AT_MU + lane] * new
-            length = qx * qx + qy * qy + qz * qz
-            part = bound * bound / (length + 1e-300)
-            part = math.sqrt(part if part < 1.0 else 1.0)
-            qx, qy, qz = qx * part, qy * part, qz * part
+            qx, qy, qz = stepped(px, py, pz, tx, ty, tz, soft, data[d + AT_INV_DT + lane])
+            qx, qy, qz = into_cone_by_lanes(qx, qy, qz, data[d + AT_MU + lane] * new)
             data[d + AT_PN + lane] = new
             data[d + AT_PX + lane] = qx
             data[d + AT_PY + lane] = qy
@@ -211,15 +212,11 @@ def sweep_blocks(body, lane_a, lane_b, data, before, fields, first, last, sample
             for lane in range(W):
                 ima, imb, ira, irb = s[S[6] + lane], s[S[14] + lane], s[S[7] + lane], s[S[15] + lane]
                 px, py, pz = s[S[20] + lane], s[S[21] + lane], s[S[22] + lane]
-                ir = data[d + AT_INV_DR + lane]
-                qx = px - (s[S[11] + lane] * irb - s[S[3] + lane] * ira + soft_r * px) * ir
-                qy = py - (s[S[12] + lane] * irb - s[S[4] + lane] * ira + soft_r * py) * ir
-                qz = pz - (s[S[13] + lane] * irb - s[S[5] + lane] * ira + soft_r * pz) * ir
-                bound = data[d + AT_MU_R + lane] * data[d + AT_PN + lane]
-                length = qx * qx + qy * qy + qz * qz
-                part = bound * bound / (length + 1e-300)
-                part = math.sqrt(part if part < 1.0 else 1.0)
-                qx, qy, qz = qx * part, qy * part, qz * part
+                wx = s[S[11] + lane] * irb - s[S[3] + lane] * ira
+                wy = s[S[12] + lane] * irb - s[S[4] + lane] * ira
+                wz = s[S[13] + lane] * irb - s[S[5] + lane] * ira
+                qx, qy, qz = stepped(px, py, pz, wx, wy, wz, soft, data[d + AT_INV_DR + lane])
+                qx, qy, qz = into_cone_by_lanes(qx, qy, qz, data[d + AT_MU_R + lane] * data[d + AT_PN + lane])
                 data[d + AT_RX + lane] = qx
                 data[d + AT_RY + lane] = qy
                 data[d + AT_RZ + lane] = qz
@@ -231,9 +228,42 @@ def sweep_blocks(body, lane_a, lane_b, data, before, fields, first, last, sample
                 s[S[12] + lane] += tb * (qy - py)
                 s[S[13] + lane] += tb * (qz - pz)
         store_bodies(body, lane_a, lane_b, U(k) * W, s)
-        if momentum and k & sampled == 0:
+        if keeps and k & sampled == 0:
             o = U(k * kept) * W
             step_sums(data, before, d, o, s)
             if rolling:
                 add_rolling_step_sums(data, before, d, o, s)
             sums[2 * k], sums[2 * k + 1] = fold(s, S[23]), fold(s, S[24])
+
+
+@device
+def add_to_sphere(body, o, sign, j, t, r):
+    """Add sign times an impulse j and a rolling impulse r, and the turn t that friction gives both bodies alike."""
+    m = body[o + INV_MASS]
+    if m == 0.0:
+        return
+    f, g = sign * m, sign * m * 2.5 * body[o + INV_RADIUS]
+    body[o] += f * j[0]
+    body[o + 1] += f * j[1]
+    body[o + 2] += f * j[2]
+    body[o + OX] += m * t[0] + g * r[0]
+    body[o + OX + 1] += m * t[1] + g * r[1]
+    body[o + OX + 2] += m * t[2] + g * r[2]
+
+
+@device
+def apply(packed, blocks, place):
+    """Add the impulses of one contact to the velocities of its bodies."""
+    data = blocks.data
+    d = at(place, blocks.fields)
+    nx, ny, nz = normal_at(data, d)
+    pn = data[d + PN * LANES]
+    px, py, pz = data[d + PX * LANES], data[d + PY * LANES], data[d + PZ * LANES]
+    rx, ry, rz = 0.0, 0.0, 0.0
+    if blocks.fields > RX:
+        rx, ry, rz = data[d + RX * LANES], data[d + RY * LANES], data[d + RZ * LANES]
+    f = -2.5 * data[d + ARM * LANES]
+    j = pn * nx + px, pn * ny + py, pn * nz + pz
+    t = f * (ny * pz - nz * py), f * (nz * px - nx * pz), f * (nx * py - ny * px)
+    add_to_sphere(packed.body, np.int64(blocks.lane_a[place]) * BODY, -1.0, j, t, (rx, ry, rz))
+    add_to_sphere(packed.body, np.int64(blocks.lane_b[place]) * BODY, 1.0, j, t, (rx, ry, rz))

@@ -1,0 +1,205 @@
+"""The one loop of sweeps: projected Gauss-Seidel with momentum, until a number of sweeps, a residual, or nothing that changes.
+
+``pgs``, trials and the sweeps of ``direct`` run it as it is; ``multigrid`` hands it its coarse problem, and sweeps between the corrections;
+the impact stage hands it who was hit, and only the contacts that the collisions reach are swept. What is not handed over is left out when
+the loop is compiled.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._groups import group
+from ..._jit import device, kernel
+from ...array_types import FloatArray, LongArray
+from ...parallel.barrier import share, wait
+from ..blocks import BODY
+from ..coarse import Coarse, correct
+from ..groups import ContactBlocks, Found, Levers, Momentum, Packed
+from ..impact_sweeps import PROGRESS, Impact, begin_impact, extrapolate_touched, go_on_with_impact, sum_awake, sweep_awake
+from ..kinds.every import add_step_sums, mean_residual, sweep_all
+from ..kinds.full import sweep_contact
+from ..kinds.spheres import SCRATCH
+from ..problem import Problem
+from .momentum import STATE, begin, judge_step, next_momentum
+from .report import SolveReport
+
+CHECK_EVERY = 5  # sweeps between two looks at the residual at least: a look costs about as much as a sweep
+SWEPT = 4  # things that a contact counts for when threads share them out, since it is swept so often
+LAST_GAP = 8  # most sweeps from one coarse correction to the next
+
+
+class Order(IntEnum):
+    """In which order a sweep visits the contacts."""
+
+    COLOUR = 0  # colour by colour, with vector instructions
+    GIVEN = 1  # as found
+    SYMMETRIC = 2  # as found, every second sweep backwards
+    RANDOM = 3  # a new permutation each sweep
+
+
+ORDER_NUMBER = {order.name.lower(): int(order) for order in Order}  # a plain number: an enum is slow to hand to compiled code
+
+
+@group
+class Method(NamedTuple):
+    """How to sweep."""
+
+    iterations: int
+    """Sweeps at most."""
+    tolerance: float
+    """Residual [m/s] to stop at; 0: none. Of an impact: the change of a velocity."""
+    soft: float
+    """Softness of the friction [1/kg] and rolling rows [1/(kg m^2)]."""
+    momentum: bool = True
+    order: int = 0
+    """Of ``Order``; box friction is swept as found whatever is asked."""
+    seed: int = 0
+    """Of the random order."""
+    measure: bool = False
+    """Measure the residual of the last sweep."""
+    first_look: int = 2 * CHECK_EVERY
+    """Sweep after which the residual is first compared with the tolerance."""
+    looks: int = 4
+    """The next look comes after a further part 1 / looks of the sweeps done so far, and ``CHECK_EVERY`` at least."""
+
+
+@device
+def extrapolate(body, body_before, first, last, beta):
+    """Velocities ahead of the last two iterates by beta; the newest is kept in ``body_before``."""
+    for i in range(first, last):
+        o = np.uint64(i * BODY)
+        q = np.uint64(i * 6)
+        for f in range(np.uint64(6)):
+            v = body[o + f]
+            body[o + f] = v + beta * (v - body_before[q + f])
+            body_before[q + f] = v
+
+
+@device
+def sweep_visits(packed, blocks, levers, before, visit, backwards, beta, keeps, soft):
+    """Sweep contacts one by one in the order of ``visit`` (lanes); returns the two momentum sums."""
+    ahead, square = 0.0, 0.0
+    count = len(visit)
+    for k in range(count):
+        place = np.int64(visit[count - 1 - k if backwards else k])
+        x, y = sweep_contact(packed, blocks, levers, before, place, beta, keeps, soft)
+        ahead += x
+        square += y
+    return ahead, square
+
+
+@kernel
+def sweep_until(
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    packed: Packed,
+    blocks: ContactBlocks,
+    levers: Levers,
+    found: Found,
+    work: Momentum,
+    method: Method,
+    coarse: Coarse | None,
+    impact: Impact | None,
+    history: FloatArray,
+) -> tuple[int, float, float, float, float]:
+    """Sweeps done, the residual (-1: not measured) and its three kinds [m/s]; velocities and impulses are changed in place.
+
+    ``history`` (iterations, 5), when it has rows, receives residual, row-kind residuals and coarse corrections so far after every sweep.
+    Every thread comes to the same decisions from the same numbers; orders other than by colour are for one thread.
+    """
+    iterations, tolerance, soft, momentum, order, seed, measure, next_look, looks = method
+    body, body_before = packed.body, work.body_before
+    keeps = momentum or coarse is not None  # a correction moves the iterate before along
+    in_colours = impact is None and order == Order.COLOUR and not blocks.box
+    visit = np.empty(0 if in_colours or impact is not None else len(found.place), np.int32)
+    for k in range(len(visit)):
+        visit[k] = found.place[k]
+    if order == Order.RANDOM:
+        np.random.seed(seed)  # noqa: NPY002  (the state of compiled code, not NumPy's)
+    scratch, kinds, state, progress = np.empty(SCRATCH), np.zeros(3), np.empty(STATE), np.zeros(PROGRESS)
+    low, high = share(np.int64(packed.yielding), thread, threads)
+    begin(state)
+    if impact is not None:
+        begin_impact(thread, threads, barrier, packed, blocks, found, work, impact, tolerance, progress)
+    residual, done = -1.0, 0
+    next_correction, corrections = 0, 0
+    if coarse is not None:
+        next_correction = coarse.first_correction
+    for sweep in range(iterations):
+        if coarse is not None:  # noqa: SIM102  (alone, so that it is left out when compiled)
+            if sweep == next_correction and sweep <= coarse.last_correction:
+                correct(thread, threads, barrier, packed, blocks, work, coarse, scratch)
+                corrections += 1
+                next_correction = sweep + min(LAST_GAP, coarse.first_gap + sweep // 4)
+        beta = next_momentum(state, sweep) if momentum else 0.0
+        if keeps:
+            if impact is not None:
+                extrapolate_touched(body, body_before, impact.reached, low, high, beta)
+            else:
+                extrapolate(body, body_before, low, high, beta)
+            wait(barrier, threads)
+        ahead, square = 0.0, 0.0
+        if impact is not None:
+            sweep_awake(thread, threads, barrier, packed, blocks, levers, found, work, impact, beta, scratch, progress)
+        elif in_colours:
+            sweep_all(thread, threads, barrier, packed, blocks, levers, work, beta, keeps, soft, scratch)
+            if keeps:
+                ahead, square = add_step_sums(blocks, work.sums)
+        else:
+            if order == Order.RANDOM:
+                np.random.shuffle(visit)  # noqa: NPY002
+            backwards = order == Order.SYMMETRIC and sweep % 2 == 1
+            ahead, square = sweep_visits(packed, blocks, levers, work.before, visit, backwards, beta, keeps, soft)
+        done = sweep + 1
+        if impact is not None:
+            if not go_on_with_impact(thread, threads, barrier, impact, low, high, progress):
+                break
+            if keeps:
+                ahead, square = sum_awake(blocks, impact, work.sums)
+                wait(barrier, threads)  # they are read by all before they are written anew
+        if keeps:
+            judge_step(state, sweep, ahead, square)
+        if impact is not None:
+            continue
+        if len(history) > 0 or (tolerance > 0.0 and done == next_look) or (measure and done == iterations):
+            if done == next_look:
+                next_look = done + max(CHECK_EVERY, done // looks)
+            residual = mean_residual(thread, threads, barrier, packed, blocks, levers, found, work.sums, kinds)
+            if len(history) > 0 and thread == 0:
+                history[sweep, 0] = residual
+                history[sweep, 1:4] = kinds
+                history[sweep, 4] = corrections
+            if residual <= tolerance:
+                break
+    return done, residual, kinds[0], kinds[1], kinds[2]
+
+
+NO_HISTORY = np.zeros((0, 5))
+
+
+def sweep(
+    problem: Problem, method: Method, *, coarse: Coarse | None = None, impact: Impact | None = None, history: bool = False
+) -> tuple[SolveReport, FloatArray]:
+    """Sweep a problem in place; what was done, and the coarse corrections so far at each row of the history."""
+    p = problem
+    in_colours = method.order == Order.COLOUR and not p.blocks.box
+    shared = p.contact_count * (1 if impact is not None else SWEPT if in_colours else 0)
+    rows = np.zeros((method.iterations, 5)) if history else NO_HISTORY
+    done, residual, normal, friction, rolling = p.team.run(
+        sweep_until, shared, p.packed, p.blocks, p.levers, p.found, p.momentum, method, coarse, impact, rows
+    )
+    rows = rows[:done]
+    report = SolveReport(
+        iterations=done,
+        residual=residual,
+        residual_by_kind=(normal, friction, rolling),
+        history=rows[:, :4],
+        converged=method.tolerance > 0 and 0 <= residual <= method.tolerance,
+        work=np.arange(1.0, len(rows) + 1),
+    )
+    return report, rows[:, 4]

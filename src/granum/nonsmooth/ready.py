@@ -28,7 +28,7 @@ def make_ready(
     start: Start,
     external: External,
 ) -> None:
-    """Aim at rest, add external impulses, and start warm."""
+    """Aim at rest, add external impulses and the attraction of contacts, and start warm."""
     low, high = share(len(found.place), thread, threads)
     aim_at_rest(low, high, packed, blocks, levers, found, met, pairs, aim)
     wait(barrier, threads)

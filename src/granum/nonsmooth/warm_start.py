@@ -124,7 +124,7 @@ def model_impulses(low, high, packed, blocks, levers, found, met, pairs, h):
     data, soft, impulse = blocks.data, blocks.soft_t, met.impulse
     for c in range(low, high):
         d = at(found.place[c], blocks.fields)
-        pn = response(pairs.law, h * found.stiffness[c], 1.0, max(0.0, met.overlap[c])).push
+        pn = h * found.stiffness[c] * response(pairs.law, 1.0, 1.0, max(0.0, met.overlap[c])).push
         impulse[c, 0] = pn
         a, b = np.int64(found.slot_a[c]), np.int64(found.slot_b[c])
         n = normal_at(data, d)

@@ -51,7 +51,7 @@ class Opt:
     def help(self) -> str:
         """The field's text, its choices and its default."""
         field = self.text
-        words = (self.says or first_sentence(field.text)).rstrip(".")
+        words = (self.says or first_sentence(field.text)).rstrip(".").replace("; none:", ". Default:")
         if field.choices and not all(choice in words for choice in field.choices):
             words = f"{words}: {', '.join(field.choices[:-1])} or {field.choices[-1]}" if words else " or ".join(field.choices)
         default = field.default

@@ -14,7 +14,7 @@ from ..checks import known_name
 from ..contact.power import PowerLaw
 from ..io.packing import PackingWriter
 from ..quasistatic.jam import Jammed, JamStep, check_accuracy, jam
-from ..quasistatic.minimise import AUTO, METHODS
+from ..quasistatic.minimise import METHODS
 from ..records import Record, Whole
 from ..scene.sizes import Sizes
 from ..talk import silent, talk
@@ -46,7 +46,7 @@ class JamSettings(Record):
     """Accuracy of phi_cr."""
     route: Literal["decompress", "compress"] = "decompress"
     """From above (decompress), or from below (compress)."""
-    method: str = AUTO
+    method: str = "auto"
     """Minimiser; see `granum minimise -h`."""
 
 

@@ -25,7 +25,7 @@ from ..simulation import Settings, Simulation, make_settings
 from ..simulation.settings import Layer, layer_tree
 from ..talk import in_milliseconds, silent, stderr, talk
 from .output import check_output, default_output
-from .result import Run
+from .result import Run, carry
 from .summary import mean_level, summarise
 from .summary_rows import summary_rows
 
@@ -193,13 +193,18 @@ def execute(job: Job) -> Run:
         if recorder.path != job.recording and str(recorder.path) not in words:
             words += f" The frames are kept in {recorder.path}."
         raise type(error)(words) from error
-    summary = recorder.reported or {}
+    summary = dict(recorder.reported or {})
     if sim.settings.reduction is not None:
         with Recording(job.recording) as recording:
             summary = summary | mean_level(recording)
+    run = Run(f"granum: {sim.scene.name}", summary, summary_rows, job.recording, sim)
     if job.about.get("picture"):
-        summary = summary | {"picture": draw(sim, job.recording.with_suffix(".png"), say)}
-    return Run(f"granum: {sim.scene.name}", summary, summary_rows, job.recording, sim)
+        try:
+            run.summary["picture"] = draw(sim, job.recording.with_suffix(".png"), say)
+        except KeyboardInterrupt as error:  # only the picture is missing
+            carry(error, run)
+            raise
+    return run
 
 
 def check_emitted(sim: Simulation) -> None:

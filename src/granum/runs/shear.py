@@ -14,7 +14,6 @@ from ..checks import InputError, OutputError, finite_positive
 from ..io import Recording
 from ..io.packing import PackingWriter, read_packing
 from ..quasistatic.measure import Measured, measure
-from ..quasistatic.minimise import AUTO
 from ..quasistatic.packing import Packing
 from ..quasistatic.shear import ShearStep, shear, strains
 from ..records import Record, Whole
@@ -36,7 +35,7 @@ class ShearSettings(Record):
     """Move x by strain times y (simple), or stretch x and shorten y (pure)."""
     frame: int = -1
     """Frame of the file; negative: from the end."""
-    method: str = AUTO
+    method: str = "auto"
     """Minimiser; see `granum minimise -h`."""
     preconditioner: str | None = None
     """Preconditioner of the method; none: none, auto chooses."""

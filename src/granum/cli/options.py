@@ -17,7 +17,7 @@ from .fields import FieldText, field_text
 if TYPE_CHECKING:
     from ..records import Record
 
-Settings = TypeVar("Settings", bound="Record")
+Chosen = TypeVar("Chosen", bound="Record")
 OUTPUT = "Files and output"
 
 
@@ -150,7 +150,7 @@ def settings_of(options: Iterable[Opt], given: dict[str, Any]) -> dict[str, Any]
     return tree
 
 
-def read_settings(record: type[Settings], options: Iterable[Opt], given: dict[str, Any], **more: Any) -> Settings:
+def read_settings(record: type[Chosen], options: Iterable[Opt], given: dict[str, Any], **more: Any) -> Chosen:
     """The record that the options make up; a refusal speaks of options."""
     spelled = {one.name: one.spelled for one in options}
     try:

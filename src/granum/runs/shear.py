@@ -83,7 +83,7 @@ def run_shear(
     kept = {"source": str(file), **s.model_dump(exclude={"frames"})}
     results = {"kind": "shear", "source": str(file), "mode": s.mode, "step": s.step, "seed": seed, "complete": False}
     run = Run(f"granum shear: {s.mode}", results, shear_rows)
-    course = _Course(run, packing, start)
+    course = _Shearing(run, packing, start)
     try:
         with PackingWriter(path, packing, describe(dict(about or {}), seed, kept), time_is="strain") as writer:
             course.follow(writer, s, how, progress)
@@ -104,7 +104,7 @@ def _packing(source: Packing | str | Path, frame: int) -> tuple[Packing, int | N
         return read_packing(recording, frame), recording.description.get("seed")
 
 
-class _Course:
+class _Shearing:
     """A shear on its way into a recording."""
 
     def __init__(self, run: Run, packing: Packing, start: Measured) -> None:

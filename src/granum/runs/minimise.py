@@ -79,8 +79,9 @@ def run_minimise(
 ) -> Run:
     """Minimise the energy of a packing, of that in a recording, or of the grains at the end of a recorded run.
 
-    >>> dense = run_minimise("jam.h5", phi=0.86, output="dense.h5")  # doctest: +SKIP
-    >>> both = run_minimise(packing="1024,0.85", method=("lbfgs", "cg"))  # doctest: +SKIP
+    >>> found = run_minimise(packing="64,0.9", method=("lbfgs", "cg"), progress=False)
+    >>> [trial["method"] for trial in found.summary["methods"]]
+    ['lbfgs', 'cg', 'fire']
 
     ``fields`` are those of :class:`MinimiseSettings`. ``output`` is a recording (.h5) of start and end, or a figure (.png, .pdf, .svg) of
     the residuals; none: nothing is written. Of several methods the first one is written.

@@ -56,8 +56,10 @@ def run(
 ) -> Run:
     """Simulate a scene as ``granum run`` does: with a recording, checkpoints, progress, a summary and a picture of the end.
 
-    >>> pile = run("pile", duration=2.0, output="pile.h5")  # doctest: +SKIP
-    >>> pile.summary["results"]["angle"], pile.plot("velocity")  # doctest: +SKIP
+    >>> done = run("column", duration=0.05, output="column.h5", progress=False)
+    >>> done
+    Run(column, 25 grains, t = 0.05 s, column.h5)
+    >>> figure = done.plot("energy")
 
     ``scene`` is a scene, the name of a library scene, or a scene file; ``fields`` are those of :class:`granum.Settings`, over
     ``settings``. ``output`` none: ``SCENE.h5`` in the current folder; checkpoint and picture stand beside it. ``seed`` replaces the seeds

@@ -57,8 +57,10 @@ def run_shear(
 ) -> Run:
     """Shear a jammed packing, or that of a recording, quasi-statically; record it with its stress and fabric.
 
-    >>> sheared = run_shear("jam.h5", strain=0.01)  # doctest: +SKIP
-    >>> sheared.summary["curve"]["deviatoric_stress"], sheared.plot("shear")  # doctest: +SKIP
+    >>> dense = run_minimise(packing="64,0.9", progress=False).found
+    >>> sheared = run_shear(dense, strain=2e-3, step=1e-3, output="shear.h5", progress=False)
+    >>> len(sheared.summary["curve"]["shear_stress"])
+    3
 
     ``fields`` are those of :class:`ShearSettings`. ``output`` none: the name of the recording with ``-shear`` in it, or ``shear.h5``. The
     time of a frame is its strain. A shear that is interrupted keeps what it has: the error carries it as ``error.run``.

@@ -28,7 +28,7 @@ class Opt:
     name: str
     """As a parameter: ``time_step`` is typed ``--time-step``."""
     field: str
-    """``module:Class.field``"""
+    """``where:Class.field``, where is a module or a folder of the package."""
     place: tuple[str, ...] = ()
     """Where the value goes in the nested tables of settings; none: the name alone."""
     panel: str | None = None

@@ -106,7 +106,10 @@ def _written(place: tuple[int | str, ...], given: Any) -> list[int | str]:
         return list(place)
     parts: list[int | str] = []
     for n, part in enumerate(place):
-        there = part in given if isinstance(given, dict) else isinstance(given, (list, tuple)) and isinstance(part, int)
+        if isinstance(given, dict):
+            there = part in given
+        else:  # a missing entry has a number, too
+            there = isinstance(given, (list, tuple)) and isinstance(part, int) and part < len(given)
         if there or n == len(place) - 1:
             parts.append(part)
             given = given[part] if there else None

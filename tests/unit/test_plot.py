@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose
 
 from granum.analysis import GrainRows, Snapshot
 from granum.checks import InputError
-from granum.cli.plot import NAMES, PACKING_NAMES
 from granum.contact import Material
 from granum.io import Recording
 from granum.plot.fields import field_of
@@ -128,9 +127,12 @@ def test_figures_of_a_drum(runs, name):
     assert labels == ("across [mm]", "up [mm]") if name != "profile" else all("/ R" in label for label in labels)
 
 
-def test_help_names_all_figures():
-    assert NAMES.split(", ") == list(FIGURES)
-    assert PACKING_NAMES.split(", ") == list(PACKING_FIGURES)
+def test_all_figures_are_listed(granum):
+    listed = granum("plot", "--list").stdout
+    for name, kind in (*FIGURES.items(), *PACKING_FIGURES.items()):
+        assert f"  {name} " in listed
+        assert kind.summary in listed
+    assert "--list" in granum("plot").stderr
 
 
 def test_axes_carry_units(runs):

@@ -23,6 +23,8 @@ from granum import (
     run_shear,
 )
 from granum.io import Recording, checkpoint_path
+from granum.quasistatic.minimise import AUTO, LIMIT
+from granum.runs import JamSettings, MinimiseSettings, ShearSettings
 
 QUIET = {"progress": False, "picture": False}
 
@@ -91,6 +93,16 @@ def test_a_picture_of_the_end_stands_beside_the_recording(tmp_path):
     assert (tmp_path / "c.png").exists()
 
 
+def test_ctrl_c_while_the_picture_is_drawn_loses_nothing_else(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("granum.plot.scene_picture", interrupted)
+    with pytest.raises(KeyboardInterrupt) as told:
+        run("column", duration=0.02, output="c.h5", progress=False)
+    assert told.value.run.summary["complete"]
+
+
 def test_observers_come_along_and_may_end_it(capsys):
     found = run("column", duration=1.0, output="c.h5", observers=[StopWhen(kinetic_energy_below=1e9)], **QUIET)
     assert found.summary["steps"] == 100
@@ -129,6 +141,11 @@ def test_packings_are_runs_too(tmp_path, granum, capsys):
     again = run_shear(dense.found, strain=2e-3, step=1e-3, output="again.h5", **QUIET)
     assert again.summary["state_hash"] == sheared.summary["state_hash"]
     assert capsys.readouterr() == ("", "")
+
+
+def test_defaults_are_those_of_the_functions():
+    assert JamSettings().method == ShearSettings().method == AUTO
+    assert MinimiseSettings().limit == LIMIT
 
 
 def test_nothing_is_written_without_an_output(tmp_path):

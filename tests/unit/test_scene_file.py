@@ -288,3 +288,11 @@ def test_a_scene_keeps_what_it_leaves_open(write):
     assert again.run.given() == scene.run.given() == {"time_step": 0.002, "duration": 0.1, "stepper": {"solver": {"iterations": 20}}}
     drum = make_scene("drum", count=20, width=8, length=3)
     assert Scene.model_validate_json(drum.model_dump_json()).parameters == drum.parameters
+
+
+def test_parameters_of_a_scene_that_is_not_known_here_are_kept():
+    """A recording of somebody's own scene is read where that scene is not."""
+    tree = make_scene("column", count=1).model_dump(mode="json") | {"parameters": {"scene": "mine", "teeth": 7}}
+    scene = Scene.model_validate(tree)
+    assert scene.parameters.teeth == 7
+    assert Scene.model_validate_json(scene.model_dump_json()).parameters == scene.parameters

@@ -72,7 +72,7 @@ def test_silo_gravity_ramp():
     scene = make_scene("silo", {"ramp": 60, "settle": 5})
     assert scene.run.given() == {"time_step": 0.01, "duration": 65}
     assert_allclose([scene.gravity.at(t)[2] for t in (0, 60, 65)], [-0.01, -9.82, -9.82])
-    assert make_scene("silo", {"count": 20}).run == {"time_step": 0.01, "duration": 6}
+    assert make_scene("silo", {"count": 20}).run.given() == {"time_step": 0.01, "duration": 6}
     for values in ({"count": 2000}, {"count": 600, "time_step": 0.01}):
         scene = make_scene("silo", values)
         h, ramp = scene.run.time_step, scene.gravity.ramp

@@ -62,7 +62,7 @@ def exact_column_overlaps(scene: Scene) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class State:
+class EndState:
     """Of a run at its end: grains, and the time [s] at which the last step began."""
 
     scene: Scene
@@ -77,42 +77,42 @@ class State:
         return float((self.position[:, 2] + self.radius).max()) if len(self.position) else math.nan
 
 
-def _column(wanted: Column, s: State) -> dict[str, float]:
+def _column(wanted: Column, s: EndState) -> dict[str, float]:
     exact = exact_column_height(s.scene)
     return {"exact_height": exact, "height_error": (exact - s.top) / exact}
 
 
-def _pile(wanted: Pile, s: State) -> dict[str, float]:
+def _pile(wanted: Pile, s: EndState) -> dict[str, float]:
     resting = resting_grains(s.velocity, s.radius, float(np.linalg.norm(s.scene.gravity.acceleration)))
     shape = PileShape().compute(s.position[resting], s.radius[resting])
     return {"height": shape.height, "angle": shape.angle}
 
 
-def _bed(wanted: Bed, s: State) -> dict[str, float]:
+def _bed(wanted: Bed, s: EndState) -> dict[str, float]:
     mean = float(s.position[:, 2].mean()) if len(s.position) else math.nan
     return {"height": mean, "packing_fraction": bulk_packing_fraction(s.position, s.radius, wanted.area)}
 
 
-def _level(wanted: Level, s: State) -> dict[str, float]:
+def _level(wanted: Level, s: EndState) -> dict[str, float]:
     return {"height": surface_height(Snapshot.build(s.scene, GrainRows(position=s.position, radius=s.radius))).level}
 
 
-def _drum(wanted: DrumFlow, s: State) -> dict[str, float]:
+def _drum(wanted: DrumFlow, s: EndState) -> dict[str, float]:
     now = Snapshot.build(s.scene, GrainRows(position=s.position, radius=s.radius, velocity=s.velocity), time=s.time)
     angles = drum_angles(now)
     return {"surface_angle": angles.surface, "centre_of_mass_angle": angles.centre_of_mass, "plug_fraction": plug_fraction(now)}
 
 
-def _ridge(wanted: Ridge, s: State) -> dict[str, float]:
+def _ridge(wanted: Ridge, s: EndState) -> dict[str, float]:
     ridge = ridge_angle(s.position, s.radius, wanted.along)
     return {"height": ridge.height, "angle": ridge.mean}
 
 
-def _slope(wanted: Slope, s: State) -> dict[str, float]:
+def _slope(wanted: Slope, s: EndState) -> dict[str, float]:
     return {"angle": collapse_slope(s.position, s.radius, wanted.width).angle}
 
 
-MEASURES: dict[str, tuple[Callable[[Any, State], dict[str, float]], tuple[str, ...]]] = {
+MEASURES: dict[str, tuple[Callable[[Any, EndState], dict[str, float]], tuple[str, ...]]] = {
     "column": (_column, ("exact_height", "height_error")),
     "pile": (_pile, ("height", "angle")),
     "bed": (_bed, ("height", "packing_fraction")),
@@ -129,7 +129,7 @@ def scene_results(scene: Scene, position: FloatArray, radius: FloatArray, veloci
 
     ``time`` [s] is that at which the last step began: walls moved as the scene says for it.
     """
-    state = State(scene, position, radius, velocity, time)
+    state = EndState(scene, position, radius, velocity, time)
     found: dict[str, float] = {"height": state.top}
     for wanted in scene.results:
         measure, names = MEASURES[wanted.measure]

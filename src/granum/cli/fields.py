@@ -45,20 +45,36 @@ class FieldText:
 
 @cache
 def record_fields(place: str) -> dict[str, FieldText]:
-    """Fields of the record ``module:Class``, module relative to the package: ``scene.run_settings:RunSettings``."""
-    module, _, name = place.partition(":")
-    source = (PACKAGE / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8")
-    found = re.search(rf"^class {name}\b.*?(?=^\S|\Z)", source, re.M | re.S)
-    if found is None:
-        raise LookupError(f"there is no class {name} in {module}")
-    body = ast.parse(found[0]).body[0].body  # type: ignore[attr-defined]
-    fields = {}
-    for k, line in enumerate(body):
+    """Fields of the record ``where:Class`` with those that it inherits; ``where`` is a module or a folder of the package."""
+    where, _, name = place.partition(":")
+    record = _class(where, name)
+    if record is None:
+        raise LookupError(f"there is no class {name} in {where}")
+    fields: dict[str, FieldText] = {}
+    for base in record.bases:
+        if isinstance(base, ast.Name) and _class(where, base.id) is not None:
+            fields |= record_fields(f"{where}:{base.id}")
+    for k, line in enumerate(record.body):
         if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
-            after = body[k + 1] if k + 1 < len(body) else None
+            after = record.body[k + 1] if k + 1 < len(record.body) else None
             text = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else ""
             fields[line.target.id] = _field(line.target.id, line.annotation, line.value, " ".join(str(text).split()))
     return fields
+
+
+@cache
+def _sources(where: str) -> tuple[str, ...]:
+    path = PACKAGE / where.replace(".", "/")
+    return tuple(file.read_text(encoding="utf-8") for file in (sorted(path.rglob("*.py")) if path.is_dir() else [path.with_suffix(".py")]))
+
+
+def _class(where: str, name: str) -> ast.ClassDef | None:
+    """Its definition, which is parsed alone: whole files take long."""
+    for source in _sources(where):
+        found = re.search(rf"^class {name}\b.*?(?=^\S|\Z)", source, re.M | re.S)
+        if found is not None:
+            return next(node for node in ast.parse(found[0]).body if isinstance(node, ast.ClassDef))
+    return None
 
 
 def field_text(place: str) -> FieldText:

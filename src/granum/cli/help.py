@@ -18,5 +18,10 @@ class Commands(TyperGroup):
         command = super().get_command(ctx, cmd_name)
         for part in (command, *(command.params if command is not None else ())):
             if getattr(part, "help", None):
-                part.help = BRACKET.sub(r"\\[", part.help)
+                part.help = flowing(BRACKET.sub(r"\\[", part.help))
         return command
+
+
+def flowing(text: str) -> str:
+    """Paragraphs without the line breaks of the source; those that begin with a backspace, examples, keep theirs."""
+    return "\n\n".join(part if part.lstrip().startswith("\b") else " ".join(part.split()) for part in text.split("\n\n"))

@@ -12,10 +12,10 @@ from .options import Opt, argument, json_option, no_picture, output_option, read
 from .reduction import REFUSED, refuse_reduction
 from .show import show_run
 
-RANDOM, MINIMISE, PANEL = "runs.minimise:RandomPacking", "runs.minimise:MinimiseSettings", "Instead of FILE: a random packing"
+MINIMISE, PANEL = "runs.minimise:MinimiseSettings", "Instead of FILE: a random packing"
 OPTIONS = (
-    Opt("packing", f"{RANDOM}.packing", panel=PANEL, metavar="N,PHI[,SEED]"),
-    *(Opt(name, f"{RANDOM}.{name}", panel=PANEL) for name in ("dim", "law", "alpha", "sizes")),
+    Opt("packing", f"{MINIMISE}.packing", panel=PANEL, metavar="N,PHI[,SEED]"),
+    *(Opt(name, f"{MINIMISE}.{name}", panel=PANEL) for name in ("dim", "law", "alpha", "sizes")),
     Opt("method", f"{MINIMISE}.method", many=True, metavar="NAME[+PRECONDITIONER]"),
     *(Opt(name, f"{MINIMISE}.{name}") for name in ("preconditioner", "tolerance", "limit", "phi", "frame")),
 )

@@ -17,7 +17,7 @@ from .fields import FieldText, field_text
 if TYPE_CHECKING:
     from ..records import Record
 
-Settings = TypeVar("Settings", bound="Record")
+Chosen = TypeVar("Chosen", bound="Record")
 OUTPUT = "Files and output"
 
 
@@ -28,7 +28,7 @@ class Opt:
     name: str
     """As a parameter: ``time_step`` is typed ``--time-step``."""
     field: str
-    """``module:Class.field``"""
+    """``where:Class.field``, where is a module or a folder of the package."""
     place: tuple[str, ...] = ()
     """Where the value goes in the nested tables of settings; none: the name alone."""
     panel: str | None = None
@@ -51,7 +51,7 @@ class Opt:
     def help(self) -> str:
         """The field's text, its choices and its default."""
         field = self.text
-        words = (self.says or first_sentence(field.text)).rstrip(".")
+        words = (self.says or first_sentence(field.text)).rstrip(".").replace("; none:", ". Default:")
         if field.choices and not all(choice in words for choice in field.choices):
             words = f"{words}: {', '.join(field.choices[:-1])} or {field.choices[-1]}" if words else " or ".join(field.choices)
         default = field.default
@@ -150,7 +150,7 @@ def settings_of(options: Iterable[Opt], given: dict[str, Any]) -> dict[str, Any]
     return tree
 
 
-def read_settings(record: type[Settings], options: Iterable[Opt], given: dict[str, Any], **more: Any) -> Settings:
+def read_settings(record: type[Chosen], options: Iterable[Opt], given: dict[str, Any], **more: Any) -> Chosen:
     """The record that the options make up; a refusal speaks of options."""
     spelled = {one.name: one.spelled for one in options}
     try:

@@ -18,7 +18,7 @@ PANEL = "Model reduction: grains that move as one are solved as one"
 OFF = "off"
 KINDS = ("contact", "trial", "sensor")
 
-POLICY = "reduction.policy"
+POLICY = "reduction"
 OPTIONS = (
     Opt("merge_velocity", f"{POLICY}:Merge.tangential", panel=PANEL, says="Merge below this contact velocity [m/s]"),
     Opt("merge_spin", f"{POLICY}:Merge.rolling", panel=PANEL, says="... and this relative spin [rad/s]"),

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ..scene.scene import Scene
 
 RUN, SOLVE = "How long, and with what", "How steps are solved"
-SETTINGS, PGS, STEPPER = "scene.run_settings:RunSettings", "nonsmooth.solvers.pgs:PGS", "nonsmooth.stepper:Nonsmooth"
-HISTORY, SMOOTH = "nonsmooth.warm_start:HistoryStart", "smooth.stepper:Smooth"
+SETTINGS, STEPPER, SMOOTH = "scene.run_settings:RunSettings", "nonsmooth:Nonsmooth", "smooth:Smooth"
+PGS, HISTORY = "nonsmooth:PGS", "nonsmooth:HistoryStart"
 SOLVER, START = ("stepper", "solver"), ("stepper", "warm_start")
 
 OPTIONS = (

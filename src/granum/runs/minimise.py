@@ -13,7 +13,7 @@ from ..contact.power import PowerLaw
 from ..io import Recording
 from ..io.packing import PackingWriter, is_packing, read_packing
 from ..quasistatic.measure import measure
-from ..quasistatic.minimise import AUTO, LIMIT, METHODS, PRECONDITIONERS, minimise
+from ..quasistatic.minimise import AUTO, METHODS, PRECONDITIONERS, minimise
 from ..quasistatic.packing import Packing, check_fraction, random_packing
 from ..records import Record, Whole
 from ..scene.sizes import Sizes
@@ -54,7 +54,7 @@ class MinimiseSettings(RandomPacking):
     """none, adjacency, exponential or contacts, where a method names none."""
     tolerance: float | None = None
     """Force left on a grain [N]; none: 1e-10 k d^(alpha - 1), of a run 1e-8 of a grain's weight."""
-    limit: Whole = Field(default=LIMIT, ge=1)
+    limit: Whole = Field(default=100_000, ge=1)
     """Most iterations."""
     phi: float | None = None
     """Packing fraction to which the grains of a recorded packing are grown or shrunk first."""
@@ -79,8 +79,9 @@ def run_minimise(
 ) -> Run:
     """Minimise the energy of a packing, of that in a recording, or of the grains at the end of a recorded run.
 
-    >>> dense = run_minimise("jam.h5", phi=0.86, output="dense.h5")  # doctest: +SKIP
-    >>> both = run_minimise(packing="1024,0.85", method=("lbfgs", "cg"))  # doctest: +SKIP
+    >>> found = run_minimise(packing="64,0.9", method=("lbfgs", "cg"), progress=False)
+    >>> [trial["method"] for trial in found.summary["methods"]]
+    ['lbfgs', 'cg', 'fire']
 
     ``fields`` are those of :class:`MinimiseSettings`. ``output`` is a recording (.h5) of start and end, or a figure (.png, .pdf, .svg) of
     the residuals; none: nothing is written. Of several methods the first one is written.

@@ -13,7 +13,7 @@ from ..simulation import Settings, Simulation
 from ..simulation.saved import load_run
 from ..talk import silent, talk
 from .result import Run
-from .run import Job, Talk, execute
+from .run import RecordedRun, Talk, execute
 
 
 def restart(file: str | Path, *, duration: float | None = None, threads: int | None = None, progress: bool = True) -> Run:
@@ -24,15 +24,15 @@ def restart(file: str | Path, *, duration: float | None = None, threads: int | N
     say: Talk = talk if progress else silent
     if duration is not None:
         finite_positive("duration", duration, "s")
-    job = find_job(Path(file), threads, say)
-    job.progress, sim = progress, job.sim
+    going = find_run(Path(file), threads, say)
+    going.progress, sim = progress, going.sim
     if duration is not None:
-        job.last_step = sim.step_count + steps_in(duration, sim.time_step)
-    if sim.step_count >= job.last_step:
+        going.last_step = sim.step_count + steps_in(duration, sim.time_step)
+    if sim.step_count >= going.last_step:
         say(f"the run is at its end, t = {sim.time:g} s; --duration S makes it longer")
     else:
-        say(f"continuing {job.recording} at t = {sim.time:.6g} s (step {sim.step_count} of {job.last_step})")
-    return execute(job)
+        say(f"continuing {going.recording} at t = {sim.time:.6g} s (step {sim.step_count} of {going.last_step})")
+    return execute(going)
 
 
 def recording_of(file: Path) -> Path:
@@ -40,7 +40,7 @@ def recording_of(file: Path) -> Path:
     return file.with_name(file.name.replace(".checkpoint", "", 1)) if ".checkpoint" in file.suffixes else file
 
 
-def find_job(file: Path, threads: int | None = None, say: Talk = talk) -> Job:
+def find_run(file: Path, threads: int | None = None, say: Talk = talk) -> RecordedRun:
     """The run of a recording or checkpoint, ready to go on, perhaps with other threads than before."""
     recording = recording_of(file)
     checkpoint = checkpoint_path(recording)
@@ -61,7 +61,7 @@ def find_job(file: Path, threads: int | None = None, say: Talk = talk) -> Job:
         say(f"there is no recording {recording}: it begins anew at the checkpoint")
     elif description.get("run_id", "") != run.about["run_id"]:
         return _from_the_start(recording, description, f"{checkpoint} belongs to another run", threads, say)
-    return Job(sim, run.last_step, recording, run.about, resume=description is not None)
+    return RecordedRun(sim, run.last_step, recording, run.about, resume=description is not None)
 
 
 def _description(recording: Path) -> dict[str, Any] | None:
@@ -74,7 +74,7 @@ def _description(recording: Path) -> dict[str, Any] | None:
         return {**opened.description, "frames": len(opened)}
 
 
-def _from_the_start(recording: Path, description: dict[str, Any] | None, why: str, threads: int | None, say: Talk) -> Job:
+def _from_the_start(recording: Path, description: dict[str, Any] | None, why: str, threads: int | None, say: Talk) -> RecordedRun:
     """A run that was killed before its first checkpoint starts again from what its recording says."""
     keys = ("run_id", "recording", "command", "seed", "picture", "chosen")
     if description is None or description["frames"] > 1 or not set(keys) <= set(description):
@@ -85,4 +85,4 @@ def _from_the_start(recording: Path, description: dict[str, Any] | None, why: st
         settings = settings.model_copy(update={"threads": threads})
     sim = Simulation(Scene.read(description["scene"], f"the scene of recording {recording}"), settings)
     about = {key: description[key] for key in (*keys, "time_step_reason") if key in description}
-    return Job(sim, description["last_step"], recording, about)
+    return RecordedRun(sim, description["last_step"], recording, about)

@@ -25,7 +25,7 @@ from ..simulation import Settings, Simulation, make_settings
 from ..simulation.settings import Layer, layer_tree
 from ..talk import in_milliseconds, silent, stderr, talk
 from .output import check_output, default_output
-from .result import Run
+from .result import Run, carry
 from .summary import mean_level, summarise
 from .summary_rows import summary_rows
 
@@ -56,8 +56,10 @@ def run(
 ) -> Run:
     """Simulate a scene as ``granum run`` does: with a recording, checkpoints, progress, a summary and a picture of the end.
 
-    >>> pile = run("pile", duration=2.0, output="pile.h5")  # doctest: +SKIP
-    >>> pile.summary["results"]["angle"], pile.plot("velocity")  # doctest: +SKIP
+    >>> done = run("column", duration=0.05, output="column.h5", progress=False)
+    >>> done
+    Run(column, 25 grains, t = 0.05 s, column.h5)
+    >>> figure = done.plot("energy")
 
     ``scene`` is a scene, the name of a library scene, or a scene file; ``fields`` are those of :class:`granum.Settings`, over
     ``settings``. ``output`` none: ``SCENE.h5`` in the current folder; checkpoint and picture stand beside it. ``seed`` replaces the seeds
@@ -92,8 +94,10 @@ def run(
             "time_step_reason": step.reason if step.reason != "given" else origin["time_step"],
         }
         watching = [*observers, compiling, *([dump] if dump_problem else [])]
-        job = Job(sim, steps_in(chosen.duration, sim.time_step), path, known | dict(about or {}), observers=watching, progress=progress)
-        done = execute(job)
+        going = RecordedRun(
+            sim, steps_in(chosen.duration, sim.time_step), path, known | dict(about or {}), observers=watching, progress=progress
+        )
+        done = execute(going)
     finally:
         compiling.hide()
     if dump_problem:
@@ -147,7 +151,7 @@ def problem_paths(times: Sequence[float], output: Path, settings: Settings) -> d
 
 
 @dataclass
-class Job:
+class RecordedRun:
     """A simulation and where it goes."""
 
     sim: Simulation
@@ -160,46 +164,51 @@ class Job:
     progress: bool = True
 
 
-def execute(job: Job) -> Run:
+def execute(going: RecordedRun) -> Run:
     """Run to the end (or an interruption); the recording holds the summary, too."""
-    sim, say = job.sim, talk if job.progress else silent
+    sim, say = going.sim, talk if going.progress else silent
     recorder = Recorder(
-        job.recording,
+        going.recording,
         seconds(sim.settings.every or sim.settings.duration),
-        description=describe(job),
-        resume=job.resume,
-        summary=lambda sim: summarise(sim, job.recording, job.about),
+        description=describe(going),
+        resume=going.resume,
+        summary=lambda sim: summarise(sim, going.recording, going.about),
     )
     # The order matters: frames before checkpoints, the interrupt last.
     sim.observers += [
-        *job.observers,
+        *going.observers,
         recorder,
-        Checkpointer(checkpoint_path(job.recording), sim.settings.checkpoint_every, job.about),
-        *([Progress(stderr())] if job.progress else []),
+        Checkpointer(checkpoint_path(going.recording), sim.settings.checkpoint_every, going.about),
+        *([Progress(stderr())] if going.progress else []),
         Interrupt(say),
     ]
     try:
-        sim.run_until(job.last_step)
+        sim.run_until(going.last_step)
     except Interrupted:
-        say(f"interrupted at t = {sim.time:.6g} s. {way_on(job)}")
+        say(f"interrupted at t = {sim.time:.6g} s. {way_on(going)}")
         raise
     except KeyboardInterrupt:
-        say(f"stopped at once in step {sim.step_count}. {way_on(job)}")
+        say(f"stopped at once in step {sim.step_count}. {way_on(going)}")
         raise
     except MemoryError as error:
-        raise RunError(f"{want(error)} {way_on(job)}") from error
+        raise RunError(f"{want(error)} {way_on(going)}") from error
     except RunError as error:
-        words = str(error) if "Last checkpoint" in str(error) else f"{error} {way_on(job)}"
-        if recorder.path != job.recording and str(recorder.path) not in words:
+        words = str(error) if "Last checkpoint" in str(error) else f"{error} {way_on(going)}"
+        if recorder.path != going.recording and str(recorder.path) not in words:
             words += f" The frames are kept in {recorder.path}."
         raise type(error)(words) from error
-    summary = recorder.reported or {}
+    summary = dict(recorder.reported or {})
     if sim.settings.reduction is not None:
-        with Recording(job.recording) as recording:
+        with Recording(going.recording) as recording:
             summary = summary | mean_level(recording)
-    if job.about.get("picture"):
-        summary = summary | {"picture": draw(sim, job.recording.with_suffix(".png"), say)}
-    return Run(f"granum: {sim.scene.name}", summary, summary_rows, job.recording, sim)
+    run = Run(f"granum: {sim.scene.name}", summary, summary_rows, going.recording, sim)
+    if going.about.get("picture"):
+        try:
+            run.summary["picture"] = draw(sim, going.recording.with_suffix(".png"), say)
+        except KeyboardInterrupt as error:  # only the picture is missing
+            carry(error, run)
+            raise
+    return run
 
 
 def check_emitted(sim: Simulation) -> None:
@@ -209,28 +218,28 @@ def check_emitted(sim: Simulation) -> None:
         raise RunError(f"no grain was emitted in the whole run: {'; '.join(short)}.")
 
 
-def way_on(job: Job) -> str:
+def way_on(going: RecordedRun) -> str:
     """How a run that has stopped is continued; it says so if it cannot be."""
-    if job.sim.last_checkpoint is None or not Path(job.sim.last_checkpoint).is_file():
+    if going.sim.last_checkpoint is None or not Path(going.sim.last_checkpoint).is_file():
         return "There is no checkpoint to continue from: run it again."
-    there = f"Last good checkpoint: {job.sim.last_checkpoint}"
+    there = f"Last good checkpoint: {going.sim.last_checkpoint}"
     try:
-        with Recording(job.recording) as recording:
-            own = recording.description.get("run_id") == job.about.get("run_id")
+        with Recording(going.recording) as recording:
+            own = recording.description.get("run_id") == going.about.get("run_id")
     except InputError:
-        own = not job.recording.exists()  # a restart then begins another one
+        own = not going.recording.exists()  # a restart then begins another one
     if not own:
-        return f"{there}; move {job.recording}, which is not of this run, away before you continue with: granum restart {job.recording}"
-    return f"{there}; continue with: granum restart {job.recording}"
+        return f"{there}; move {going.recording}, which is not of this run, away before you continue with: granum restart {going.recording}"
+    return f"{there}; continue with: granum restart {going.recording}"
 
 
-def describe(job: Job) -> dict[str, Any]:
+def describe(going: RecordedRun) -> dict[str, Any]:
     """All that is needed to repeat the run, and what it was made with."""
     return {
-        "scene": job.sim.scene.model_dump(mode="json"),
-        "settings": job.sim.settings.model_dump(mode="json"),
-        "last_step": job.last_step,
-        **job.about,
+        "scene": going.sim.scene.model_dump(mode="json"),
+        "settings": going.sim.settings.model_dump(mode="json"),
+        "last_step": going.last_step,
+        **going.about,
         "versions": machine(),
     }
 

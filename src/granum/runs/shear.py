@@ -14,7 +14,6 @@ from ..checks import InputError, OutputError, finite_positive
 from ..io import Recording
 from ..io.packing import PackingWriter, read_packing
 from ..quasistatic.measure import Measured, measure
-from ..quasistatic.minimise import AUTO
 from ..quasistatic.packing import Packing
 from ..quasistatic.shear import ShearStep, shear, strains
 from ..records import Record, Whole
@@ -36,7 +35,7 @@ class ShearSettings(Record):
     """Move x by strain times y (simple), or stretch x and shorten y (pure)."""
     frame: int = -1
     """Frame of the file; negative: from the end."""
-    method: str = AUTO
+    method: str = "auto"
     """Minimiser; see `granum minimise -h`."""
     preconditioner: str | None = None
     """Preconditioner of the method; none: none, auto chooses."""
@@ -58,8 +57,10 @@ def run_shear(
 ) -> Run:
     """Shear a jammed packing, or that of a recording, quasi-statically; record it with its stress and fabric.
 
-    >>> sheared = run_shear("jam.h5", strain=0.01)  # doctest: +SKIP
-    >>> sheared.summary["curve"]["deviatoric_stress"], sheared.plot("shear")  # doctest: +SKIP
+    >>> dense = run_minimise(packing="64,0.9", progress=False).found
+    >>> sheared = run_shear(dense, strain=2e-3, step=1e-3, output="shear.h5", progress=False)
+    >>> len(sheared.summary["curve"]["shear_stress"])
+    3
 
     ``fields`` are those of :class:`ShearSettings`. ``output`` none: the name of the recording with ``-shear`` in it, or ``shear.h5``. The
     time of a frame is its strain. A shear that is interrupted keeps what it has: the error carries it as ``error.run``.
@@ -84,7 +85,7 @@ def run_shear(
     kept = {"source": str(file), **s.model_dump(exclude={"frames"})}
     results = {"kind": "shear", "source": str(file), "mode": s.mode, "step": s.step, "seed": seed, "complete": False}
     run = Run(f"granum shear: {s.mode}", results, shear_rows)
-    course = _Course(run, packing, start)
+    course = _Shearing(run, packing, start)
     try:
         with PackingWriter(path, packing, describe(dict(about or {}), seed, kept), time_is="strain") as writer:
             course.follow(writer, s, how, progress)
@@ -105,7 +106,7 @@ def _packing(source: Packing | str | Path, frame: int) -> tuple[Packing, int | N
         return read_packing(recording, frame), recording.description.get("seed")
 
 
-class _Course:
+class _Shearing:
     """A shear on its way into a recording."""
 
     def __init__(self, run: Run, packing: Packing, start: Measured) -> None:

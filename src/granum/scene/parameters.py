@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
-from pydantic import BeforeValidator, SerializeAsAny
+from pydantic import BeforeValidator, ConfigDict, SerializeAsAny
 
-from ..checks import InputError, known_name
+from ..checks import InputError
 from ..contact.power import PowerLaw
 from ..records import Record
 
@@ -41,14 +41,21 @@ class PackingParameters(Parameters):
     law: PowerLaw
 
 
+class OtherParameters(Parameters):
+    """Of a scene that nobody here knows, such as one of a Python file: whatever its file has."""
+
+    model_config = ConfigDict(extra="allow")
+
+    scene: str = ""
+
+
 def _of_its_kind(tree: Any) -> Any:
     """Parameters from a file, as the record of their kind of scene."""
     if not isinstance(tree, dict):
         return tree
     from . import library  # noqa: F401  (its scenes make their records known)
 
-    kind = known_name("kind of parameters", tree.get("scene"), Parameters.kinds)
-    return Parameters.kinds[kind].__pydantic_validator__.validate_python(tree)
+    return Parameters.kinds.get(str(tree.get("scene")), OtherParameters).__pydantic_validator__.validate_python(tree)
 
 
 def parameters_of(scene: Scene, kind: type[Kind]) -> Kind:

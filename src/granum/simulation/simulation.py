@@ -15,6 +15,7 @@ from ..checks import InputError, finite_positive, steps_in
 from ..detection.detector import Detector
 from ..memory import tell_of_bed
 from ..nonsmooth import NonsmoothStepper
+from ..observe.protocol import Observer
 from ..parallel import Team
 from ..scene.scene import Scene
 from ..smooth import Smooth, SmoothStepper
@@ -81,7 +82,7 @@ class Simulation:
         self.removal = Removal(scene.sinks)
         self.step_count = 0
         self.callbacks: list[Callable[[Simulation], None]] = []
-        self.observers: list[Any] = []
+        self.observers: list[Observer] = []
         self.guard = Guard(self.settings.guards, scene)
         policy = self.settings.reduction
         self.shadow = Shadow(policy.shadow) if policy is not None and policy.shadow else None

@@ -1,33 +1,24 @@
-"""Scenes by name, each with parameters: ``granum scenes`` lists them."""
+"""Scenes by name, each with parameters: ``granum scenes`` lists them. A scene is named here by one line, the import of its function."""
 
 from __future__ import annotations
 
 import inspect
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ...checks import InputError, known_name
 from ...memory import check_grains
 from ..scene import Scene
-from .box import box
-from .collapse import collapse
-from .column import column
-from .conveyor import conveyor
-from .drum import drum
-from .pile import pile
-from .silo import silo
-
-LIBRARY: dict[str, Callable[..., Scene]] = {
-    "box": box,
-    "collapse": collapse,
-    "column": column,
-    "conveyor": conveyor,
-    "drum": drum,
-    "pile": pile,
-    "silo": silo,
-}
+from .box import box as box
+from .collapse import collapse as collapse
+from .column import column as column
+from .conveyor import conveyor as conveyor
+from .drum import drum as drum
+from .pile import pile as pile
+from .registered import LIBRARY
+from .silo import silo as silo
 
 
 def parameters(name: str) -> dict[str, inspect.Parameter]:
@@ -71,6 +62,3 @@ def _read(scene: str, key: str, value: Any, parameter: inspect.Parameter) -> Any
         return kind(number)
     except (ValueError, TypeError, OverflowError):
         raise InputError(f"{key} of scene {scene!r} must be {kind.__name__} (got {value!r}).") from None
-
-
-__all__ = ["LIBRARY", "box", "collapse", "column", "conveyor", "drum", "make_scene", "parameters", "pile", "silo"]

@@ -15,6 +15,7 @@ from ..shapes import Box
 from ..sizes import Discrete, Uniform
 from .column import GRAVITY
 from .materials import pellet
+from .registered import library_scene
 
 
 class BoxParameters(Parameters):
@@ -28,6 +29,7 @@ class BoxParameters(Parameters):
     """Of the box [m]."""
 
 
+@library_scene
 def box(
     count: int = 1000,
     diameter: float = 0.013,

@@ -15,6 +15,7 @@ from ..shapes import Box, Plane
 from ..sizes import Discrete
 from .column import GRAVITY
 from .materials import changed, pellet
+from .registered import library_scene
 
 THICK = 3.0  # [d] of walls
 PACKED = 0.5  # solid fraction of what was poured: grains that hardly roll stay loose
@@ -36,6 +37,7 @@ class CollapseParameters(Parameters):
     """When the front is lifted [s]."""
 
 
+@library_scene
 def collapse(
     count: int = 4000,
     width: float = 15.0,

@@ -11,6 +11,7 @@ from ..results import Column
 from ..scene import Gravity, Scene
 from ..shapes import Plane
 from .materials import pellet
+from .registered import library_scene
 
 GRAVITY = 9.81  # [m/s^2]
 
@@ -24,6 +25,7 @@ class ColumnParameters(Parameters):
     """[m]"""
 
 
+@library_scene
 def column(
     count: int = 25,
     diameter: float = 0.013,

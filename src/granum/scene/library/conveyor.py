@@ -18,6 +18,7 @@ from ..sink import Sink
 from ..sizes import Discrete
 from .column import GRAVITY
 from .materials import changed, pellet
+from .registered import library_scene
 
 SOURCE = (15.0, 4.0)  # [d] of the emitter, along and across the belt
 BEHIND = 3.0  # [d] from the wall at the back to the emitter
@@ -50,6 +51,7 @@ class ConveyorParameters(Parameters):
     """Where the ridge is as it will be, from here to there."""
 
 
+@library_scene
 def conveyor(
     length: float = 50.0,
     speed: float = 0.1,

@@ -20,6 +20,7 @@ from ..sensor import CylinderSensor
 from ..shapes import Cylinder, Mesh, Plane
 from .column import GRAVITY
 from .materials import BEAD, PELLET, changed
+from .registered import library_scene
 from .sawtooth import extrude, sawtooth_profile
 from .sites import LANDING, SPACING, gentle_ramp, round_room, shake
 
@@ -85,6 +86,7 @@ class DrumParameters(Parameters):
     """and that are its sides."""
 
 
+@library_scene
 def drum(
     kind: Literal["smooth", "sawtooth"] = "smooth",
     count: int | None = None,

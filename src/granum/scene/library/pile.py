@@ -13,6 +13,7 @@ from ..shapes import Plane
 from ..sizes import Discrete
 from .column import GRAVITY
 from .materials import pellet
+from .registered import library_scene
 
 
 class PileParameters(Parameters):
@@ -24,6 +25,7 @@ class PileParameters(Parameters):
     """[m]"""
 
 
+@library_scene
 def pile(
     count: int = 3363,
     diameter: float = 0.013,

@@ -16,6 +16,7 @@ from ..results import Level
 from ..scene import Gravity, Scene
 from ..shapes import Box, Mesh, Plane
 from .materials import BEAD, changed
+from .registered import library_scene
 from .sites import LANDING, SPACING, gentle_ramp, round_layer, round_room, shake, speed_of_fall
 
 GRAVITY = 9.82  # [m/s^2] at the end of the ramp
@@ -53,6 +54,7 @@ class SiloParameters(Parameters):
     """Width of the hole [m]; 0: closed."""
 
 
+@library_scene
 def silo(
     count: int = 500,
     width: float = 6.0,

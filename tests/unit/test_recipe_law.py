@@ -77,7 +77,7 @@ def column(count: int) -> Scene:
     )
 
 
-@pytest.mark.parametrize("stepper", ["nonsmooth", "smooth"])
+@pytest.mark.parametrize("stepper", ["nonsmooth", pytest.param("smooth", marks=pytest.mark.slow)])  # each is compiled anew for a law
 def test_a_column_at_rest_has_the_overlaps_of_the_law(stepper):
     """delta_j = sqrt(W_j / k), W_j the weight above contact j, in either stepper."""
     scene = column(4)

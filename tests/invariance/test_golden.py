@@ -14,8 +14,7 @@ import sys
 import numpy as np
 import pytest
 
-from granum import golden
-from granum._version import __version__
+from granum import __version__, golden
 from granum.analysis import state_hash
 from granum.caches import cache_root
 from granum.checks import InputError, RunError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 
@@ -221,14 +222,25 @@ def test_an_error_of_all_threads_is_raised_once():
     assert crew.run(wrong_sums, 3, 10) == 0
 
 
-def test_an_interrupt_while_work_is_given_out_leaves_nobody_waiting(monkeypatch):
+def test_an_interrupt_while_work_is_given_out_leaves_nobody_waiting():
     """The second of two threads never hears of the kernel; the next one runs all the same."""
     crew = Team(3)
     assert crew.run(wrong_sums, 3, 10) == 0
-    with monkeypatch.context() as patch:
-        patch.setattr(team._workers[1], "give", lambda *job: (_ for _ in ()).throw(KeyboardInterrupt()))
+    given = []
+
+    def interrupt(frame, event, argument):
+        if event == "call" and frame.f_code.co_name == "give":
+            given.append(frame)
+            if len(given) == 2:
+                raise KeyboardInterrupt
+
+    sys.setprofile(interrupt)
+    try:
         with pytest.raises(KeyboardInterrupt):
             crew.run(wrong_sums, 3, 10)
+    finally:
+        sys.setprofile(None)
+    assert len(given) == 2
     assert crew.run(wrong_sums, 3, 20) == 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from granum.papers import mr_collapse, mr_conveyor, mr_drum, mr_speedup, run_jobs
+from granum.papers import EXPERIMENTS, mr_collapse, mr_conveyor, mr_drum, mr_speedup, run_jobs
 from tests.figures import curve, grains, legend, panels, title
 
 ASKED = ("angle", "angle_reference", "reduction_level", "speed_up")
@@ -103,6 +103,9 @@ def test_speed_up_gives_every_point(tmp_path, drawn):
     half, none = outcome.curves["reduction_level"]
     assert 0.2 < half < 0.7  # a sensor keeps the upper half apart, and what it cuts through
     assert none > 0.95
+    model = [row for row in outcome.rows if row.what.startswith("model: ")]
+    assert len(model) == 2
+    assert all(row.agrees for row in model)  # of the formula: it does not hang on the size
     assert [path.name for path in mr_speedup.draw(outcome, tmp_path)] == list(drawn) == ["mr-speedup.png"]
     fewer, same = panels(drawn["mr-speedup.png"])
     measured = outcome.curves["measured"]
@@ -112,3 +115,16 @@ def test_speed_up_gives_every_point(tmp_path, drawn):
         for line, points in zip(axes.lines[-3:], measured.values(), strict=True):
             np.testing.assert_allclose(line.get_ydata(), points["speed_up"])
             np.testing.assert_allclose(line.get_xdata(), 100 * np.array(points["level"]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, least", [("mr-collapse", 6), ("mr-speedup", 2)])
+def test_quick_experiments_agree_with_the_paper(name, least):
+    """Angles against full resolution, and reduction levels; of speeds, which hang on who else uses the machine, only the model's."""
+    rows = [
+        row
+        for row in EXPERIMENTS[name].measure(EXPERIMENTS[name].quick, one_by_one).rows
+        if row.agrees is not None and (row.what.startswith("model: ") or "speed-up" not in row.what)
+    ]
+    assert len(rows) >= least
+    assert [row.what for row in rows if not row.agrees] == []

@@ -7,6 +7,7 @@ time and are told up to ten.
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 
@@ -16,10 +17,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from granum import InputError, Material, Mesh, Scene
 from granum.checks import explain, known_name, steps_in
-from granum.io.write import RecordingWriter
+from granum.io import Recording, RecordingWriter
 from granum.observe.trigger import seconds
 from granum.scene.arrays import read_array
 from tests.robustness.door import call
+from tests.unit.test_recording import SCALARS, frame
 
 BALL = """
 [[materials]]
@@ -214,15 +216,18 @@ def test_known_names_are_asked_of_anything():
             known_name("solver", name, ["pgs"])
 
 
-def test_advice_of_a_full_disk_holds_without_a_checkpoint():
-    """A shear has a recording and no checkpoint: what the recording advises must not need one."""
-
-    class Disk:
-        def commit(self, shrinking, announced):
-            raise OSError(28, "No space left on device")
-
-    writer = RecordingWriter.__new__(RecordingWriter)
-    writer._disk, writer.path, writer.frame_count = Disk(), "x.h5", 3
-    with pytest.raises(RuntimeError, match="Its 3 frames") as told:
-        writer._commit()
+def test_advice_of_a_full_disk_holds_without_a_checkpoint(tmp_path):
+    """A shear has a recording and no checkpoint: what the recording advises must not need one. The file may not grow any more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    writer = RecordingWriter(tmp_path / "x.h5", {}, SCALARS)
+    for step in range(3):
+        writer.append(**frame(step, 5))
+    resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / "x.h5").stat().st_size, hard))
+    try:
+        with pytest.raises(RuntimeError, match="Its 3 frames so far are saved") as told:
+            writer.append(**frame(3, 5000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert "restart" not in str(told.value)
+    with Recording(tmp_path / "x.h5") as recording:
+        assert len(recording) == 3

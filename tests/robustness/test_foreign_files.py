@@ -181,7 +181,7 @@ def test_rows_that_a_frame_claims_are_in_the_tables(tmp_path, monkeypatch, rows)
 @pytest.mark.parametrize("unnamed", [True, False], ids=["unnamed", "named"])
 def test_drafts_overwrite_nothing_follow_no_link_and_leave_no_trace(tmp_path, secret, monkeypatch, unnamed):
     if not unnamed:
-        monkeypatch.setattr(draft, "_UNNAMED", 0)
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
     (tmp_path / "run.h5.new").write_text("mine")
     (tmp_path / "run.checkpoint.h5.new").symlink_to(secret)
     with RecordingWriter(tmp_path / "run.h5", {}, SCALARS) as writer:
@@ -196,7 +196,7 @@ def test_drafts_overwrite_nothing_follow_no_link_and_leave_no_trace(tmp_path, se
 def test_two_drafts_of_one_file_do_not_meet(tmp_path, monkeypatch, unnamed):
     """Two runs of one name, one of them moved away, wrote one draft: the second died of it."""
     if not unnamed:
-        monkeypatch.setattr(draft, "_UNNAMED", 0)
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
     target = tmp_path / "x"
     first, second = draft.Draft(target), draft.Draft(target)
     for one, text in ((second, b"second"), (first, b"first")):

@@ -24,7 +24,7 @@ def after_frame(monkeypatch):
     """Do something to the file after the frame of that number was written; with "end" after the last."""
 
     def arrange(number, act):
-        append, close = RecordingWriter.append, RecordingWriter.close
+        append, close, ends = RecordingWriter.append, RecordingWriter.close, [number == "end"]
 
         def watched_append(writer, **content):
             append(writer, **content)
@@ -32,7 +32,8 @@ def after_frame(monkeypatch):
                 act()
 
         def watched_close(writer):
-            if number == "end" and writer._file is not None and writer.frame_count > 2:
+            if ends[0] and writer.frame_count > 2:
+                ends[0] = False  # closed twice, it ends once
                 act()
             close(writer)
 

@@ -108,7 +108,8 @@ def test_one_grain_of_any_speed_is_listed_with_all_it_can_reach(speed):
     found = near.order[near.candidate[near.candidate_first[k] : near.candidate_first[k + 1]]]
     assert sorted(found) == expected.tolist()
     assert len(expected) == 299 or speed == 1e3
-    near._list_all(bodies, 1e-3)
+    near = NeighbourList()
+    near.update(bodies, 1e-3)  # all of them anew
     pairs = {
         frozenset((int(near.order[k]), int(near.order[j])))
         for k in range(300)

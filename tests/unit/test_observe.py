@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from granum import PGS
 from granum.checks import InputError
 from granum.io import Recording, read_checkpoint
 from granum.observe import Checkpointer, Energy, Recorder, StopWhen, seconds, steps
@@ -72,17 +73,17 @@ def test_files_are_finished_when_another_observer_fails(sim, tmp_path):
     assert read_checkpoint(tmp_path / "x.checkpoint.h5")["simulation"]["step_count"] == 3
 
 
-def test_half_a_step_is_not_saved(sim, tmp_path):
+def test_half_a_step_is_not_saved(sim, tmp_path, monkeypatch):
     """A checkpoint of a step that did not end would not go on as the run would have."""
     sim.observers += [Checkpointer(tmp_path / "x.checkpoint.h5", every=1000)]
-    solve = sim.stepper._assemble
+    solve = PGS.solve
 
-    def interrupted(h):
+    def interrupted(*problem, **how):
         if sim.step_count == 2:
             raise KeyboardInterrupt
-        return solve(h)
+        return solve(*problem, **how)
 
-    sim.stepper._assemble = interrupted
+    monkeypatch.setattr(PGS, "solve", interrupted)
     with pytest.raises(KeyboardInterrupt):
         sim.run(1.0)
     assert read_checkpoint(tmp_path / "x.checkpoint.h5")["simulation"]["step_count"] == 0

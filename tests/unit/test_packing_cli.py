@@ -328,7 +328,7 @@ def test_progress_tells_phi_energy_pressure_and_what_is_left(monkeypatch, jammed
     course = Course(PackingEnergy(jammed.at(0.9)), "lbfgs", 1e-12, 10)
     with packings.Watch("alone", total=1) as watch:
         watch(course)
-        course._history.append(course.residual * 1e-3)
+        course.move(course.x, course.E, 1e-3 * course.g)
         watch(course)
     with packings.Watch("many", total=4) as watch:
         watch.done = 3
@@ -336,12 +336,12 @@ def test_progress_tells_phi_energy_pressure_and_what_is_left(monkeypatch, jammed
     with packings.Watch("open") as watch:
         watch(course)
     first, second, third, fourth = lines.getvalue().splitlines()
-    course._history.append(0.0)  # nothing touches any more
+    course.move(course.x, 0.0, 0.0 * course.g)  # nothing touches any more
     with packings.Watch("loose", total=1) as watch:
         watch(course)
     assert "loose: 100%" in lines.getvalue()
     assert first.startswith("alone: 0%, phi 0.90000, p ")
-    decades = 3 / (np.log10(course._history[0] / 1e-12))
+    decades = 3 / (np.log10(course.first_residual / 1e-12))
     assert second.startswith(f"alone: {decades:.0%}")
     assert "left" in second
     assert third.startswith("many: 75%")

@@ -53,7 +53,7 @@ def test_restart_across_removals_is_bit_equal(stepper, tmp_path):
     sim = hopper(stepper)
     twins, waited = [], False
     while sim.time < END:
-        waits, out = len(sim.removal._waiting) > 0, sim.taken_out
+        waits, out = len(sim.removal.checkpoint()["waiting"]) > 0, sim.taken_out
         if waits and not waited:
             twins.append(copy.deepcopy(sim.checkpoint()))
         waited = waits

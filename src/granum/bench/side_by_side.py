@@ -196,8 +196,10 @@ def choose_solvers(subject: Subject, names: Sequence[str], settings: Mapping[str
         of, own = variants.get(name, (name, {}))
         kind = subject.solvers[of]
         given = {key: value for key, value in settings.items() if key in kind.model_fields and value is not None}
-        sweeps = kind.model_fields["tolerance"].default in (0, None)
-        chosen[name] = kind(**(OFFLINE if sweeps else {}) | given | own)
+        tolerance = kind.model_fields.get("tolerance")
+        sweeps = tolerance is None or tolerance.default in (0, None)
+        offline = {key: value for key, value in OFFLINE.items() if sweeps and key in kind.model_fields}
+        chosen[name] = kind(**offline | given | own)
     return chosen
 
 

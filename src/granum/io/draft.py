@@ -11,7 +11,6 @@ import os
 import secrets
 from pathlib import Path
 
-_UNNAMED = getattr(os, "O_TMPFILE", 0)
 _HANDLES = Path("/proc/self/fd")
 _BINARY = getattr(os, "O_BINARY", 0)
 
@@ -22,9 +21,9 @@ class Draft:
     def __init__(self, target: Path) -> None:
         self.target = target.resolve()
         self._name: Path | None = None
-        if _UNNAMED and _HANDLES.exists():
+        if hasattr(os, "O_TMPFILE") and _HANDLES.exists():
             with contextlib.suppress(OSError):  # a file system without such files; what else is wrong the next try tells
-                self.handle = os.open(self.target.parent, _UNNAMED | os.O_RDWR, 0o666)
+                self.handle = os.open(self.target.parent, os.O_TMPFILE | os.O_RDWR, 0o666)
                 return
         self._name = self._free_name()
         self.handle = os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ class Guard:
         self.world: tuple[np.ndarray, np.ndarray] | None = (
             (np.asarray(scene.world[0]), np.asarray(scene.world[1])) if scene.world is not None else None
         )
+        self._limits: tuple[list[float], list[float]] | None = None  # of that world, along axes that end
         self.allowed = 0.0  # energy [J] that emitters brought in
         self.lowest = np.inf  # of the energy that nothing explains [J]
         self.stored = 0.0  # most elastic energy since then [J]
@@ -124,8 +126,11 @@ class Guard:
             return
         if self.world is None:
             self.world = default_world(sim)
-        (low, high), box, ends = self.world, sim.stepper.extent, self._ends
-        if (box[0, ends] < low[ends]).any() or (box[1, ends] > high[ends]).any():
+        (low, high), ends = self.world, self._ends
+        if self._limits is None:
+            self._limits = low[ends].tolist(), high[ends].tolist()  # numbers are compared faster than arrays of three
+        (lower, upper), (lowest, highest) = self._limits, sim.stepper.extent[:, ends].tolist()
+        if any(map(operator.lt, lowest, lower)) or any(map(operator.gt, highest, upper)):
             x = sim.position
             grain = int(np.flatnonzero(((x < low) | (x > high))[:, ends].any(axis=1))[0])
             what = f"grain {sim.bodies.id[grain]} left the world, {_box(low, high)}, at {place(x[grain])}"
@@ -248,8 +253,9 @@ class Guard:
 
     def _energy_away(self, sim: Simulation) -> float:
         """Kinetic energy [J] of the dynamic bodies that no grain can reach: what they do says nothing about the contacts."""
-        away, (low, high) = 0.0, sim.stepper.extent
+        away = 0.0
         for w in sim.bodies.dynamic:
+            low, high = sim.stepper.extent
             x = sim.bodies.position[w]
             if ((x < low - self._reach[w]) | (x > high + self._reach[w]))[self._ends].any():
                 away += wall_kinetic(sim.bodies, w)
@@ -288,6 +294,7 @@ class Guard:
         began = saved.get("began", math.nan)  # not in checkpoints from before losses were told
         self.began = None if math.isnan(began) else began
         self.world = (saved["low"], saved["high"]) if len(saved["low"]) else None
+        self._limits = None
         self.told = dict(saved.get("told", {}))  # not in checkpoints from before steps were judged
         self._coarse.restore(saved.get("coarse", {}))
 

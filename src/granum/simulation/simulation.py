@@ -168,9 +168,10 @@ class Simulation:
                 self.guard.allow(self._energy_of(np.arange(self.grain_count - count, self.grain_count), self.scene.gravity.at(time)))
         self._drive_walls(time + h / 2)
         gravity = self.scene.gravity.at(time)
-        change = gravity - self.scene.gravity.at(max(0.0, time - h))
-        if change.any():
-            self.guard.allow(-self._lift(slice(None), change))
+        if self.scene.gravity.ramp > 0.0:
+            change = gravity - self.scene.gravity.at(max(0.0, time - h))
+            if change.any():
+                self.guard.allow(-self._lift(slice(None), change))
         self.report = self.stepper.step(self.step_count, time, h, gravity)
         self.step_count += 1
         for stage, seconds in self.report.seconds.items():

@@ -99,9 +99,7 @@ class SmoothStepper:
         move_walls(self.bodies, h)
         left = self._calls().kick_and_drift(first, h)  # the same for grains, and x += h v
         drifted = perf_counter()
-        if left:
-            self._list(h)
-        touching = self._find_touching(h)
+        touching = self.detect(h, left)
         found = perf_counter()
         elastic, deepest, impacts = self._push(h)  # a(x, v)
         pushed = perf_counter()
@@ -134,12 +132,12 @@ class SmoothStepper:
     def _meet_new_grains(self, h: float) -> int:
         """List the grains that came since the last step, and find the forces where there are none yet; springs stay. Counts impacts."""
         if self._movers.position is not self.bodies.position or len(self.neighbours.rank) != self.bodies.grain_count:
-            self._movers, self._prepared = Movers.of(self.bodies), None
+            self._prepared = None
             if len(self.neighbours.rank) != self.bodies.grain_count:
                 self._list(h)
         if self._fresh:
             self._calls().kick_and_drift(0.0, 0.0)
-            self._find_touching(h)
+            self.detect(h, 0)
             self._fresh = False
             return self._push(0.0)[2]
         return 0
@@ -151,8 +149,10 @@ class SmoothStepper:
             self.at_walls.follow(changed)
             self._prepared = None
 
-    def _find_touching(self, h: float) -> int:
-        """Pairs and walls that touch now, with their springs; returns how many."""
+    def detect(self, h: float, left: int = 1) -> int:
+        """Pairs and walls that touch now, with their springs; returns how many. Where grains ``left`` their skin, they are listed anew."""
+        if left:
+            self._list(h)
         self._shown = None
         count = self.touching.count = self._calls().find_touching()
         if not len(self.walls.kind):
@@ -219,7 +219,8 @@ class SmoothStepper:
         return self._prepared
 
     def _prepare(self) -> Calls:
-        t, at, b, m = self.touching, self.at_walls, self.bodies, self._movers
+        t, at, b = self.touching, self.at_walls, self.bodies
+        self._movers = m = Movers.of(b)
         if self.period is None:
             self._placed = b.position
         elif self._placed.shape != b.position.shape or self._placed is b.position:

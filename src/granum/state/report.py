@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 STAGES = ("detection", "assembly", "impact", "solve", "integrate", "output")  # of a run; output is not part of a step
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class StepReport:
-    """The frozen record of one step."""
+    """The record of one step. Not frozen: that would cost more than all else in making it."""
 
     step: int
     time: float

@@ -37,9 +37,9 @@ def springs(sim):
     """(a, b) to spring of every touching pair, with a < b whoever owns it; and the owners."""
     s = sim.stepper
     found, owner = {}, {}
-    for n in range(s._count):
-        i, j = (int(s.neighbours.order[x[n]]) for x in (s._a, s._b))
-        found[min(i, j), max(i, j)] = s._spring[s._place[n], 1:] * (1 if i < j else -1)
+    for n in range(s.touching.count):
+        i, j = (int(s.neighbours.order[x[n]]) for x in (s.touching.pairs.a, s.touching.pairs.b))
+        found[min(i, j), max(i, j)] = s.touching.spring[n, 1:] * (1 if i < j else -1)
         owner[min(i, j), max(i, j)] = i
     return found, owner
 

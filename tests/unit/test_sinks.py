@@ -213,7 +213,7 @@ def test_contacts_of_those_who_stay_keep_all_they_carry(stepper):
         c, s = run.contacts, run.stepper
         if stepper == "nonsmooth":
             return by_name(run, c.impulse, c.rebound, c.normal, c.overlap)
-        springs = np.concatenate([s._spring[s._place[: s._count]], s._touch.spring])
+        springs = np.concatenate([s.touching.spring, s.at_walls.now.of("spring")])
         return by_name(run, springs, c.normal, c.overlap)
 
     before = {name: row for name, row in carried(sim).items() if not left & {name[0], name[1]}}
@@ -234,15 +234,16 @@ def test_contacts_of_those_who_stay_keep_all_they_carry(stepper):
         s = sim.stepper
         lists = s.neighbours.rebuilds
         s.neighbours.reference += 1.0
-        s._list(1, sim.time_step)
-        s._find_touching()
+        s.detect(sim.time_step)
         assert s.neighbours.rebuilds == lists + 1
-        springs = {name: row[: s.springs] for name, row in carried(sim).items()}
+        springs = {name: row[: s.touching.springs] for name, row in carried(sim).items()}
         assert len(springs) == len(before)
         for name, row in before.items():
             turned = (name[1], name[0], name[2])
-            kept = springs[name] if name in springs else springs[turned] * np.array([1] + (s.springs - 1) * [-1])
-            assert np.array_equal(kept, row[: s.springs])  # of a turned pair all but the stiffness, which stands first, change sign
+            kept = springs[name] if name in springs else springs[turned] * np.array([1] + (s.touching.springs - 1) * [-1])
+            assert np.array_equal(
+                kept, row[: s.touching.springs]
+            )  # of a turned pair all but the stiffness, which stands first, change sign
 
 
 @pytest.mark.parametrize("stepper", RUNS)

@@ -69,7 +69,7 @@ def test_momentum_and_angular_momentum(material, plate, integrator):
     before, met, hit = momenta(sim), 0, 0
     for _ in range(500):
         met += sim.step().contacts
-        hit += sim.stepper._touch.count
+        hit += sim.stepper.at_walls.now.count
     errors = [np.abs(now - then).max() / s for now, then, s in zip(momenta(sim), before, scale, strict=True)]
     assert met > 1000
     assert hit > 50 or not plate

@@ -50,7 +50,8 @@ def revolve(steps, normal, wall=False):
 
     sim.callbacks.append(lead)
     sim.step()
-    spring = (lambda: sim.stepper._touch.spring[0, 1:]) if wall else lambda: sim.stepper._spring[sim.stepper._place[0], 1:]
+    touching, walls = sim.stepper.touching, sim.stepper.at_walls
+    spring = (lambda: walls.now.of("spring")[0, 1:]) if wall else lambda: touching.pairs.spring[touching.pairs.place[0], 1:]
     own = lambda: 1 if sim.contacts.a[0] == 0 else -1  # noqa: E731  a new list may turn the pair round
     across = np.cross(sim.contacts.normal[0], [0.3, -0.5, 0.7])
     loaded = np.concatenate([0.02 * D * across / np.linalg.norm(across), np.array([0.01, -0.03, 0.02])])

@@ -114,7 +114,7 @@ def test_spring_is_capped_by_coulomb():
     sim.run(0.03)
     slid = np.linalg.norm(sim.position[0, :2])
     length = mu * mass() * G * np.cos(np.arctan(tangent)) / shear_stiffness(tangent, "hertz")
-    spring = sim.stepper._touch.spring[0, 1:4]
+    spring = sim.stepper.at_walls.now.of("spring")[0, 1:4]
     assert slid > 10 * length
     assert_allclose(spring, -length * downhill, rtol=1e-6, atol=1e-9 * length)  # of the wall against the grain
     sim.velocity[:] = -sim.velocity

@@ -92,9 +92,7 @@ def test_stepper_equals_its_twin(law, damping, integrator):
     assert max(growth) < 1e-9  # and that is little: no verdict hangs on chaos
     assert sum(b < 0 for _, b in seen) > 5
     # the same contacts, with the same overlaps and springs, whichever grain owns the pair
-    t, s = sim.stepper._touch, sim.stepper
-    pairs = s._count
-    spring = np.concatenate([s._spring[s._place[:pairs]], t.spring])
+    spring = np.concatenate([sim.stepper.touching.spring, sim.stepper.at_walls.now.of("spring")])
     c = sim.contacts
     assert c.contact_count == len(twin.springs)
     size = max(np.abs(np.concatenate(v[1:])).max() for v in twin.springs.values())

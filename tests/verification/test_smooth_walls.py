@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from granum.checks import RunError
 from granum.scene import Body, Box, Cylinder, Motion, Plane
-from granum.smooth.stepper import WallContacts
+from granum.smooth.wall_contacts import WallContacts
 from tests.reference.scenes import FREE, D, G, hertz_stiffness, mass
 from tests.reference.smooth import everything, make, platen
 
@@ -19,8 +19,8 @@ def missed(sim):
     """Wall contacts that the last step did not look at: all grains against all walls, where they are now."""
     every = WallContacts(64, 4)
     every.find(sim.stepper.neighbours.live, sim.bodies, sim.bodies.radius, sim.stepper.walls)
-    own = sim.stepper._touch
-    key = lambda c: set(zip(c.a.tolist(), c.b.tolist(), c.feature.tolist(), strict=True))  # noqa: E731
+    own = sim.stepper.at_walls.now
+    key = lambda c: set(zip(*(c.of(name).tolist() for name in ("a", "b", "feature")), strict=True))  # noqa: E731
     return key(every) - key(own)
 
 
@@ -109,7 +109,7 @@ def test_no_wall_is_missed():
     for _ in range(1500):
         sim.step()
         assert not missed(sim)
-        kinds.update(sim.stepper._touch.b.tolist())
+        kinds.update(sim.stepper.at_walls.now.of("b").tolist())
     assert kinds == set(range(-7, 0))
     assert sim.grain_count == 118
 

@@ -36,7 +36,14 @@ class Gravity(Record):
 
     def at(self, time: float) -> FloatArray:
         """(3,) [m/s^2] at ``time`` [s]."""
-        part = min(1.0, time / self.ramp) if self.ramp > 0 else 1.0
+        return self._mixed(time / self.ramp) if time < self.ramp else self._grown.copy()
+
+    @cached_property
+    def _grown(self) -> FloatArray:
+        """After the ramp; steps ask for it several times."""
+        return self._mixed(1.0)
+
+    def _mixed(self, part: float) -> FloatArray:
         return (1 - part) * np.asarray(self.initial) + part * np.asarray(self.acceleration)
 
 

@@ -37,6 +37,7 @@ class Coarse:
         self.scene, self.off, self.smallest = scene, settings.on_coarse == "off", scene.size_range[0]
         self._worst: dict[str, float] = {}
         self._fits: float | None = None
+        self._loses_nothing: bool | None = None
         self._reach = [max((reach_from_origin(wall) for wall in body.walls), default=0.0) for body in scene.all_bodies]
 
     def expected(self, sim: Simulation) -> Iterator[tuple[str, str]]:
@@ -64,8 +65,10 @@ class Coarse:
 
     def loses_nothing(self, sim: Simulation) -> bool:
         """Whether no contact should lose energy, and a loss is to be told."""
-        law = sim.stepper.pairs
-        return not self.off and law.restitution.min() == 1 and law.friction.max() == 0 and law.rolling_friction.max() == 0
+        if self._loses_nothing is None:
+            law = sim.stepper.pairs
+            self._loses_nothing = bool(law.restitution.min() == 1 and law.friction.max() == 0 and law.rolling_friction.max() == 0)
+        return not self.off and self._loses_nothing
 
     def losses(self, sim: Simulation, lost: float, scale: float) -> Iterator[tuple[str, str]]:
         """Energy ``lost`` [J] by contacts that should lose none, judged by a ``scale`` [J]."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ class Guard:
         self.world: tuple[np.ndarray, np.ndarray] | None = (
             (np.asarray(scene.world[0]), np.asarray(scene.world[1])) if scene.world is not None else None
         )
+        self._limits: tuple[list[float], list[float]] | None = None  # of that world, along axes that end
         self.lowest = np.inf  # of the energy that nothing explains [J]
         self.stored = 0.0  # most elastic energy since then [J]
         self.largest_kinetic = 0.0
@@ -121,8 +123,11 @@ class Guard:
             return
         if self.world is None:
             self.world = default_world(sim)
-        (low, high), box, ends = self.world, sim.stepper.extent, self._ends
-        if (box[0, ends] < low[ends]).any() or (box[1, ends] > high[ends]).any():
+        (low, high), ends = self.world, self._ends
+        if self._limits is None:
+            self._limits = low[ends].tolist(), high[ends].tolist()  # numbers are compared faster than arrays of three
+        (lower, upper), (lowest, highest) = self._limits, sim.stepper.extent[:, ends].tolist()
+        if any(map(operator.lt, lowest, lower)) or any(map(operator.gt, highest, upper)):
             x = sim.position
             grain = int(np.flatnonzero(((x < low) | (x > high))[:, ends].any(axis=1))[0])
             what = f"grain {sim.bodies.id[grain]} left the world, {_box(low, high)}, at {place(x[grain])}"
@@ -281,6 +286,7 @@ class Guard:
         self.lowest, self.stored, self.largest_kinetic = saved["lowest"], saved["stored"], saved["largest_kinetic"]
         self.began = None if math.isnan(saved["began"]) else saved["began"]
         self.world = (saved["low"], saved["high"]) if len(saved["low"]) else None
+        self._limits = None
         self.told = dict(saved["told"])
         self._coarse.restore(saved["coarse"])
 

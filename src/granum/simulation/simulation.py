@@ -177,9 +177,10 @@ class Simulation:
                 self.ledger.add("emitted", self._energy_of(new, self.scene.gravity.at(time)))
         self._drive_walls(time + h / 2)
         gravity = self.scene.gravity.at(time)
-        change = gravity - self.scene.gravity.at(max(0.0, time - h))
-        if change.any():
-            self.ledger.add("gravity", -self._lift(self.bodies.yielding_rows(), change))
+        if self.scene.gravity.ramp > 0.0:
+            change = gravity - self.scene.gravity.at(max(0.0, time - h))
+            if change.any():
+                self.ledger.add("gravity", -self._lift(self.bodies.yielding_rows(), change))
         self.report = self.stepper.step(self.step_count, time, h, gravity)
         self.step_count += 1
         for stage, seconds in self.report.seconds.items():

@@ -1,5 +1,6 @@
 """Small explicit steps: contacts as springs and dashpots."""
 
-from .stepper import Smooth, SmoothStepper
+from .settings import Smooth
+from .stepper import SmoothStepper
 
 __all__ = ["Smooth", "SmoothStepper"]

@@ -10,32 +10,18 @@ import math
 import numpy as np
 
 from .._jit import kernel
-from ..array_types import FloatArray, IntArray
+from ..array_types import FloatArray
 from ..state.rotation import turn
+from .groups import Listed, Movers, Rows
 from .lanes import U
 
 
 @kernel
-def kick_and_drift(
-    rank: IntArray,
-    first: int,
-    kick: float,
-    drift: float,
-    gravity: FloatArray,
-    force: FloatArray,
-    inverse_mass: FloatArray,
-    radius: FloatArray,
-    material: IntArray,
-    reference: FloatArray,
-    skin: FloatArray,
-    position: FloatArray,
-    orientation: FloatArray,
-    velocity: FloatArray,
-    spin: FloatArray,
-    grain: FloatArray,
-    sphere: FloatArray,
-) -> int:
-    """v += kick a, x += drift v for every grain that yields, and its rows in ``grain`` and ``sphere``; returns how many left their skin."""
+def kick_and_drift(rows: Rows, listed: Listed, bodies: Movers, gravity: FloatArray, kick: float, drift: float) -> int:
+    """v += kick a, x += drift v for every grain that yields, and its rows; returns how many left their skin."""
+    rank, sphere, _, grain, force = rows
+    first, radius, material, inverse_mass, position, orientation, velocity, spin = bodies
+    reference, skin = listed.reference, listed.skin
     gone = 0
     gx, gy, gz = gravity[0], gravity[1], gravity[2]
     for i in range(U(len(rank))):
@@ -64,22 +50,13 @@ def kick_and_drift(
 
 
 @kernel
-def kick_and_look(
-    rank: IntArray,
-    first: int,
-    kick: float,
-    gravity: FloatArray,
-    force: FloatArray,
-    sphere: FloatArray,
-    grain: FloatArray,
-    velocity: FloatArray,
-    spin: FloatArray,
-    box: FloatArray,
-) -> tuple[float, float, float, float]:
+def kick_and_look(rows: Rows, bodies: Movers, gravity: FloatArray, box: FloatArray, kick: float) -> tuple[float, float, float, float]:
     """v += kick a from the rows; returns kinetic energy [J], energy in the field of gravity [J], largest speed [m/s] and largest v/r [1/s].
 
     ``box`` (2, 3) receives the lowest and highest coordinates of the centres [m].
     """
+    rank, sphere, _, grain, force = rows
+    first, velocity, spin = bodies.first, bodies.velocity, bodies.spin
     kinetic, potential, fastest, swiftest = 0.0, 0.0, 0.0, 0.0
     gx, gy, gz = gravity[0], gravity[1], gravity[2]
     x0, y0, z0, x1, y1, z1 = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf
@@ -102,34 +79,3 @@ def kick_and_look(
             fastest, swiftest = max(fastest, square), max(swiftest, square / (r * r))
     box[0, 0], box[0, 1], box[0, 2], box[1, 0], box[1, 1], box[1, 2] = x0, y0, z0, x1, y1, z1
     return kinetic, potential, math.sqrt(fastest), math.sqrt(swiftest)
-
-
-@kernel
-def carry_springs(
-    # touching pairs of grains, and their places in the old list; both then as ranks and places in the new one
-    a: IntArray,
-    b: IntArray,
-    place: IntArray,
-    old_spring: FloatArray,
-    rank: IntArray,
-    candidate_first: IntArray,
-    candidate: IntArray,
-    spring: FloatArray,
-    touched: np.ndarray,
-) -> None:
-    """Springs of touching pairs from an old neighbour list into a new one.
-
-    A pair may have another owner in the new list: then its springs change sign; their stiffness, which stands first, does not.
-    """
-    kept = spring.shape[1]
-    for n in range(len(a)):
-        old = place[n]
-        i, j = rank[a[n]], rank[b[n]]
-        for turned in range(2):
-            for c in range(candidate_first[i], candidate_first[i + 1]):
-                if candidate[c] == j:
-                    a[n], b[n], place[n], touched[c] = i, j, c, 1
-                    for f in range(kept):
-                        value = old_spring[old, f]
-                        spring[c, f] = -value if turned and f > 0 else value
-            i, j = j, i

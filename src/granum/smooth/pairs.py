@@ -1,8 +1,6 @@
 """Forces between grains, from the neighbour list.
 
-Grains stand by their rank in the list: ``sphere`` (R, 4) centre and radius, ``grain`` (R, 8) velocity, inverse mass, spin, material. Every
-candidate of the list has a place for its springs, so that they
-need no search while the list lasts.
+Every candidate of the list has a place for its springs, so that they need no search while the list lasts.
 """
 
 from __future__ import annotations
@@ -13,9 +11,9 @@ import numpy as np
 
 from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray
-from ..contact.law import Parameters
 from ..detection.images import nearest
 from . import lanes as of
+from .groups import Laws, Listed, Pairs, Rows
 from .lanes import ROW_A, ROW_B, SCRATCH, U, W, blank, clear_sums, push, sums
 
 ROW = 8  # numbers of a grain besides its sphere: velocity, inverse mass, spin, material; as wide as a cache line
@@ -28,19 +26,11 @@ STIFFNESS, HELD, PX, CX, TX = of.STIFFNESS, of.HELD, of.PX, of.CX, of.TX
 
 
 @kernel
-def find_touching(
-    sphere: FloatArray,
-    grain: FloatArray,
-    candidate_first: IntArray,
-    candidate: IntArray,
-    period: FloatArray | None,
-    touched: np.ndarray,
-    spring: FloatArray,
-    a: IntArray,
-    b: IntArray,
-    place: IntArray,
-) -> int:
+def find_touching(rows: Rows, listed: Listed, pairs: Pairs, period: FloatArray | None) -> int:
     """Ranks a and b of the pairs that touch and their place in the list; returns how many. Springs of pairs that came apart are cleared."""
+    sphere, grain = rows.sphere, rows.grain
+    candidate_first, candidate = listed.first, listed.candidate
+    a, b, place, _, touched, spring = pairs
     found, kept = U(0), U(spring.shape[1])
     for k in range(U(len(candidate_first) - 1)):
         x, y, z, r, held = sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3], grain[k, 3] == 0.0
@@ -96,36 +86,25 @@ def meet(s):
 
 
 @kernel
-def push_pairs(
-    count: int,
-    a: IntArray,
-    b: IntArray,
-    place: IntArray,
-    sphere: FloatArray,
-    grain: FloatArray,
-    table: FloatArray,
-    materials: int,
-    law: Parameters,
-    h: float,
-    period: FloatArray | None,
-    spring: FloatArray,
-    force: FloatArray,
-    pair_force: FloatArray,
-) -> tuple[float, float, int]:
-    """Add the forces of touching pairs to ``force`` (R, 6); returns elastic energy [J], largest overlap [m] and number of impacts.
+def push_pairs(laws: Laws, rows: Rows, pairs: Pairs, period: FloatArray | None, count: int, h: float) -> tuple[float, float, int]:
+    """Forces on all grains by the ``count`` pairs that touch; returns elastic energy [J], largest overlap [m] and number of impacts.
 
-    ``spring`` moves on by ``h`` [s]; ``pair_force`` gets the force on b [N] and the rolling torque on b [N m] of every pair.
+    Springs move on by ``h`` [s].
     """
+    law, table, materials = laws
+    _, sphere, _, grain, force = rows
+    a, b, place, pair_force, _, spring = pairs
+    force[:] = 0.0
     s = np.zeros(SCRATCH)
     rolling = spring.shape[1] == of.ROLLING
     ball, own, total = sphere.reshape(-1), grain.reshape(-1), force.reshape(-1)
-    rows, springs = table.reshape(-1), spring.reshape(-1)
+    numbers, springs = table.reshape(-1), spring.reshape(-1)
     kept = U(spring.shape[1])
     clear_sums(s)
     if materials == 1:
         for lane in range(W):
             for f in range(L):
-                s[STIFFNESS + f * W + lane] = rows[f]
+                s[STIFFNESS + f * W + lane] = numbers[f]
     for first in range(0, count, of.LANES):
         full = min(of.LANES, count - first)
         for lane in range(U(full)):
@@ -148,7 +127,7 @@ def push_pairs(
             for lane in range(U(full)):
                 m = (U(s[A11 + lane]) * U(materials) + U(s[B11 + lane])) * L
                 for f in range(L):
-                    s[STIFFNESS + f * W + lane] = rows[m + f]
+                    s[STIFFNESS + f * W + lane] = numbers[m + f]
         if full < of.LANES:
             blank(s, full)
         meet(s)
@@ -173,3 +152,25 @@ def push_pairs(
                     total[j + f + U(3)] += t
                     pair_force[n, f + U(3)] = t
     return sums(s)
+
+
+@kernel
+def carry_springs(a: IntArray, b: IntArray, place: IntArray, old_spring: FloatArray, rank: IntArray, listed: Listed, pairs: Pairs) -> None:
+    """Springs of pairs of grains that touch, a and b, from their places in an old neighbour list into a new one.
+
+    ``a``, ``b`` and ``place`` become ranks and places of the new one. A pair may have another owner there: then its springs change sign;
+    their stiffness, which stands first, does not.
+    """
+    first, candidate, spring, touched = listed.first, listed.candidate, pairs.spring, pairs.touched
+    kept = spring.shape[1]
+    for n in range(len(a)):
+        old = place[n]
+        i, j = rank[a[n]], rank[b[n]]
+        for turned in range(2):
+            for c in range(first[i], first[i + 1]):
+                if candidate[c] == j:
+                    a[n], b[n], place[n], touched[c] = i, j, c, 1
+                    for f in range(kept):
+                        value = old_spring[old, f]
+                        spring[c, f] = -value if turned and f > 0 else value
+            i, j = j, i

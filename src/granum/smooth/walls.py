@@ -1,14 +1,13 @@
-"""Forces between grains and walls, and the few grains that are near enough to a wall to be looked at."""
+"""Forces between grains and walls."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .._jit import kernel
-from ..array_types import FloatArray, IntArray
-from ..contact.law import Parameters
 from ..detection.persistence import find_among
 from . import lanes as of
+from .groups import Laws, Movers, Rows, Surfaces, WallRows
 from .lanes import SCRATCH, U, W, blank, clear_sums, push, sums
 
 NX, OVERLAP, ROUND, INERTIA, ARM_A, UX, WX, FX = of.NX, of.OVERLAP, of.ROUND, of.INERTIA, of.ARM_A, of.UX, of.WX, of.FX
@@ -16,75 +15,46 @@ STIFFNESS, HELD, PX, CX, TX = of.STIFFNESS, of.HELD, of.PX, of.CX, of.TX
 
 
 @kernel
-def carry_wall_springs(
-    a: IntArray,
-    b: IntArray,
-    feature: IntArray,
-    normal: FloatArray,
-    old_b: IntArray,
-    old_feature: IntArray,
-    old_normal: FloatArray,
-    old_spring: FloatArray,
-    old_first: IntArray,
-    old_count: IntArray,
-    spring: FloatArray,
-) -> int:
-    """Springs of the contacts that go on, zeros for new ones; returns a contact that is now on the other side of its wall, or -1."""
+def carry_wall_springs(new: WallRows, old: WallRows, count: int) -> int:
+    """Springs of the ``count`` contacts that go on, zeros for new ones; returns one that is now on the other side of its wall, or -1."""
+    a, b, feature, normal, spring = new.a, new.b, new.feature, new.normal, new.spring
+    old_normal, old_spring, old_first = old.normal, old.spring, old.first
     through, kept = -1, spring.shape[1]
-    for c in range(len(a)):
-        i, old = a[c], -1
+    for c in range(count):
+        i, was = a[c], -1
         if i < len(old_first):
             nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
             low = old_first[i]
-            old = find_among(low, low + old_count[i], b[c], feature[c], nx, ny, nz, old_b, old_feature, old_normal)
-        if old < 0:
+            was = find_among(low, low + old.number[i], b[c], feature[c], nx, ny, nz, old.b, old.feature, old_normal)
+        if was < 0:
             for f in range(kept):
                 spring[c, f] = 0.0
             continue
         for f in range(kept):
-            spring[c, f] = old_spring[old, f]
-        if normal[c, 0] * old_normal[old, 0] + normal[c, 1] * old_normal[old, 1] + normal[c, 2] * old_normal[old, 2] < -0.5:
+            spring[c, f] = old_spring[was, f]
+        if normal[c, 0] * old_normal[was, 0] + normal[c, 1] * old_normal[was, 1] + normal[c, 2] * old_normal[was, 2] < -0.5:
             through = c
     return through
 
 
 @kernel
 def push_walls(
-    # contacts
-    a: IntArray,
-    b: IntArray,
-    normal: FloatArray,
-    overlap: FloatArray,
-    # grains by rank, and the walls' bodies
-    rank: IntArray,
-    sphere: FloatArray,
-    grain: FloatArray,
-    wall_body: IntArray,
-    wall_material: IntArray,
-    surface_velocity: FloatArray,
-    position: FloatArray,
-    velocity: FloatArray,
-    spin: FloatArray,
-    inverse_mass: FloatArray,
-    # law
-    table: FloatArray,
-    materials: int,
-    law: Parameters,
-    h: float,
-    # in and out
-    spring: FloatArray,
-    force: FloatArray,
-    wall_force: FloatArray,
-    contact_force: FloatArray,
+    laws: Laws, rows: Rows, bodies: Movers, walls: Surfaces, contacts: WallRows, count: int, h: float
 ) -> tuple[float, float, int, float]:
-    """Add the forces of wall contacts to ``force`` (R, 6) and ``wall_force`` (W, 6), torques about the bodies' positions.
+    """Forces on walls by the first ``count`` contacts, added to those on grains.
 
     Returns elastic energy [J], largest overlap [m], number of impacts, and the power [W] that driven walls and belts put in.
     """
     s = np.zeros(SCRATCH)
-    count, rolling, kept = len(a), spring.shape[1] == of.ROLLING, spring.shape[1]
+    law, table, materials = laws
+    rank, _, sphere, grain, force = rows
+    _, _, _, inverse_mass, position, _, velocity, spin = bodies
+    wall_body, wall_material, surface_velocity, wall_force = walls
+    a, b, _, normal, overlap, spring, contact_force, _, _ = contacts
+    rolling, kept = spring.shape[1] == of.ROLLING, spring.shape[1]
     moves = np.empty((of.LANES, 6))  # velocity of the wall at the contact [m/s] and its spin [rad/s]
     power = 0.0
+    wall_force[:] = 0.0
     clear_sums(s)
     for first in range(0, count, of.LANES):
         full = min(of.LANES, count - first)

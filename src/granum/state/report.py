@@ -15,9 +15,9 @@ def stages_of(reduction: bool) -> tuple[str, ...]:
     return (*STAGES[:-1], *REDUCTION_STAGES, STAGES[-1]) if reduction else STAGES
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class StepReport:
-    """The frozen record of one step."""
+    """The record of one step. Not frozen: that would cost more than all else in making it."""
 
     step: int
     time: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import json
 from pathlib import Path
@@ -243,6 +244,13 @@ def test_rolling_friction_has_no_fclib_form(granum, tmp_path):
     assert not (tmp_path / "rolls.hdf5").exists()
     found = json.loads(granum("solve", "rolls.h5", "--solver", "pgs", "--json").stdout)
     assert found["solvers"][0]["natural_map_error"] is None
+
+
+def test_box_friction_has_no_fclib_form(granum, box):
+    write_problem("bounded.h5", dataclasses.replace(box, parts=dataclasses.replace(box.parts, box=True)))
+    result = granum("solve", "bounded.h5", "--to-fclib", "bounded.hdf5")
+    assert result.exit_code == 2
+    assert "--friction cone" in " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from granum.nonsmooth import Nonsmooth
+from granum.nonsmooth.solvers import SOLVERS, Solver, make_solver
 from tests.reference.pgs import build
 from tests.reference.scenes import FREE, D, G, H, column_heights, column_overlaps, hertz_stiffness, make
 
@@ -261,3 +263,15 @@ def test_momentum_is_several_times_faster_on_a_column(count):
         sim.step()
         sweeps.append(sim.report.iterations)
     assert sweeps[0] < sweeps[1] / 3, sweeps
+
+
+def test_every_solver_does_its_duties():
+    """Known by its name, from a table of settings or an object, with trial sweeps that never go to a tolerance."""
+    for name, kind in SOLVERS.items():
+        solver = make_solver(name)
+        assert isinstance(solver, Solver)
+        assert type(Nonsmooth(solver={"name": name}).solver) is type(Nonsmooth(solver=solver).solver) is kind
+        trial = solver.for_trial(7)
+        assert (trial.iterations, trial.tolerance or 0.0, trial.to_accuracy) == (7, 0.0, False)
+    with pytest.raises(ValueError, match="unknown solver 'gauss-seidel'"):
+        Nonsmooth(solver={"name": "gauss-seidel"})

@@ -123,6 +123,10 @@ class WithBodies:
 
     def local(self) -> LocalProblem:
         """W, q and mu, with the impulses of the start."""
+        if self.saved.parts.box:
+            raise InputError(
+                "a problem with box friction has no local form (FCLIB knows the cone alone). Dump it from a run with --friction cone."
+            )
         return local_form(System.read(self.fresh()))
 
     def about(self) -> dict[str, Any]:

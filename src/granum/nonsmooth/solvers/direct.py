@@ -25,12 +25,12 @@ from typing import Literal
 
 import numpy as np
 
-from ...array_types import BoolArray, FloatArray
+from ...array_types import FloatArray
 from ...records import NonNegative, Sweeps
 from ..problem import Problem
 from ..system import System
 from .elimination import Elimination
-from .linearise import active_set, central_path, choose_slips, follow_path, products
+from .linearise import Bounds, Change, Interior, Rows, active_set, central_path, choose_slips, follow_path, products
 from .pgs import PGS
 from .report import SolveReport
 from .solver import SolverRecord
@@ -73,20 +73,6 @@ class Direct(SolverRecord):
     def for_trial(self, iterations: int) -> PGS:
         """Sweeps, as factorisations cost more than a trial is worth."""
         return PGS(iterations=iterations)
-
-
-@dataclass
-class Interior:
-    """A point inside the bounds."""
-
-    p: FloatArray
-    """(R,) impulses."""
-    z: FloatArray
-    """(R,) û of every row as the bounds see it: it becomes that of the impulses on the way."""
-    top: FloatArray
-    """(C, balls) > |z| of the ball: the slip speed that the bound stands for."""
-    slips: BoolArray
-    """(C, balls) on its bound for good."""
 
 
 @dataclass
@@ -163,7 +149,7 @@ class Solution:
                 weight[:, part] = weight[:, part].max(axis=1, keepdims=True)
         self.weight = np.where(weight > 0.0, weight, 1.0).ravel()
         self.rho, self.firm = 1.0 / self.weight, np.maximum(s.softness, FIRM * self.weight)
-        self.fixed = (s.target, s.softness, self.firm, self.rho, self.balls, self.coefficient)
+        self.fixed = Rows(s.target, s.softness, self.firm, self.rho, self.balls)
 
     def _look(self, p: FloatArray) -> float:
         """Measure an iterate by the one residual, and keep it if it is the best."""
@@ -224,7 +210,7 @@ class Solution:
         lowest, waited = self._look(p), 0
         wild = WILD * lowest
         while not self._ended() and waited <= PATIENCE:
-            active_set(p, self.reduce.relative_velocity(p), *self.fixed, law, e)
+            active_set(p, self.reduce.relative_velocity(p), self.fixed, self.coefficient, law, e)
             try:
                 self.reduce.factorise(law)
             except RuntimeError:
@@ -239,7 +225,7 @@ class Solution:
     def _inside(self, start: FloatArray, hold: int = 0) -> None:
         """Interior steps until done, spent or stuck; bounds move, but for ``hold`` steps at the start and after one that was blocked."""
         rows, nothing = self.system.rows, np.zeros_like(self.coefficient)
-        moving = (self.coefficient, nothing)
+        moving = Bounds(self.coefficient, nothing)
         state = self._push_inside(start, moving)
         retry, still, held = RETRY * self._look(state.p), 0, hold
         for _ in range(LONGEST):
@@ -247,7 +233,7 @@ class Solution:
                 return
             normal = state.p[::rows]
             try:
-                state, length = self._step_inside(state, (nothing, self.coefficient * normal[:, None]) if held else moving)
+                state, length = self._step_inside(state, Bounds(nothing, self.coefficient * normal[:, None]) if held else moving)
             except RuntimeError:
                 return
             if held:  # now the bound goes where the normal impulse is, and friction with it
@@ -269,7 +255,7 @@ class Solution:
         rows, change = self.system.rows, 1.0
         for _ in range(HELD):
             normal = np.maximum(p[::rows], 0.0)
-            held = (np.zeros_like(self.coefficient), self.coefficient * normal[:, None])
+            held = Bounds(np.zeros_like(self.coefficient), self.coefficient * normal[:, None])
             state = self._push_inside(p, held)
             start = self._mean_product(state, held)
             enough = min(HELD_GAP, max(1e-2 * change**2, 1e-14)) * start
@@ -288,11 +274,11 @@ class Solution:
     def _inside_with_holds(self, start: FloatArray) -> None:
         self._inside(start, HOLD)
 
-    def _mean_product(self, at: Interior, bounds: tuple[FloatArray, FloatArray]) -> float:
-        mean: float = products(at.p, at.z, at.top, at.slips, self.balls, *bounds)[0]
+    def _mean_product(self, at: Interior, bounds: Bounds) -> float:
+        mean: float = products(at, self.balls, bounds)[0]
         return mean
 
-    def _push_inside(self, start: FloatArray, bounds: tuple[FloatArray, FloatArray]) -> Interior:
+    def _push_inside(self, start: FloatArray, bounds: Bounds) -> Interior:
         """A point in the middle of its products, of the size of the impulses; bounds are the second part plus the first times p_n."""
         s, rows = self.system, self.system.rows
         p = start.copy().reshape(-1, rows)
@@ -306,7 +292,7 @@ class Solution:
         z, top = np.zeros_like(p), np.zeros_like(self.coefficient)
         z[:, 0] = tau / p[:, 0]
         for k, (first, count) in enumerate(self.balls):
-            part, g = p[:, first : first + count], bounds[1][:, k] + bounds[0][:, k] * p[:, 0]
+            part, g = p[:, first : first + count], bounds.base[:, k] + bounds.coefficient[:, k] * p[:, 0]
             length = np.sqrt((part**2).sum(axis=1))
             part *= np.minimum(1.0, INNER * g / np.maximum(length, tiny))[:, None]
             left = tau / np.maximum(g * g - (part**2).sum(axis=1), tiny)
@@ -314,37 +300,34 @@ class Solution:
             z[:, first : first + count] = -left[:, None] * part
         return Interior(p.ravel(), z.ravel(), top, np.zeros(top.shape, np.bool_))
 
-    def _step_inside(self, at: Interior, bounds: tuple[FloatArray, FloatArray]) -> tuple[Interior, float]:
+    def _step_inside(self, at: Interior, bounds: Bounds) -> tuple[Interior, float]:
         """Predictor and corrector with one factorisation; returns the new point and the part of the step that was taken."""
         s, rows = self.system, self.system.rows
-        state = (at.p, at.z, at.top)
         u = self.reduce.relative_velocity(at.p)
         law, e = np.empty((s.contact_count, rows, rows)), np.empty(len(at.p))
         kept = np.empty((*at.top.shape, 5))
-        nothing = [np.zeros_like(x) for x in state]
-        marks = (at.slips, self.balls, *bounds)
+        nothing = Change(*(np.zeros_like(x) for x in at[:3]))
 
-        def direction(towards: float, ahead: list[FloatArray], correct: bool) -> tuple[float, list[FloatArray]]:
-            central_path(*state, at.slips, u, *self.fixed[:-1], *bounds, towards, correct, *ahead, law, e, kept)
+        def direction(towards: float, ahead: Change, correct: bool) -> tuple[float, Change]:
+            central_path(at, u, self.fixed, bounds, towards, correct, ahead, law, e, kept)
             if towards == 0.0 and not correct:
                 self.reduce.factorise(law)
             dp, du = self.reduce.solve(e)
-            change = [dp, np.empty_like(dp), np.empty_like(at.top)]
-            length = follow_path(*state, at.slips, u, s.target, s.softness, self.balls, *bounds, kept, dp, du, *change[1:])
-            return length, change
+            change = Change(dp, np.empty_like(dp), np.empty_like(at.top))
+            return follow_path(at, u, self.fixed, bounds, kept, du, change), change
 
-        def after(length: float, change: list[FloatArray]) -> list[FloatArray]:
-            return [x + length * dx for x, dx in zip(state, change, strict=True)]
+        def after(length: float, change: Change) -> Interior:
+            return Interior(at.p + length * change.p, at.z + length * change.z, at.top + length * change.top, at.slips)
 
-        mean, least = products(*state, *marks)
+        mean, least = products(at, self.balls, bounds)
         length, predictor = direction(0.0, nothing, False)
-        centring = min(1.0, max(products(*after(min(1.0, length), predictor), *marks)[0] / mean, 0.0) ** 3)
+        centring = min(1.0, max(products(after(min(1.0, length), predictor), self.balls, bounds)[0] / mean, 0.0) ** 3)
         taken, chosen = 0.0, nothing
         for part, correct in ((centring, True), (max(centring, 0.3), False), (1.0, False)):
             length, change = direction(part * mean, predictor if correct else nothing, correct)
             length = min(1.0, NEAR_BOUND * length)
             for _ in range(6):
-                product, lowest = products(*after(length, change), *marks)
+                product, lowest = products(after(length, change), self.balls, bounds)
                 if lowest >= min(CENTRED * product, 0.5 * least):
                     break
                 length *= 0.6
@@ -352,21 +335,10 @@ class Solution:
                 taken, chosen = length, change
             if taken > 0.2:
                 break
-        p, z, top = after(taken, chosen)
-        new = Interior(p, z, top, at.slips.copy())
-        if bounds[0] is self.coefficient:
-            choose_slips(
-                self.reduce.relative_velocity(p),
-                s.softness,
-                self.rho,
-                self.balls,
-                self.coefficient,
-                self._mean_product(new, bounds),
-                p,
-                z,
-                top,
-                new.slips,
-            )
+        new = after(taken, chosen)._replace(slips=at.slips.copy())
+        if bounds.coefficient is self.coefficient:
+            tau = self._mean_product(new, bounds)
+            choose_slips(self.reduce.relative_velocity(new.p), self.fixed, self.coefficient, tau, new)
         return new, taken
 
 

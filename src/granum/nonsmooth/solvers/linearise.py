@@ -7,6 +7,8 @@ central path a part ``base`` (C, n) [N s; N m s] may be held.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..._jit import kernel
@@ -15,24 +17,59 @@ from ...array_types import BoolArray, FloatArray, IntArray
 TIGHT = 1e-9  # of g^2: below it g^2 - |p|^2 drowns in rounding
 
 
+class Rows(NamedTuple):
+    """What the law of all R rows is made of."""
+
+    target: FloatArray
+    """(R,) b"""
+    soft: FloatArray
+    """(R,) Sigma"""
+    firm: FloatArray
+    """(R,) the softness that a step takes at least"""
+    rho: FloatArray
+    """(R,) length of a projected step: 1 / D"""
+    balls: IntArray
+    """(n, 2)"""
+
+
+class Bounds(NamedTuple):
+    """g = base + coefficient p_n of every ball."""
+
+    coefficient: FloatArray
+    """(C, n)"""
+    base: FloatArray
+    """(C, n)"""
+
+
+class Interior(NamedTuple):
+    """A point inside the bounds."""
+
+    p: FloatArray
+    """(R,) impulses."""
+    z: FloatArray
+    """(R,) û of every row as the bounds see it: it becomes that of the impulses on the way."""
+    top: FloatArray
+    """(C, balls) > |z| of the ball: the slip speed that the bound stands for."""
+    slips: BoolArray
+    """(C, balls) on its bound for good."""
+
+
+class Change(NamedTuple):
+    """Of a point."""
+
+    p: FloatArray
+    z: FloatArray
+    top: FloatArray
+
+
 @kernel
 def let_slip(
-    p: FloatArray,
-    u: FloatArray,
-    soft: FloatArray,
-    firm: FloatArray,
-    rho: FloatArray,
-    c: int,
-    rows: int,
-    first: int,
-    size: int,
-    coefficient: float,
-    base: float,
-    law: FloatArray,
-    e: FloatArray,
+    p: FloatArray, u: FloatArray, fixed: Rows, c: int, k: int, coefficient: float, base: float, law: FloatArray, e: FloatArray
 ) -> None:
     """Rows of an impulse that slips: p = g z / |z| with z = p - rho û; the bound g follows the normal impulse."""
-    o = c * rows
+    soft, firm, rho = fixed.soft, fixed.firm, fixed.rho
+    first, size = fixed.balls[k]
+    o = c * law.shape[1]
     g, r = base + coefficient * max(p[o], 0.0), rho[o + first]
     square = 0.0
     for i in range(o + first, o + first + size):
@@ -56,19 +93,9 @@ def let_slip(
 
 
 @kernel
-def active_set(
-    p: FloatArray,
-    u: FloatArray,
-    target: FloatArray,
-    soft: FloatArray,
-    firm: FloatArray,
-    rho: FloatArray,
-    balls: IntArray,
-    coefficient: FloatArray,
-    law: FloatArray,
-    e: FloatArray,
-) -> None:
+def active_set(p: FloatArray, u: FloatArray, fixed: Rows, coefficient: FloatArray, law: FloatArray, e: FloatArray) -> None:
     """dp = e - D du of every contact, closed or open, sticking or slipping as a projected update of p would have it."""
+    target, soft, firm, rho, balls = fixed
     contacts, rows = len(coefficient), law.shape[1]
     law[:] = 0.0
     for c in range(contacts):
@@ -90,7 +117,7 @@ def active_set(
                     law[c, i, i] = 1.0 / firm[o + i]
                     e[o + i] = -(u[o + i] + soft[o + i] * p[o + i]) / firm[o + i]
             else:
-                let_slip(p, u, soft, firm, rho, c, rows, first, size, coefficient[c, k], 0.0, law, e)
+                let_slip(p, u, fixed, c, k, coefficient[c, k], 0.0, law, e)
 
 
 @kernel
@@ -125,35 +152,26 @@ def scaled(w: FloatArray, factor: float, sign: float, x: FloatArray, size: int, 
 
 @kernel
 def central_path(
-    # state
-    p: FloatArray,
-    z: FloatArray,
-    top: FloatArray,
-    slips: BoolArray,
-    # the problem
+    at: Interior,
     u: FloatArray,
-    target: FloatArray,
-    soft: FloatArray,
-    firm: FloatArray,
-    rho: FloatArray,
-    balls: IntArray,
-    coefficient: FloatArray,
-    base: FloatArray,
-    # the point of the path, and the predictor whose products are to be corrected
+    fixed: Rows,
+    bounds: Bounds,
     tau: float,
     correct: bool,
-    dp: FloatArray,
-    dz: FloatArray,
-    dtop: FloatArray,
-    # out
+    predicted: Change,
     law: FloatArray,
     e: FloatArray,
     kept: FloatArray,
 ) -> None:
     """dp = e - D du of every contact towards p_n û_n = tau and (g, p_t) o (top, û_t) = (tau, 0).
 
-    The second is taken in the scaling of Nesterov and Todd. ``kept`` (C, balls, 3 + size) is what `follow_path` needs of it.
+    The second is taken in the scaling of Nesterov and Todd. With ``correct`` the products of the predicted change are taken off. ``kept``
+    (C, balls, 3 + size) is what `follow_path` needs of it.
     """
+    p, z, top, slips = at
+    target, soft, _, _, balls = fixed
+    coefficient, base = bounds
+    dp, dz, dtop = predicted
     contacts, rows = len(coefficient), law.shape[1]
     law[:] = 0.0
     x, y, w, v, d, r = np.empty(4), np.empty(4), np.empty(4), np.empty(4), np.empty(4), np.empty(4)
@@ -172,7 +190,7 @@ def central_path(
                     e[i] = -p[i]
                 continue
             if slips[c, k]:
-                let_slip(p, u, soft, firm, rho, c, rows, first, size, m, base[c, k], law, e)
+                let_slip(p, u, fixed, c, k, m, base[c, k], law, e)
                 continue
             x[0], y[0] = base[c, k] + m * p[o], top[c, k]
             for i in range(size):
@@ -249,24 +267,12 @@ def reach(x: FloatArray, dx: FloatArray, size: int) -> float:
 
 
 @kernel
-def follow_path(
-    p: FloatArray,
-    z: FloatArray,
-    top: FloatArray,
-    slips: BoolArray,
-    u: FloatArray,
-    target: FloatArray,
-    soft: FloatArray,
-    balls: IntArray,
-    coefficient: FloatArray,
-    base: FloatArray,
-    kept: FloatArray,
-    dp: FloatArray,
-    du: FloatArray,
-    dz: FloatArray,
-    dtop: FloatArray,
-) -> float:
+def follow_path(at: Interior, u: FloatArray, fixed: Rows, bounds: Bounds, kept: FloatArray, du: FloatArray, change: Change) -> float:
     """The changes of z and top that go with dp, and how much of the step leads to a bound."""
+    p, z, top, slips = at
+    target, soft, _, _, balls = fixed
+    coefficient, base = bounds
+    dp, dz, dtop = change
     contacts, rows = len(coefficient), len(p) // len(coefficient)
     step = np.inf
     x, d = np.empty(4), np.empty(4)
@@ -298,10 +304,10 @@ def follow_path(
 
 
 @kernel
-def products(
-    p: FloatArray, z: FloatArray, top: FloatArray, slips: BoolArray, balls: IntArray, coefficient: FloatArray, base: FloatArray
-) -> tuple[float, float]:
+def products(at: Interior, balls: IntArray, bounds: Bounds) -> tuple[float, float]:
     """Mean and least eigenvalue of the products that shall become tau."""
+    p, z, top, slips = at
+    coefficient, base = bounds
     contacts, rows = len(coefficient), len(p) // len(coefficient)
     total, count, least = 0.0, 0, np.inf
     for c in range(contacts):
@@ -324,19 +330,10 @@ def products(
 
 
 @kernel
-def choose_slips(
-    u: FloatArray,
-    soft: FloatArray,
-    rho: FloatArray,
-    balls: IntArray,
-    coefficient: FloatArray,
-    tau: float,
-    p: FloatArray,
-    z: FloatArray,
-    top: FloatArray,
-    slips: BoolArray,
-) -> None:
+def choose_slips(u: FloatArray, fixed: Rows, coefficient: FloatArray, tau: float, at: Interior) -> None:
     """Impulses so near their bound that rounding hides the distance slip from now on, until a projected update takes them off it."""
+    p, z, top, slips = at
+    soft, rho, balls = fixed.soft, fixed.rho, fixed.balls
     rows = len(p) // len(slips)
     for c in range(len(slips)):
         o = c * rows

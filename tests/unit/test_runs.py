@@ -171,3 +171,16 @@ def test_what_was_found_is_not_lost_with_a_file_that_cannot_be_written(monkeypat
     with pytest.raises(RunError) as told:
         run_jam(particles=24, **QUIET)
     assert told.value.run.summary["phi_cr"] > 0.7
+
+
+def test_looking_on_does_not_move_a_bit(monkeypatch):
+    """Progress of a search asks for the pressure in every iteration here, and else several times a second."""
+    from granum.quasistatic import course
+    from granum.runs.packings import facts
+
+    monkeypatch.setattr(course, "WATCH_EVERY", -1.0)
+    said = []
+    watched = jam(24, watch=lambda course, steps: said.append(facts(course)))
+    assert len(said) > 1000
+    assert watched.phi_cr == jam(24).phi_cr
+    assert (watched.packing.position == jam(24).packing.position).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable
 from pathlib import Path
@@ -76,7 +77,8 @@ def facts(course: Course) -> list[str]:
     packing = getattr(course.energy, "packing", None)
     if packing is None:
         return words
-    touching = course.energy.touching(course.x)  # type: ignore[attr-defined]
+    # Of a copy: one that was asked more often would make its pair list at other times, and what looks on must not move the last bit.
+    touching = copy.copy(course.energy).touching(course.x)  # type: ignore[attr-defined]
     pressure = float((touching.force * touching.distance).sum()) / packing.dim / packing.cell.volume
     return [f"phi {packing.phi:.5f}", f"p {pressure:.1e}", *words]
 

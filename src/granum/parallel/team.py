@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 
 from .._groups import call
-from .._jit import kernel
+from .._jit import kernel, prepared
 from ..array_types import LongArray
 from ..checks import InputError
 from .barrier import BROKEN, atomic_load, new_barrier
@@ -115,6 +116,17 @@ class Team:
                 self._barrier = new_barrier(self.threads)
                 raise errors[0]
             return result
+
+    def prepared(self, kernel: Any, /, *groups: Any, then: tuple[Any, ...] = ()) -> Callable[..., Any]:
+        """``run`` of a kernel with arrays whose types are looked at once: a call of ``(things, *numbers)``, these as ``then``."""
+        alone: Any = prepared(kernel, 0, 1, self._barrier, *groups, then=then)
+        if self.threads == 1:
+            return lambda things, *numbers: alone(*numbers)
+
+        def together(thread: int, threads: int, barrier: LongArray, *numbers: Any) -> Any:
+            return alone.func(thread, threads, barrier, *groups, *numbers)
+
+        return lambda things, *numbers: self.run(together, things, *numbers)
 
 
 ONE = Team(1)

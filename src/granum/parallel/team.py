@@ -96,9 +96,16 @@ class Team:
 
     def run(self, kernel: Any, things: int, /, *args: Any) -> Any:
         """Share ``things`` out, and return what the kernel returns on the first thread; few things wake few threads."""
-        threads = min(self.threads, max(1, things // LEAST))
+        threads = self._useful(things)
         if threads == 1:
             return call(kernel, 0, 1, self._barrier, *args)
+        return self._share_out(kernel, threads, args)
+
+    def _useful(self, things: int) -> int:
+        """How many threads so many things are worth."""
+        return min(self.threads, max(1, things // LEAST))
+
+    def _share_out(self, kernel: Any, threads: int, args: tuple[Any, ...]) -> Any:
         with _at_work:
             while len(_workers) < threads - 1:
                 _workers.append(_Worker(len(_workers) + 1))
@@ -123,10 +130,11 @@ class Team:
         if self.threads == 1:
             return lambda things, *numbers: alone(*numbers)
 
-        def together(thread: int, threads: int, barrier: LongArray, *numbers: Any) -> Any:
-            return alone.func(thread, threads, barrier, *groups, *numbers)
+        def call(things: int, *numbers: Any) -> Any:
+            threads = self._useful(things)
+            return alone(*numbers) if threads == 1 else self._share_out(alone.func, threads, (*groups, *numbers))
 
-        return lambda things, *numbers: self.run(together, things, *numbers)
+        return call
 
 
 ONE = Team(1)

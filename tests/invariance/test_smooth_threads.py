@@ -16,7 +16,7 @@ def digest(sim, reports):
     b, s = sim.bodies, sim.stepper
     held = (s.touching.pairs.spring, s.touching.rows.force, s.at_walls.now.of("spring"), s.surfaces.force, sim.contacts.impulse)
     told = [(r.contacts, r.impacts, r.max_overlap, r.elastic_energy, r.kinetic_energy, r.energy) for r in reports]
-    arrays = (b.position, b.orientation, b.velocity, b.spin, *held, np.array(told), s.extent, np.array([s.fastest, s.leap, s.work]))
+    arrays = (b.position, b.orientation, b.velocity, b.spin, *held, np.array(told), s.extent, np.array([s.fastest, s.leap]))
     return hashlib.sha256(b"".join(np.ascontiguousarray(x).tobytes() for x in arrays)).hexdigest()
 
 

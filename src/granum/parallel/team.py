@@ -130,11 +130,11 @@ class Team:
         if self.threads == 1:
             return lambda things, *numbers: alone(*numbers)
 
-        def call(things: int, *numbers: Any) -> Any:
+        def shared(things: int, *numbers: Any) -> Any:
             threads = self._useful(things)
             return alone(*numbers) if threads == 1 else self._share_out(alone.func, threads, (*groups, *numbers))
 
-        return call
+        return shared
 
 
 ONE = Team(1)

@@ -106,8 +106,9 @@ def meet(s):
 
 
 @device
-def gather(s, first, full, a, b, place, ball, own, numbers, springs, kept, materials, period):
+def gather(s, first, full, pairs, ball, own, numbers, springs, materials, period):
     """The grains, springs and materials of one block."""
+    a, b, place, kept = pairs.a, pairs.b, pairs.place, U(pairs.spring.shape[1])
     for lane in range(U(full)):
         n = U(first) + lane
         i, j, c = U(a[n]), U(b[n]), U(place[n]) * kept
@@ -134,8 +135,9 @@ def gather(s, first, full, a, b, place, ball, own, numbers, springs, kept, mater
 
 
 @device
-def scatter(s, first, full, a, b, place, kept, rolling, total, pair_force, springs):
+def scatter(s, first, full, pairs, rolling, total, springs):
     """The forces of one block to its grains, and its springs to their places."""
+    a, b, place, pair_force, kept = pairs.a, pairs.b, pairs.place, pairs.force, U(pairs.spring.shape[1])
     for lane in range(U(full)):
         n = U(first) + lane
         i, j, c = U(a[n]) * F, U(b[n]) * F, U(place[n]) * kept
@@ -158,8 +160,9 @@ def scatter(s, first, full, a, b, place, kept, rolling, total, pair_force, sprin
 
 
 @device
-def store(s, first, full, place, kept, rolling, turn, pair_force, springs):
+def store(s, first, full, pairs, rolling, springs):
     """The forces of one block for whoever adds them up, and its springs to their places."""
+    place, pair_force, turn, kept = pairs.place, pairs.force, pairs.turn, U(pairs.spring.shape[1])
     for lane in range(U(full)):
         n = U(first) + lane
         c = U(place[n]) * kept
@@ -174,8 +177,9 @@ def store(s, first, full, place, kept, rolling, turn, pair_force, springs):
 
 
 @device
-def add_forces(low, high, count, a, b, rolling, turn, pair_force, force):
+def add_forces(low, high, count, pairs, rolling, force):
     """Forces on the ranks from ``low`` up to ``high`` by all pairs, in their order: the sums that ``scatter`` makes."""
+    a, b, pair_force, turn = pairs.a, pairs.b, pairs.force, pairs.turn
     for n in range(count):
         i, j = a[n], b[n]
         if low <= i < high:
@@ -213,12 +217,11 @@ def push_pairs(
     """
     law, table, materials = laws
     _, sphere, _, grain, force = rows
-    a, b, place, pair_force, _, spring, turn, parts = pairs
+    spring, parts = pairs.spring, pairs.parts
     s = np.zeros(SCRATCH)
     rolling = spring.shape[1] == of.ROLLING
     ball, own, total = sphere.reshape(-1), grain.reshape(-1), force.reshape(-1)
     numbers, springs = table.reshape(-1), spring.reshape(-1)
-    kept = U(spring.shape[1])
     if materials == 1:
         for lane in range(W):
             for f in range(L):
@@ -231,18 +234,18 @@ def push_pairs(
         clear_sums(s)
         for first in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK), of.LANES):
             full = min(of.LANES, count - first)
-            gather(s, first, full, a, b, place, ball, own, numbers, springs, kept, materials, period)
+            gather(s, first, full, pairs, ball, own, numbers, springs, materials, period)
             meet(s)
             push(s, h, law, rolling)
             if threads == 1:
-                scatter(s, first, full, a, b, place, kept, rolling, total, pair_force, springs)
+                scatter(s, first, full, pairs, rolling, total, springs)
             else:
-                store(s, first, full, place, kept, rolling, turn, pair_force, springs)
+                store(s, first, full, pairs, rolling, springs)
         parts[chunk, 0], parts[chunk, 1], hits = sums(s)
         parts[chunk, 2] = hits
     wait(barrier, threads)
     if threads > 1:
-        add_forces(first_row, last_row, count, a, b, rolling, turn, pair_force, force)
+        add_forces(first_row, last_row, count, pairs, rolling, force)
     elastic, deepest, impacts = 0.0, 0.0, 0.0
     for chunk in range(chunks):
         elastic, deepest, impacts = elastic + parts[chunk, 0], max(deepest, parts[chunk, 1]), impacts + parts[chunk, 2]

@@ -167,10 +167,6 @@ def test_too_few_threads_are_refused(granum, threads):
     assert "threads" in result.stderr
 
 
-def test_smooth_runs_say_that_they_use_one_thread(granum):
-    assert "one thread" in granum(*small("--threads", 2, "--stepper", "smooth")).stderr
-
-
 def test_scenes_lists_parameters(granum):
     scenes = json.loads(granum("scenes", "--json").stdout)["scenes"]
     assert set(scenes) >= {"box", "column", "pile"}

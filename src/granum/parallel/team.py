@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 
 from .._groups import call
-from .._jit import kernel
+from .._jit import kernel, prepared
 from ..array_types import LongArray
 from ..checks import InputError
 from .barrier import BROKEN, atomic_load, new_barrier
@@ -95,9 +96,16 @@ class Team:
 
     def run(self, kernel: Any, things: int, /, *args: Any) -> Any:
         """Share ``things`` out, and return what the kernel returns on the first thread; few things wake few threads."""
-        threads = min(self.threads, max(1, things // LEAST))
+        threads = self._useful(things)
         if threads == 1:
             return call(kernel, 0, 1, self._barrier, *args)
+        return self._share_out(kernel, threads, args)
+
+    def _useful(self, things: int) -> int:
+        """How many threads so many things are worth."""
+        return min(self.threads, max(1, things // LEAST))
+
+    def _share_out(self, kernel: Any, threads: int, args: tuple[Any, ...]) -> Any:
         with _at_work:
             while len(_workers) < threads - 1:
                 _workers.append(_Worker(len(_workers) + 1))
@@ -115,6 +123,18 @@ class Team:
                 self._barrier = new_barrier(self.threads)
                 raise errors[0]
             return result
+
+    def prepared(self, kernel: Any, /, *groups: Any, then: tuple[Any, ...] = ()) -> Callable[..., Any]:
+        """``run`` of a kernel with arrays whose types are looked at once: a call of ``(things, *numbers)``, these as ``then``."""
+        alone: Any = prepared(kernel, 0, 1, self._barrier, *groups, then=then)
+        if self.threads == 1:
+            return lambda things, *numbers: alone(*numbers)
+
+        def shared(things: int, *numbers: Any) -> Any:
+            threads = self._useful(things)
+            return alone(*numbers) if threads == 1 else self._share_out(alone.func, threads, (*groups, *numbers))
+
+        return shared
 
 
 ONE = Team(1)

@@ -110,9 +110,6 @@ def settle(scene: Scene, settings: Settings, say: Talk) -> tuple[Settings, TimeS
     threads = settings.threads
     if threads > cores():
         say(f"warning: {threads} threads on {cores()} cores wait for each other: --threads {cores()} would be faster")
-    if threads > 1 and settings.stepper.name == "smooth":
-        say("the smooth stepper runs on one thread: using 1")
-        threads = 1
     step = settings.choose_step(scene)
     steps_in(settings.duration, step.seconds)
     every = settings.every if settings.every is not None else max(settings.duration / 100, step.seconds)

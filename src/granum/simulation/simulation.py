@@ -103,7 +103,7 @@ class Simulation:
     def _make_stepper(self) -> NonsmoothStepper | SmoothStepper:
         how = self.settings.stepper
         if isinstance(how, Smooth):
-            return SmoothStepper(self.scene, self.bodies, how, self.time_step)
+            return SmoothStepper(self.scene, self.bodies, how, self.time_step, Team(self.settings.threads))
         return NonsmoothStepper(self.scene, self.bodies, how, Team(self.settings.threads))
 
     @property

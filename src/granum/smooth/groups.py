@@ -56,6 +56,8 @@ class Pairs(NamedTuple):
     force: FloatArray  # (room, 3 or 6) force [N] and rolling torque [N m] on b
     touched: np.ndarray  # by place: whether the pair touched
     spring: FloatArray  # (places, 4 or 7) by place: stiffness and springs, see ``lanes``
+    turn: FloatArray  # (room, 5) n x force [N] and the two lever arms [m], where several threads work
+    parts: FloatArray  # (chunks, 3) energy [J], largest overlap [m] and impacts of each chunk of pairs
 
 
 class WallRows(NamedTuple):

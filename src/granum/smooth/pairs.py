@@ -10,13 +10,15 @@ import math
 import numpy as np
 
 from .._jit import device, kernel
-from ..array_types import FloatArray, IntArray
+from ..array_types import FloatArray, IntArray, LongArray
 from ..detection.images import nearest
+from ..parallel.barrier import add_up, largest_of, share, wait
 from . import lanes as of
 from .groups import Laws, Listed, Pairs, Rows
 from .lanes import ROW_A, ROW_B, SCRATCH, U, W, blank, clear_sums, push, sums
 
 ROW = 8  # numbers of a grain besides its sphere: velocity, inverse mass, spin, material; as wide as a cache line
+CHUNK = 1024  # pairs whose energy is summed up in one go, whatever thread does it; blocks of lanes
 FORCE = 6  # force [N] and torque [N m]
 R, L, F = U(ROW), U(of.LAW), U(FORCE)
 A0, A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11 = ROW_A
@@ -25,30 +27,48 @@ B0, B1, B2, B3, B4, B5, B6, B7, B8, B9, B10, B11 = ROW_B
 STIFFNESS, HELD, PX, CX, TX = of.STIFFNESS, of.HELD, of.PX, of.CX, of.TX
 
 
+@device
+def touches(sphere, grain, period, k, j, held):
+    """Whether the grains of ranks k and j touch; ``held``: k never moves."""
+    dx, dy, dz = sphere[j, 0] - sphere[k, 0], sphere[j, 1] - sphere[k, 1], sphere[j, 2] - sphere[k, 2]
+    near = sphere[j, 3] + sphere[k, 3]
+    if period is not None:
+        dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
+    found = dx * dx + dy * dy + dz * dz < near * near
+    if held:  # two grains that never move do not push
+        found = found and grain[j, 3] != 0.0
+    return found
+
+
 @kernel
-def find_touching(rows: Rows, listed: Listed, pairs: Pairs, period: FloatArray | None) -> int:
+def find_touching(
+    thread: int, threads: int, barrier: LongArray, rows: Rows, listed: Listed, pairs: Pairs, period: FloatArray | None
+) -> int:
     """Ranks a and b of the pairs that touch and their place in the list; returns how many. Springs of pairs that came apart are cleared."""
     sphere, grain = rows.sphere, rows.grain
     candidate_first, candidate = listed.first, listed.candidate
-    a, b, place, _, touched, spring = pairs
-    found, kept = U(0), U(spring.shape[1])
-    for k in range(U(len(candidate_first) - 1)):
-        x, y, z, r, held = sphere[k, 0], sphere[k, 1], sphere[k, 2], sphere[k, 3], grain[k, 3] == 0.0
+    a, b, place, _, touched, spring, _, _ = pairs
+    kept, found = U(spring.shape[1]), U(0)
+    low, high = share(len(candidate_first) - 1, thread, threads)
+    if threads > 1:  # first counted: each thread writes where the pairs of those before it end
+        for k in range(U(low), U(high)):
+            held = grain[k, 3] == 0.0
+            for c in range(U(candidate_first[k]), U(candidate_first[k + U(1)])):
+                found += U(touches(sphere, grain, period, k, U(candidate[c]), held))
+        found = U(add_up(barrier, thread, threads, np.int64(found))[0])
+    for k in range(U(low), U(high)):
+        held = grain[k, 3] == 0.0
         for c in range(U(candidate_first[k]), U(candidate_first[k + U(1)])):
             j = U(candidate[c])
-            dx, dy, dz, near = sphere[j, 0] - x, sphere[j, 1] - y, sphere[j, 2] - z, sphere[j, 3] + r
-            if period is not None:
-                dx, dy, dz = nearest(dx, period, 0), nearest(dy, period, 1), nearest(dz, period, 2)
-            touches = dx * dx + dy * dy + dz * dz < near * near
-            if held:  # two grains that never move do not push
-                touches = touches and grain[j, 3] != 0.0
-            a[found], b[found], place[found] = k, j, c
-            found += U(touches)
-            if touched[c] != touches:
-                touched[c] = touches
+            touching = touches(sphere, grain, period, k, j, held)
+            if threads == 1 or touching:
+                a[found], b[found], place[found] = k, j, c
+            found += U(touching)
+            if touched[c] != touching:
+                touched[c] = touching
                 for f in range(kept):
                     spring[c, f] = 0.0
-    return int(found)
+    return int(largest_of(barrier, thread, threads, np.int64(found)))
 
 
 @device
@@ -85,73 +105,152 @@ def meet(s):
         s[FZ + lane] = (nx * vy - ny * vx) * away + twist * nz
 
 
+@device
+def gather(s, first, full, pairs, ball, own, numbers, springs, materials, period):
+    """The grains, springs and materials of one block."""
+    a, b, place, kept = pairs.a, pairs.b, pairs.place, U(pairs.spring.shape[1])
+    for lane in range(U(full)):
+        n = U(first) + lane
+        i, j, c = U(a[n]), U(b[n]), U(place[n]) * kept
+        for f in range(U(4)):
+            s[A0 + f * W + lane] = ball[i * U(4) + f]
+        for f in range(R):
+            s[A4 + f * W + lane] = own[i * R + f]
+        for f in range(U(4)):
+            s[B0 + f * W + lane] = ball[j * U(4) + f]
+        if period is not None:  # b's image next to a
+            for f in range(U(3)):
+                s[B0 + f * W + lane] = s[A0 + f * W + lane] + nearest(s[B0 + f * W + lane] - s[A0 + f * W + lane], period, f)
+        for f in range(R):
+            s[B4 + f * W + lane] = own[j * R + f]
+        for f in range(kept):
+            s[HELD + f * W + lane] = springs[c + f]
+    if materials > 1:
+        for lane in range(U(full)):
+            m = (U(s[A11 + lane]) * U(materials) + U(s[B11 + lane])) * L
+            for f in range(L):
+                s[STIFFNESS + f * W + lane] = numbers[m + f]
+    if full < of.LANES:
+        blank(s, full)
+
+
+@device
+def scatter(s, first, full, pairs, rolling, total, springs):
+    """The forces of one block to its grains, and its springs to their places."""
+    a, b, place, pair_force, kept = pairs.a, pairs.b, pairs.place, pairs.force, U(pairs.spring.shape[1])
+    for lane in range(U(full)):
+        n = U(first) + lane
+        i, j, c = U(a[n]) * F, U(b[n]) * F, U(place[n]) * kept
+        arm_a, arm_b = s[ARM_A + lane], s[ARM_B + lane]
+        for f in range(U(3)):
+            p, t = s[PX + f * W + lane], s[CX + f * W + lane]
+            total[i + f] -= p
+            total[j + f] += p
+            total[i + f + U(3)] -= arm_a * t
+            total[j + f + U(3)] -= arm_b * t
+            pair_force[n, f] = p
+        for f in range(kept):
+            springs[c + f] = s[HELD + f * W + lane]
+        if rolling:
+            for f in range(U(3)):
+                t = s[TX + f * W + lane]
+                total[i + f + U(3)] -= t
+                total[j + f + U(3)] += t
+                pair_force[n, f + U(3)] = t
+
+
+@device
+def store(s, first, full, pairs, rolling, springs):
+    """The forces of one block for whoever adds them up, and its springs to their places."""
+    place, pair_force, turn, kept = pairs.place, pairs.force, pairs.turn, U(pairs.spring.shape[1])
+    for lane in range(U(full)):
+        n = U(first) + lane
+        c = U(place[n]) * kept
+        turn[n, 3], turn[n, 4] = s[ARM_A + lane], s[ARM_B + lane]
+        for f in range(U(3)):
+            pair_force[n, f], turn[n, f] = s[PX + f * W + lane], s[CX + f * W + lane]
+        for f in range(kept):
+            springs[c + f] = s[HELD + f * W + lane]
+        if rolling:
+            for f in range(U(3)):
+                pair_force[n, f + U(3)] = s[TX + f * W + lane]
+
+
+@device
+def add_forces(low, high, count, pairs, rolling, force):
+    """Forces on the ranks from ``low`` up to ``high`` by all pairs, in their order: the sums that ``scatter`` makes."""
+    a, b, pair_force, turn = pairs.a, pairs.b, pairs.force, pairs.turn
+    for n in range(count):
+        i, j = a[n], b[n]
+        if low <= i < high:
+            for f in range(3):
+                force[i, f] -= pair_force[n, f]
+                force[i, f + 3] -= turn[n, 3] * turn[n, f]
+            if rolling:
+                for f in range(3):
+                    force[i, f + 3] -= pair_force[n, f + 3]
+        if low <= j < high:
+            for f in range(3):
+                force[j, f] += pair_force[n, f]
+                force[j, f + 3] -= turn[n, 4] * turn[n, f]
+            if rolling:
+                for f in range(3):
+                    force[j, f + 3] += pair_force[n, f + 3]
+
+
 @kernel
-def push_pairs(laws: Laws, rows: Rows, pairs: Pairs, period: FloatArray | None, count: int, h: float) -> tuple[float, float, int]:
+def push_pairs(
+    thread: int,
+    threads: int,
+    barrier: LongArray,
+    laws: Laws,
+    rows: Rows,
+    pairs: Pairs,
+    period: FloatArray | None,
+    count: int,
+    h: float,
+) -> tuple[float, float, int]:
     """Forces on all grains by the ``count`` pairs that touch; returns elastic energy [J], largest overlap [m] and number of impacts.
 
-    Springs move on by ``h`` [s].
+    Springs move on by ``h`` [s]. One thread adds forces to the grains as it finds them; several find them first, and each adds up those
+    of its own grains, in the same order.
     """
     law, table, materials = laws
     _, sphere, _, grain, force = rows
-    a, b, place, pair_force, _, spring = pairs
-    force[:] = 0.0
+    spring, parts = pairs.spring, pairs.parts
     s = np.zeros(SCRATCH)
     rolling = spring.shape[1] == of.ROLLING
     ball, own, total = sphere.reshape(-1), grain.reshape(-1), force.reshape(-1)
     numbers, springs = table.reshape(-1), spring.reshape(-1)
-    kept = U(spring.shape[1])
-    clear_sums(s)
     if materials == 1:
         for lane in range(W):
             for f in range(L):
                 s[STIFFNESS + f * W + lane] = numbers[f]
-    for first in range(0, count, of.LANES):
-        full = min(of.LANES, count - first)
-        for lane in range(U(full)):
-            n = U(first) + lane
-            i, j, c = U(a[n]), U(b[n]), U(place[n]) * kept
-            for f in range(U(4)):
-                s[A0 + f * W + lane] = ball[i * U(4) + f]
-            for f in range(R):
-                s[A4 + f * W + lane] = own[i * R + f]
-            for f in range(U(4)):
-                s[B0 + f * W + lane] = ball[j * U(4) + f]
-            if period is not None:  # b's image next to a
-                for f in range(U(3)):
-                    s[B0 + f * W + lane] = s[A0 + f * W + lane] + nearest(s[B0 + f * W + lane] - s[A0 + f * W + lane], period, f)
-            for f in range(R):
-                s[B4 + f * W + lane] = own[j * R + f]
-            for f in range(kept):
-                s[HELD + f * W + lane] = springs[c + f]
-        if materials > 1:
-            for lane in range(U(full)):
-                m = (U(s[A11 + lane]) * U(materials) + U(s[B11 + lane])) * L
-                for f in range(L):
-                    s[STIFFNESS + f * W + lane] = numbers[m + f]
-        if full < of.LANES:
-            blank(s, full)
-        meet(s)
-        push(s, h, law, rolling)
-        for lane in range(U(full)):
-            n = U(first) + lane
-            i, j, c = U(a[n]) * F, U(b[n]) * F, U(place[n]) * kept
-            arm_a, arm_b = s[ARM_A + lane], s[ARM_B + lane]
-            for f in range(U(3)):
-                p, t = s[PX + f * W + lane], s[CX + f * W + lane]
-                total[i + f] -= p
-                total[j + f] += p
-                total[i + f + U(3)] -= arm_a * t
-                total[j + f + U(3)] -= arm_b * t
-                pair_force[n, f] = p
-            for f in range(kept):
-                springs[c + f] = s[HELD + f * W + lane]
-            if rolling:
-                for f in range(U(3)):
-                    t = s[TX + f * W + lane]
-                    total[i + f + U(3)] -= t
-                    total[j + f + U(3)] += t
-                    pair_force[n, f + U(3)] = t
-    return sums(s)
+    first_row, last_row = share(len(force), thread, threads)
+    force[first_row:last_row] = 0.0
+    chunks = (count + CHUNK - 1) // CHUNK
+    low, high = share(chunks, thread, threads)
+    for chunk in range(low, high):
+        clear_sums(s)
+        for first in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK), of.LANES):
+            full = min(of.LANES, count - first)
+            gather(s, first, full, pairs, ball, own, numbers, springs, materials, period)
+            meet(s)
+            push(s, h, law, rolling)
+            if threads == 1:
+                scatter(s, first, full, pairs, rolling, total, springs)
+            else:
+                store(s, first, full, pairs, rolling, springs)
+        parts[chunk, 0], parts[chunk, 1], hits = sums(s)
+        parts[chunk, 2] = hits
+    wait(barrier, threads)
+    if threads > 1:
+        add_forces(first_row, last_row, count, pairs, rolling, force)
+    elastic, deepest, impacts = 0.0, 0.0, 0.0
+    for chunk in range(chunks):
+        elastic, deepest, impacts = elastic + parts[chunk, 0], max(deepest, parts[chunk, 1]), impacts + parts[chunk, 2]
+    wait(barrier, threads)
+    return elastic, deepest, int(impacts)
 
 
 @kernel

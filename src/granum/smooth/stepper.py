@@ -14,6 +14,7 @@ from ..array_types import FloatArray, IntArray
 from ..detection.images import move_into_cell, period_of
 from ..detection.neighbours import NeighbourList
 from ..detection.wall_table import WallTable, surface_velocity
+from ..parallel import LIGHT, ONE, Team
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
 from ..state.contacts import ContactArrays, Contacts
@@ -23,7 +24,7 @@ from ..state.motion import move_walls
 from ..state.report import StepReport
 from ..state.rotation import matrices
 from .groups import Movers, Surfaces
-from .integrate import kick_and_drift, kick_and_look
+from .integrate import CHUNK, kick_and_drift, kick_and_look
 from .lanes import ROLLING, SPRING
 from .material_table import laws_of
 from .pairs import FORCE, find_touching, push_pairs
@@ -38,10 +39,10 @@ SHOWN = ContactArrays._fields  # of contacts, in a checkpoint
 
 
 class Calls(NamedTuple):
-    """The kernels of a step with their arrays, as long as none of these is replaced."""
+    """The kernels of a step with their arrays, as long as none of these is replaced; the first four get the work that threads may share."""
 
     kick_and_drift: Callable[..., int]
-    find_touching: Callable[[], int]
+    find_touching: Callable[..., int]
     push_pairs: Callable[..., tuple[float, float, int]]
     kick_and_look: Callable[..., tuple[float, float, float, float]]
     at_walls: dict[WallContacts, WallCalls]  # of the two sets of contacts, which take turns
@@ -58,17 +59,17 @@ class WallCalls(NamedTuple):
 class SmoothStepper:
     """Advances bodies by one step at a time: kick, drift, find who touches, push, kick."""
 
-    def __init__(self, scene: Scene, bodies: Bodies, settings: Smooth, h: float) -> None:
+    def __init__(self, scene: Scene, bodies: Bodies, settings: Smooth, h: float, team: Team = ONE) -> None:
         damped = settings.damping == "restitution"
         check_step(scene, damped, h)
-        self.scene, self.bodies, self.settings = scene, bodies, settings
+        self.scene, self.bodies, self.settings, self.team = scene, bodies, settings, team
         self.pairs, self.laws = scene.pair_table(), laws_of(scene, damped)
         springs, forces = (ROLLING, FORCE) if (self.pairs.rolling_friction > 0).any() else (SPRING, 3)  # numbers of a contact
         largest = scene.size_range[1]
         reach = (0.5 + 0.5 * REACH) * largest
         self.walls = WallTable.build(scene.all_bodies, scene.material_index, reach)
         self.period = period_of(scene.cell)
-        self.touching = TouchingPairs(self.period, springs, forces)
+        self.touching = TouchingPairs(self.period, springs, forces, team)
         self.at_walls = AtWalls(self.walls, springs, reach, largest, self.period)
         self.surfaces = Surfaces(
             self.walls.frame, self.walls.material, self.walls.surface_velocity.copy(), np.zeros((bodies.wall_body_count, FORCE))
@@ -99,7 +100,7 @@ class SmoothStepper:
         first, last = (h / 2, h / 2) if self.settings.integrator == "verlet" else (h, 0.0)
         self._kick_walls(first)  # v += h/2 a
         move_walls(self.bodies, h)
-        left = self._calls().kick_and_drift(first, h)  # the same for grains, and x += h v
+        left = self._calls().kick_and_drift(self.bodies.grain_count, first, h)  # the same for grains, and x += h v
         drifted = perf_counter()
         touching = self.detect(h, left)
         found = perf_counter()
@@ -138,7 +139,7 @@ class SmoothStepper:
             if len(self.neighbours.rank) != self.bodies.grain_count:
                 self._list(h)
         if self._fresh:
-            self._calls().kick_and_drift(0.0, 0.0)
+            self._calls().kick_and_drift(self.bodies.grain_count, 0.0, 0.0)
             self.detect(h, 0)
             self._fresh = False
             return self._push(0.0)[2]
@@ -156,7 +157,7 @@ class SmoothStepper:
         if left:
             self._list(h)
         self._shown = None
-        count = self.touching.count = self._calls().find_touching()
+        count = self.touching.count = self._calls().find_touching(len(self.touching.pairs.spring) // LIGHT)
         if not len(self.walls.kind):
             return count
         at, bodies = self.at_walls, self.bodies
@@ -183,7 +184,7 @@ class SmoothStepper:
     def _push(self, h: float) -> tuple[float, float, int]:
         """Forces of all contacts; elastic energy [J], largest overlap [m] and number of impacts."""
         calls, now = self._calls(), self.at_walls.now
-        elastic, deepest, impacts = calls.push_pairs(self.touching.count, h)
+        elastic, deepest, impacts = calls.push_pairs(self.touching.count, self.touching.count, h)
         if not len(self.walls.kind):
             return elastic, deepest, impacts
         rows = self.touching.rows
@@ -198,7 +199,7 @@ class SmoothStepper:
 
     def _kick_and_look(self, kick: float) -> tuple[float, float]:
         """The last kick of the grains; kinetic and gravitational energy [J] of all bodies after it."""
-        kinetic, potential, self.fastest, leap = self._calls().kick_and_look(kick)
+        kinetic, potential, self.fastest, leap = self._calls().kick_and_look(self.bodies.grain_count, kick)
         self.leap = leap * self._h
         if len(self.bodies.dynamic):
             own, lifted = wall_energy(self.bodies, self._gravity)
@@ -235,11 +236,13 @@ class SmoothStepper:
                 prepared(carry_wall_springs, new.rows, old.rows, then=(0,)),
                 prepared(push_walls, self.laws, t.rows, m, self.surfaces, new.rows, then=(0, 0.0)),
             )
+        shared, grains = self.team.prepared, b.grain_count
+        parts = np.zeros(((grains + CHUNK - 1) // CHUNK, 10))
         return Calls(
-            prepared(kick_and_drift, t.rows, t.listed, m, self._gravity, then=(0.0, 0.0)),
-            prepared(find_touching, t.rows, t.listed, t.pairs, self.period),
-            prepared(push_pairs, self.laws, t.rows, t.pairs, self.period, then=(0, 0.0)),
-            prepared(kick_and_look, t.rows, m, self._gravity, self.extent, then=(0.0,)),
+            shared(kick_and_drift, t.rows, t.listed, m, self._gravity, then=(0.0, 0.0)),
+            shared(find_touching, t.rows, t.listed, t.pairs, self.period),
+            shared(push_pairs, self.laws, t.rows, t.pairs, self.period, then=(0, 0.0)),
+            shared(kick_and_look, t.rows, m, self._gravity, parts, self.extent, then=(0.0,)),
             walls,
         )
 

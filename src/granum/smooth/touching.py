@@ -11,9 +11,10 @@ import numpy as np
 
 from ..array_types import BoolArray, FloatArray, IntArray
 from ..detection.neighbours import NeighbourList, Skin
+from ..parallel import ONE, Team
 from ..state.bodies import Bodies
 from .groups import Listed, Pairs, Rows
-from .pairs import FORCE, ROW, carry_springs
+from .pairs import CHUNK, FORCE, ROW, carry_springs
 
 SKIN = Skin(least=0.15, ahead=20, slow_ahead=100, slow_skin=0.5)
 
@@ -29,9 +30,10 @@ class Relisted(NamedTuple):
 class TouchingPairs:
     """``count`` pairs; ``rows``, ``listed`` and ``pairs`` are the groups that kernels take, renewed when the list changes."""
 
-    def __init__(self, period: FloatArray | None, springs: int, forces: int) -> None:
+    def __init__(self, period: FloatArray | None, springs: int, forces: int, team: Team = ONE) -> None:
         self.period, self.springs, self.forces = period, springs, forces  # numbers of a contact
-        self.neighbours = NeighbourList(SKIN, period=period)
+        self.team = team
+        self.neighbours = NeighbourList(SKIN, team, period)
         self.count = 0
         self._place_rows(np.zeros((0, ROW)), np.zeros((0, 4)), np.zeros((0, FORCE)))
         self._make_room(0)
@@ -49,7 +51,8 @@ class TouchingPairs:
     def _make_room(self, places: int) -> None:
         a, b, place = (np.zeros(places + 1, np.int32) for _ in range(3))
         force, spring = np.zeros((places, self.forces)), np.zeros((places, self.springs))
-        self.pairs = Pairs(a, b, place, force, np.zeros(places, np.uint8), spring)
+        turn, parts = np.zeros((places if self.team.threads > 1 else 0, 5)), np.zeros((places // CHUNK + 1, 3))
+        self.pairs = Pairs(a, b, place, force, np.zeros(places, np.uint8), spring, turn, parts)
 
     def update(self, bodies: Bodies, h: float) -> Relisted | None:
         """A new neighbour list where grains came or left their skin; springs, forces and rows move to their new places.

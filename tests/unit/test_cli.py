@@ -36,7 +36,7 @@ KEYS = {
     "checkpoint",
     "results",
 }
-STAGES = {"detection", "assembly", "impact", "solve", "integrate", "output"}
+STAGES = {"detection", "assembly", "impact", "solve", "integrate", "measure", "output"}
 
 
 def small(*more):

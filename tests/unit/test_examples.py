@@ -39,7 +39,7 @@ def test_python_of_the_readme_runs(number, capsys, monkeypatch, tmp_path):
     exec(compile(source, f"README.md, example {number}", "exec"), names)
     assert capsys.readouterr().out.strip()
     if "contacts.normal_force" in source:  # five grains at rest: the lowest contact carries all of them
-        force, g = names["run"].contacts.normal_force, 9.81
+        force, g = names["done"].found.contacts.normal_force, 9.81
         mass = 2500 * 3.141592653589793 / 6 * 0.01**3
         assert sorted(force) == pytest.approx([k * mass * g for k in range(1, 6)], rel=1e-3)
     if "relax_run" in source:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from granum._groups import call, check_groups, group
 from granum._jit import kernel
 from granum.golden.scenes import SCENES
+from granum.kernel_groups import call, check_groups, group
 
 
 @group

@@ -1,4 +1,4 @@
-"""Help pages: every command and option is there, in words; representations for notebooks show the facts of a run."""
+"""Help pages: every command and option is there, in words, in its panel; representations for notebooks show the facts of a run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_all_commands_are_listed_with_what_they_do():
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_help_of_a_command(name):
-    """All options, with a word on each."""
+    """All options with a word on each, under the title of their panel."""
     result = granum(name, "--help")
     assert result.exit_code == 0
     assert result.stderr == ""
@@ -39,6 +39,20 @@ def test_help_of_a_command(name):
             assert parameter.opts[-1] in words or parameter.opts[0] in words
         assert parameter.help, f"{parameter.name} of {name} is not explained"
         assert parameter.help.split()[0] in words
+    for panel in {p.rich_help_panel for p in shown(COMMANDS[name]) if getattr(p, "rich_help_panel", None)}:
+        assert panel in words
+
+
+def test_help_of_run_is_in_panels():
+    """Some forty options in one list would be no help."""
+    panels = {p.rich_help_panel for p in shown(COMMANDS["run"]) if p.param_type_name == "option"} - {None}
+    assert len(panels) >= 4
+    assert len([p for p in shown(COMMANDS["run"]) if p.param_type_name == "option" and not p.rich_help_panel]) == 0
+
+
+def test_help_fits_into_80_columns():
+    for name in COMMANDS:
+        assert max(len(line) for line in granum(name, "--help", width=80).stdout.splitlines()) <= 80
 
 
 def test_a_command_that_is_unknown_is_refused():

@@ -15,19 +15,9 @@ ALLOWED = {
     "_jit",  # kernels of tests are made with ``kernel`` of that module, as CONTRIBUTING says
     "_exit",  # of os: a process that ends without closing anything
     "_fields",  # of named tuples
+    "_asdict",
+    "_replace",
     "_repr_html_",  # what notebooks ask for
-}
-
-
-STILL_INSIDE = {  # tests of the smooth stepper, which look at its springs
-    "invariance/test_smooth_lists.py",
-    "invariance/test_smooth_restart.py",
-    "unit/test_sinks.py",
-    "verification/test_smooth_conservation.py",
-    "verification/test_smooth_frame.py",
-    "verification/test_smooth_incline.py",
-    "verification/test_smooth_twin.py",
-    "verification/test_smooth_walls.py",
 }
 
 
@@ -55,8 +45,6 @@ def private_names(source: str) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: str(path.relative_to(TESTS)))
 def test_no_private_name_is_used(path):
-    if str(path.relative_to(TESTS)) in STILL_INSIDE:
-        pytest.xfail("looks at the springs of the smooth stepper")
     assert private_names(path.read_text()) == []
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from granum import Energy, Material, Plane, Scene, Simulation, make_scene, seconds, simulate, steps
-from granum.analysis import Snapshot
-from granum.analysis.metrics import METRICS, Measured, Metric
+from granum.analysis import GrainRows, Snapshot
+from granum.analysis.metrics import METRICS, Metric, MetricResult
 
 # Add a metric -------------------------------------------------------------------------------------------------------------------
 
@@ -19,10 +19,10 @@ def centre_of_mass(s: Snapshot) -> np.ndarray:
     return s.mass @ s.position / s.mass.sum()
 
 
-def middle(shots) -> Measured:
+def middle(shots) -> MetricResult:
     """What ``granum analyse`` asks for: numbers of the last frame, and a column with a row for each."""
     heights = [float(centre_of_mass(s)[2]) for s in shots]
-    return Measured({"height": heights[-1]}, {"heights": heights})
+    return MetricResult({"height": heights[-1]}, {"heights": heights})
 
 
 MIDDLE = Metric(middle, "height of the centre of mass", {"height": "m", "heights": "m"}, all_frames=True)
@@ -31,7 +31,7 @@ MIDDLE = Metric(middle, "height of the centre of mass", {"height": "m", "heights
 def test_a_metric_of_a_state_whose_number_is_known():
     """A grain with eight times the mass, at twice the height."""
     scene = Scene(materials=[Material(name="m")], walls=[Plane(material="m")])
-    s = Snapshot.build(scene, position=np.array([[0, 0, 1.0], [0, 0, 2.0]]), radius=np.array([0.1, 0.2]))
+    s = Snapshot.build(scene, GrainRows(position=np.array([[0, 0, 1.0], [0, 0, 2.0]]), radius=np.array([0.1, 0.2])))
     assert centre_of_mass(s)[2] == pytest.approx((1 + 8 * 2) / 9)
 
 

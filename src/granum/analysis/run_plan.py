@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
 from typing import Any
 
 from ..talk import in_time
@@ -55,7 +54,7 @@ def make_plan(
         faster = amdahl(threads, PARALLEL_PART)
         ways += [{**way, "threads": threads, **_seconds(way["effort"] / faster)} for way in as_run if way["stepper"] == "nonsmooth"]
     return {
-        "inputs": asdict(system),
+        "inputs": system.as_options(),
         **_row(found),
         "contacts": found.contacts,
         "recommended": best,
@@ -92,4 +91,4 @@ def _row(found: Estimate) -> dict[str, float]:
 
 def table_rows() -> list[dict[str, float]]:
     """SN Table I, computed: results beside inputs, SI units."""
-    return [{"row": k, **_row(estimate(system)), **asdict(system)} for k, system in enumerate(SN_TABLE, start=1)]
+    return [{"row": k, **_row(estimate(system)), **system.as_options()} for k, system in enumerate(SN_TABLE, start=1)]

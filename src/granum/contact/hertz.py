@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import ClassVar, Literal, NamedTuple
 
-from .._groups import group
 from ..arithmetic.elementary import cube_root
+from ..kernel_groups import group
 from .law import ContactLaw, Response, contact_stiffness, overlap_under, response
 from .material import Material
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal, NamedTuple
 
-from .._groups import group
+from ..kernel_groups import group
 from ..records import Positive
 from .law import ContactLaw, Response, contact_stiffness, overlap_under, response
 from .material import Material

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._groups import group_with
 from ..array_types import FloatArray
 from ..checks import InputError, known_name
+from ..kernel_groups import group_with
 from .law import ContactLaw, Parameters
 from .material import Material, MaterialPair
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._groups import group
 from .._jit import device, kernel
 from ..arithmetic import dot, length
 from ..array_types import FloatArray, IntArray, LongArray
 from ..checks import InputError
+from ..kernel_groups import group
 
 SMOOTH_EDGE = math.sqrt(0.75)  # cos(30 degrees): two triangles that turn by less than this angle lie in one smooth region
 # Vertices merge within this part of

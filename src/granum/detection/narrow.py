@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._groups import group
 from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray, LongArray
+from ..kernel_groups import group
 from ..parallel.barrier import add_up, share, wait
 from ..state.bodies import BodyArrays, GrainArrays
 from ..state.contacts import Spans, Touching

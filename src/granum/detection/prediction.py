@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._groups import group
 from .._jit import device, kernel
 from ..array_types import IntArray
+from ..kernel_groups import group
 from ..state.bodies import BodyArrays, GrainArrays
 from ..state.contacts import ContactArrays
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._groups import group
 from ..arithmetic import times
 from ..array_types import FloatArray, IntArray
 from ..checks import known_name
+from ..kernel_groups import group
 from ..scene.bodies import Body
 from ..scene.shapes import Box, Cylinder, Mesh, Plane
 from ..state.rotation import matrix

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._groups import group
 from .._jit import kernel
 from ..array_types import FloatArray, IntArray
+from ..kernel_groups import group
 from ..state.bodies import BodyArrays, GrainArrays
 from .images import nearest
 from .mesh import CANDIDATE_COLUMNS

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._groups import group
 from .._jit import device, kernel
 from ..arithmetic import total as sum_up
 from ..array_types import FloatArray, LongArray
 from ..contact.law import Parameters, contact_stiffness, overlap_under, pull_off, response
 from ..contact.pair_table import PairTable
+from ..kernel_groups import group
 from ..parallel import LIGHT, Team
 from ..parallel.barrier import add_up, share, wait
 from .blocks import ARM, BODY, INV_DN, INV_DR, INV_DT, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, RX, SOFTNESS, TARGET, at

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._groups import group
 from .._jit import device
 from ..array_types import FloatArray, IntArray, LongArray
+from ..kernel_groups import group
 from ..parallel.barrier import share, wait
 from .blocks import (
     ARM,

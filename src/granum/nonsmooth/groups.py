@@ -16,7 +16,7 @@ found     ``Problem.colour``          slots by ``pack``, place by ``colour``, th
 momentum  ``pack`` and ``colour``     work of whoever sweeps; nothing is kept in it from one sweep loop to the next
 ========  ==========================  ============================================================================================
 
-What a call costs is told in ``_groups.py``: five groups of 20 arrays are handed over in 1 us, where Numba's own look at them takes 4 us.
+What a call costs is told in ``kernel_groups.py``: five groups of 20 arrays are handed over in 1 us, where Numba's own look takes 4 us.
 Stages that follow each other share one call all the same.
 """
 
@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._groups import group
 from ..array_types import FloatArray, IntArray
 from ..detection.wall_table import WallTable
+from ..kernel_groups import group
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
 

@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._groups import group
 from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray, LongArray
 from ..contact.law import Parameters, overlap_under
 from ..detection.images import nearest
+from ..kernel_groups import group
 from ..parallel.barrier import share, wait
 from .assemble import SETTLED, collides
 from .blocks import INV_DN, LANES, PN, RX, SOFTNESS, TARGET, at

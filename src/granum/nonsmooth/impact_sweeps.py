@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._groups import group
 from .._jit import device
 from ..array_types import BoolArray
+from ..kernel_groups import group
 from ..parallel.barrier import add_up, share, wait
 from .blocks import BODY, COLOURS, INV_DN, LANES, LEFT_OVER, PN, RX, TARGET, at, lanes_of, own_lanes, yields
 from .kinds.full import sweep_contact

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._groups import group
 from .._jit import device, kernel
 from ..array_types import FloatArray, LongArray
+from ..kernel_groups import group
 from ..parallel import Team
 from ..parallel.barrier import share, wait
 from ..state.bodies import Bodies, BodyArrays, GrainArrays

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._groups import group
 from .._jit import kernel
 from ..array_types import FloatArray, IntArray
+from ..kernel_groups import group
 from .blocks import ARM, BODY, INV_MASS, INV_RADIUS, LANES, NX, NY, NZ, PN, PX, at
 from .groups import ContactBlocks, Found, Packed
 

@@ -7,9 +7,9 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from .._groups import group
 from .._jit import device
 from ..contact.law import response
+from ..kernel_groups import group
 from ..parallel.barrier import share, wait
 from ..records import Fraction, Record
 from .blocks import ARM, LANES, MU, MU_R, PN, RX, at

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from .._groups import call
 from .._jit import kernel, prepared
 from ..array_types import LongArray
 from ..checks import InputError
+from ..kernel_groups import call
 from .barrier import BROKEN, atomic_load, new_barrier
 
 LEAST = 4000  # things that a thread should have to do, of some 50 ns each: for fewer it is not woken

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._groups import group
 from .._jit import device, kernel
 from ..array_types import BoolArray, FloatArray, IntArray
+from ..kernel_groups import group
 from ..state.bodies import BodyArrays, GrainArrays
 from ..state.contacts import ContactArrays
 

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._groups import group
 from .._jit import device, kernel
 from ..array_types import BoolArray, IntArray
 from ..detection.narrow import Candidates
 from ..detection.neighbours import NeighbourList
+from ..kernel_groups import group
 from ..state.bodies import Bodies, BodyArrays, GrainArrays
 
 TOUCHING = 1e-4  # gap over the sum of the radii: closer grains of one body touch, as contacts are predicted

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._groups import group
 from .._jit import device, kernel
 from ..arithmetic import cos, length, product, sin
 from ..array_types import FloatArray, IntArray, LongArray
+from ..kernel_groups import group
 from ..parallel.barrier import share, wait
 from ..state.bodies import BodyArrays, GrainArrays
 from ..state.rotation import turn

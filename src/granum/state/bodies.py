@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._groups import group
 from ..array_types import BoolArray, FloatArray, IntArray, LongArray
+from ..kernel_groups import group
 
 STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
 UNUSED = -1

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._groups import group
 from ..array_types import BoolArray, FloatArray, IntArray, LongArray
+from ..kernel_groups import group
 
 _FIELDS: dict[str, tuple[tuple[int, ...], type]] = {
     "a": ((), np.int32),

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._groups import group
 from ..._jit import device, kernel
 from ...array_types import FloatArray, LongArray
+from ...kernel_groups import group
 from ...parallel.barrier import share, wait
 from ..blocks import BODY
 from ..coarse import Coarse, correct

@@ -26,7 +26,7 @@ def digest(sim):
     b, s, c = sim.bodies, sim.stepper, sim.contacts
     held = (s.touching.pairs.spring, s.at_walls.now.of("spring"), s.touching.rows.force, s.surfaces.force)
     arrays = (b.position, b.orientation, b.velocity, b.spin, *held, c.normal_force, c.overlap)
-    numbers = np.array([s.work, sim.time, sim.grain_count])
+    numbers = np.array([s.ledger.brought, sim.time, sim.grain_count])
     return hashlib.sha256(b"".join(np.ascontiguousarray(x).tobytes() for x in (*arrays, numbers))).hexdigest()
 
 

@@ -132,7 +132,7 @@ class Guard:
             grain = int(np.flatnonzero(((x < low) | (x > high))[:, ends].any(axis=1))[0])
             what = f"grain {sim.bodies.id[grain]} left the world, {_box(low, high)}, at {place(x[grain])}"
             self._act(self.settings.on_lost, sim, "world", what)
-        for w in sim.bodies.dynamic:
+        for w in sim.bodies.dynamic.tolist():
             x, name = sim.bodies.position[w], self.scene.all_bodies[w].name
             if ((x < low) | (x > high))[ends].any():
                 self._act(
@@ -249,9 +249,10 @@ class Guard:
 
     def _energy_away(self, sim: Simulation) -> float:
         """Kinetic energy [J] of the dynamic bodies that no grain can reach: what they do says nothing about the contacts."""
-        rows, (low, high) = sim.bodies.dynamic, sim.stepper.extent
+        rows = sim.bodies.dynamic
         if not len(rows):
             return 0.0
+        low, high = sim.stepper.extent
         x, reach = sim.bodies.position[rows], self._reach[rows, None]
         away = ((x < low - reach) | (x > high + reach))[:, self._ends].any(axis=1)
         return total(wall_kinetic(sim.bodies, rows[away]))

@@ -134,9 +134,10 @@ class AtWalls:
 
     def fastest(self, bodies: Bodies, extent: FloatArray) -> float:
         """Largest speed [m/s] of a wall at any place where grains are; ``extent`` (2, 3) is the box around them [m]."""
-        rows, (low, high) = bodies.moving, extent
+        rows = bodies.moving
         if not len(rows):
             return 0.0
+        low, high = extent
         if self.period is not None:
             low, high = np.where(self.period[0] > 0, 0.0, low), np.where(self.period[0] > 0, self.period[0], high)
         far = length(np.maximum(np.abs(low - bodies.position[rows]), np.abs(high - bodies.position[rows])))

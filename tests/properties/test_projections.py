@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from granum.nonsmooth.local import into_friction_cone
-from granum.nonsmooth.rows import into_box, into_cone
+from granum.nonsmooth.projections import into_box, into_cone
 from tests.reference.scenes import FREE, D, make
 
 numbers = st.floats(-1e6, 1e6, allow_subnormal=False)
@@ -80,7 +80,8 @@ def test_solved_impulses_obey_the_law_however_few_the_sweeps(seed, mu, rolling, 
         friction=mu,
         rolling_friction=rolling,
         guards=FREE,
-        solver={"name": solver, "friction": friction, "iterations": iterations},
+        solver={"name": solver, "iterations": iterations},
+        stepper={"friction": friction},
     )
     for step in range(3):
         sim.step()

@@ -57,7 +57,7 @@ def test_a_wall_of_any_speed_gives_the_right_momentum(wall, speed, way):
     quietly(sim, int(0.5 / speed / h) + 3)
     np.testing.assert_allclose(sim.velocity[0, 0], (1 + E) * speed, rtol=1e-9)
     assert abs(sim.velocity[0, 1:]).max() < 1e-3 * speed
-    assert sim.stepper.work == pytest.approx(mass() * (1 + E) * speed**2, rel=1e-6)
+    assert sim.ledger.joules["drives"] == pytest.approx(mass() * (1 + E) * speed**2, rel=1e-6)
     assert step_in(told, "the wall body 'paddle'") == pytest.approx(REACH * D / speed, rel=0.1)
 
 

@@ -219,7 +219,7 @@ def test_grains_in_a_drum_turn_with_it_and_keep_their_distances():
     for _ in range(30):
         sim.step()
     assert sim.report.reduction_level == 1.0
-    start, angle, work = sim.position.copy(), -0.5 * sim.time, sim.stepper.work
+    start, angle, work = sim.position.copy(), -0.5 * sim.time, sim.ledger.joules["drives"]
     for _ in range(200):
         sim.step()
     turned = -0.5 * sim.time - angle
@@ -228,7 +228,7 @@ def test_grains_in_a_drum_turn_with_it_and_keep_their_distances():
     assert_allclose(sim.position, expected, atol=1e-13)
     assert_allclose(sim.velocity, np.cross([0, -0.5, 0], sim.position), atol=1e-15)
     lifted = 9.81 * sim.bodies.mass @ (sim.position[:, 2] - start[:, 2])
-    assert sim.stepper.work - work == pytest.approx(lifted, rel=1e-9)  # the drum lifts them
+    assert sim.ledger.joules["drives"] - work == pytest.approx(lifted, rel=1e-9)  # the drum lifts them
 
 
 def test_a_falling_container_merges_with_its_load_and_keeps_its_momentum():

@@ -104,12 +104,12 @@ def test_the_force_on_a_plate_at_rest_does_no_work():
     for _ in range(40):
         sim.step()
     assert list(sim.stepper.merged.aggregates.bound) == [1]
-    work, height = sim.stepper.work, sim.bodies.position[1, 2]
+    work, height = sim.ledger.joules["drives"], sim.bodies.position[1, 2]
     for _ in range(200):
         sim.step()
     assert list(sim.stepper.merged.aggregates.bound) == [1]
     force = G * (0.05 + len(position) * MASS)
-    assert_allclose(sim.stepper.work - work, force * (sim.bodies.position[1, 2] - height), atol=1e-8 * force * D)
+    assert_allclose(sim.ledger.joules["drives"] - work, force * (sim.bodies.position[1, 2] - height), atol=1e-8 * force * D)
 
 
 def test_a_plate_keeps_its_place_in_an_aggregate_that_is_hit():
@@ -174,7 +174,7 @@ def test_work_of_a_belt_on_grains_that_it_takes_along():
     for _ in range(5):
         sim.step()
     assert sim.report.free_grains == 0
-    assert sim.report.kinetic_energy - before <= sim.stepper.work
+    assert sim.report.kinetic_energy - before <= sim.ledger.joules["drives"]
 
 
 def test_grains_leave_a_plate_that_tilts():

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from granum._jit import kernel
-from granum.array_types import LongArray
 from granum.checks import InputError
-from granum.parallel import Team, team
+from granum.parallel import Crew, Team, team
 from granum.parallel.barrier import wait
 from granum.scene import Body, Box
 from granum.scene.library import make_scene
@@ -158,8 +157,9 @@ def test_impossible_teams_are_refused(threads):
 
 
 @kernel
-def fails(thread: int, threads: int, barrier: LongArray, who: int) -> int:
+def fails(crew: Crew, who: int) -> int:
     """A kernel that fails on one thread while the others wait for it."""
+    thread, threads, barrier = crew
     if thread == who:
         raise ValueError("out of luck")
     wait(barrier, threads)

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from granum._jit import kernel
-from granum.array_types import LongArray
-from granum.parallel import ONE, Team, team
+from granum.parallel import ONE, Crew, Team, team
 from granum.parallel.barrier import add_up, largest_of, wait
 from granum.scene import Body, Box, BoxSource, Emitter, Mesh, Plane, Uniform
 from tests.invariance.test_threads import digest
@@ -179,8 +178,9 @@ def test_more_threads_than_bodies(count):
 
 
 @kernel
-def wrong_sums(thread: int, threads: int, barrier: LongArray, times: int) -> int:
+def wrong_sums(crew: Crew, times: int) -> int:
     """How often the threads do not agree on a sum and a largest number that are known."""
+    thread, threads, barrier = crew
     wrong = 0
     for k in range(times):
         before, total = add_up(barrier, thread, threads, k)
@@ -191,8 +191,9 @@ def wrong_sums(thread: int, threads: int, barrier: LongArray, times: int) -> int
 
 
 @kernel
-def all_fail(thread: int, threads: int, barrier: LongArray) -> None:
+def all_fail(crew: Crew) -> None:
     """A kernel that fails on every thread."""
+    _, _, _ = crew
     raise ValueError("out of luck")
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from .._jit import kernel
 from ..analysis.parallel_model import FORMULA, LEFT_OUT, THREADS, ColourGraph, SweepCost, ZoneGraph
 from ..analysis.results import state_hash
-from ..array_types import FloatArray, LongArray
+from ..array_types import FloatArray
 from ..checks import InputError, known_name
 from ..nonsmooth import PGS
 from ..nonsmooth.blocks import COLOURS, LANES
@@ -24,6 +24,7 @@ from ..nonsmooth.solvers.sweeping import extrapolate
 from ..papers.stored_rows import StoredRows
 from ..parallel import Team, cores
 from ..parallel.barrier import wait
+from ..parallel.crew import Crew
 from ..parallel.team import LEAST
 from ..simulation import Simulation, make_settings
 from .settled import settled_box, turning_drum
@@ -193,8 +194,9 @@ def step_seconds(sim: Simulation, iterations: int, threads: int) -> dict[str, An
 
 
 @kernel
-def meet(thread: int, threads: int, barrier: LongArray, times: int) -> None:
+def meet(crew: Crew, times: int) -> None:
     """All threads meet that many times, with nothing to do in between."""
+    _, threads, barrier = crew
     for _ in range(times):
         wait(barrier, threads)
 

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import device, kernel
-from ..array_types import FloatArray, IntArray, LongArray
+from ..array_types import FloatArray, IntArray
 from ..kernel_groups import group
 from ..parallel.barrier import add_up, share, wait
+from ..parallel.crew import Crew
 from ..state.bodies import BodyArrays, GrainArrays
 from ..state.contacts import Spans, Touching
 from .images import nearest
@@ -49,9 +50,7 @@ class Skins(NamedTuple):
 
 @kernel
 def gather_sorted(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     bodies: BodyArrays,
     grains: GrainArrays,
     near: Candidates,
@@ -64,6 +63,7 @@ def gather_sorted(
 
     It names no more than there is room for in ``left``. An empty rank is put out of everybody's reach.
     """
+    thread, threads, barrier = crew
     order, sphere, reference, skin = near.order, near.sphere, skins.reference, skins.skin
     low, high = share(len(order), thread, threads)
     own = np.empty(len(left), np.int32)
@@ -142,9 +142,7 @@ def may_push(bodies, grains, i, j):
 
 @kernel
 def find_pair_contacts(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     near: Candidates,
     bodies: BodyArrays,
     grains: GrainArrays,
@@ -162,6 +160,7 @@ def find_pair_contacts(
     ``hit`` has room for all candidates and keeps those that touch, until each thread knows where its contacts begin. With ``visit`` only
     these ranks are looked at.
     """
+    thread, threads, barrier = crew
     order, candidate_first, candidate, sphere = near
     first_of, count_of = spans
     low, high = share(len(order) if visit is None else len(visit), thread, threads)

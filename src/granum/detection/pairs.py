@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import kernel
-from ..array_types import BoolArray, FloatArray, IntArray, LongArray
+from ..array_types import BoolArray, FloatArray, IntArray
 from ..parallel.barrier import add_up, largest_of, share, wait
+from ..parallel.crew import Crew
 from .cells import Cells, cell_index, spread
 from .images import IMAGES, image_step, nearest, reaches_in
 
@@ -26,9 +27,7 @@ def who_searches(cells: Cells) -> BoolArray:
 
 @kernel
 def find_candidates(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     position: FloatArray,
     reach: FloatArray,
     cells: Cells,
@@ -45,6 +44,7 @@ def find_candidates(
     ``found_here``, as long as ``candidate``, are room to work in: each thread fills its part of it, and then moves it to its place.
     In a cell (``period``) positions lie inside it, and two reaches together are no longer than half of it: so a pair meets in one image.
     """
+    thread, threads, barrier = crew
     order, level, width, level_reach = cells.order, cells.level, cells.width, cells.reach
     table, start, filed, code, origin = cells.table, cells.start, cells.filed, cells.code, cells.origin
     count, levels = len(order), len(width)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from .._jit import device, kernel
 from ..array_types import IntArray, LongArray
 from ..parallel.barrier import add_up, largest_of, share
+from ..parallel.crew import Crew
 from ..state.contacts import ContactArrays
 
 OPENED = 0.05  # of the fall of a step: contacts whose gap is wider have opened
@@ -30,9 +31,7 @@ def find_among(low, high, partner, part, nx, ny, nz, old_partner, feature, norma
 
 @kernel
 def carry_over(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     id: LongArray,  # (N,) of the grains
     fall: float,
     old: ContactArrays,  # the last step's contacts,
@@ -46,6 +45,7 @@ def carry_over(
     Returns whether the contacts are the same as before, in the same order, and the last contact (else -1) that has turned to the
     other side of a wall: its grain went through.
     """
+    thread, threads, barrier = crew
     a, b, feature, normal, overlap, impulse, rebound, partner = contacts
     known, changed, through = old_first.shape[1], int(len(a) != len(old.a)), -1
     low, high = share(len(a), thread, threads)

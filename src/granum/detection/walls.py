@@ -10,8 +10,9 @@ import math
 import numpy as np
 
 from .._jit import device, kernel
-from ..array_types import IntArray, LongArray
+from ..array_types import IntArray
 from ..parallel.barrier import add_up, share, wait
+from ..parallel.crew import Crew
 from ..state.bodies import BodyArrays, GrainArrays
 from ..state.contacts import Spans, Touching
 from .mesh import CANDIDATE_COLUMNS
@@ -31,9 +32,7 @@ def may_push(bodies, grains, walls, i, wall, wall_yields):
 
 @kernel
 def find_wall_contacts(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     # in
     order: IntArray,  # (n,) grains in the order of visiting
     bodies: BodyArrays,
@@ -49,6 +48,7 @@ def find_wall_contacts(
 
     If that is more than the arrays have room for, the rest was counted but not written: grow them and call again.
     """
+    thread, threads, barrier = crew
     position, radius, first_of, count_of = bodies.position, grains.radius, spans.first, spans.number
     most = MOST_SURFACES * walls.kind.shape[0]
     kind, wall_of, part = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int32)

@@ -12,12 +12,13 @@ import numpy as np
 
 from .._jit import device, kernel
 from ..arithmetic import total as sum_up
-from ..array_types import FloatArray, LongArray
+from ..array_types import FloatArray
 from ..contact.law import Parameters, contact_stiffness, overlap_under, pull_off, response
 from ..contact.pair_table import PairTable
 from ..kernel_groups import group
 from ..parallel import LIGHT, Team
 from ..parallel.barrier import add_up, share, wait
+from ..parallel.crew import Crew
 from .blocks import ARM, BODY, INV_DN, INV_DR, INV_DT, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, RX, SOFTNESS, TARGET, at
 from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Packed, Step, WallArrays
 from .kinds.contact import arms, listed, separation_speed
@@ -100,9 +101,7 @@ def assemble_share(low, high, packed, blocks, levers, found, met, bodies, walls,
 
 @kernel
 def assemble(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     packed: Packed,
     blocks: ContactBlocks,
     levers: Levers,
@@ -115,6 +114,7 @@ def assemble(
 ) -> tuple[int, float]:
     """Motion of walls, lever arms, and everything of the rows that velocities do not change; returns how many contacts impact, and the
     mean square of the separation speeds [m^2/s^2]."""
+    thread, threads, barrier = crew
     low, high = share(len(met.a) - met.pair_count, thread, threads)
     place_walls(met.pair_count + low, met.pair_count + high, packed, blocks, levers, found, met, bodies, walls, step)
     wait(barrier, threads)
@@ -190,9 +190,7 @@ def mean_square(values):
 
 @kernel
 def elastic_energies(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     overlap: FloatArray,
     stiffness: FloatArray,
     radius_eff: FloatArray,
@@ -200,6 +198,7 @@ def elastic_energies(
     parts: FloatArray,
 ) -> None:
     """Energy [J] that the contact law stores in the overlaps of each chunk of contacts; less than 0 where it attracts."""
+    thread, threads, barrier = crew
     low, high = share(len(parts), thread, threads)
     for k in range(low, high):
         total = 0.0

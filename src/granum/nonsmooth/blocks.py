@@ -14,8 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import device, kernel
-from ..array_types import IntArray, LongArray
+from ..array_types import IntArray
 from ..parallel.barrier import share, wait
+from ..parallel.crew import Crew
 from .groups import ContactBlocks, Found, Packed
 
 LANES = 16
@@ -128,15 +129,14 @@ def colour_contacts(
 
 @kernel
 def lay_out(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     found: Found,
     nobody: int,
     lanes: int,
     blocks: ContactBlocks,
 ) -> None:
     """Write contact and body slots of every lane; empty lanes get no contact (-1), the slot of nobody, and zeros."""
+    thread, threads, barrier = crew
     slot_a, slot_b, place = found.slot_a, found.slot_b, found.place
     lane_a, lane_b, contact_at, data, fields = blocks.lane_a, blocks.lane_b, blocks.contact_at, blocks.data, blocks.fields
     low, high = share(lanes, thread, threads)

@@ -25,6 +25,7 @@ from ..contact.law import Parameters, overlap_under
 from ..detection.images import nearest
 from ..kernel_groups import group
 from ..parallel.barrier import share, wait
+from ..parallel.crew import Crew
 from .assemble import SETTLED, collides
 from .blocks import INV_DN, LANES, PN, RX, SOFTNESS, TARGET, at
 from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Packed, Step
@@ -41,9 +42,7 @@ FORGET = 0.7  # per step: the part of an impact's speed that a pressed contact s
 
 @kernel
 def aim_at_impacts(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     blocks: ContactBlocks,
     found: Found,
     met: Met,
@@ -53,6 +52,7 @@ def aim_at_impacts(
     step: Step,
 ) -> None:
     """Targets of the impact stage, from the separation speeds before it, without impulses; remembers who rebounds."""
+    thread, threads, barrier = crew
     data, gap_rate = blocks.data, found.gap_rate
     low, high = share(len(met.a), thread, threads)
     for c in range(low, high):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .._jit import device, kernel
-from ..array_types import FloatArray, LongArray
+from ..array_types import FloatArray
 from ..kernel_groups import group
 from ..parallel import Team
 from ..parallel.barrier import share, wait
+from ..parallel.crew import Crew
 from ..state.bodies import Bodies, BodyArrays, GrainArrays
 from ..state.motion import move_walls
 from ..state.rotation import turn
@@ -44,10 +45,9 @@ def add_external_impulse(thread, threads, packed, external, h):
 
 
 @kernel
-def move_grains(
-    thread: int, threads: int, barrier: LongArray, bodies: BodyArrays, grains: GrainArrays, yielding: FloatArray, h: float
-) -> None:
+def move_grains(crew: Crew, bodies: BodyArrays, grains: GrainArrays, yielding: FloatArray, h: float) -> None:
     """x += h v, and the exact turn of a steady spin, for grains that move on their own and yield."""
+    thread, threads, barrier = crew
     position, orientation, velocity, spin = bodies.position, bodies.orientation, bodies.velocity, bodies.spin
     low, high = share(len(grains.radius), thread, threads)
     for k in range(grains.first + low, grains.first + high):

@@ -12,6 +12,7 @@ from ..array_types import FloatArray, IntArray, LongArray
 from ..detection.wall_table import WallTable
 from ..parallel import LIGHT, ONE, Team
 from ..parallel.barrier import share, wait
+from ..parallel.crew import Crew
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
 from ..state.motion import inverse_inertia
@@ -22,9 +23,7 @@ from .kinds.every import CHUNK, projected_residual
 
 @kernel
 def assign_slots(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     a: IntArray,
     b: IntArray,
     rank: IntArray,
@@ -35,6 +34,7 @@ def assign_slots(
     found: Found,
 ) -> None:
     """Body slots of every contact: grains by rank, dynamic walls by their own slot, all other wall contacts one each."""
+    thread, threads, barrier = crew
     slot_a, slot_b = found.slot_a, found.slot_b
     low, high = share(len(a), thread, threads)
     for c in range(low, high):
@@ -48,8 +48,9 @@ def assign_slots(
 
 
 @kernel
-def pack_grains(thread: int, threads: int, barrier: LongArray, order: IntArray, bodies: FreeBodies, body: FloatArray) -> None:
+def pack_grains(crew: Crew, order: IntArray, bodies: FreeBodies, body: FloatArray) -> None:
     """Grains into packed bodies, in Morton order."""
+    thread, threads, barrier = crew
     first, velocity, spin, inverse_mass, radius = bodies.first, bodies.velocity, bodies.spin, bodies.inverse_mass, bodies.radius
     low, high = share(len(order), thread, threads)
     for k in range(low, high):
@@ -70,9 +71,7 @@ def pack_grains(thread: int, threads: int, barrier: LongArray, order: IntArray, 
 
 @kernel
 def unpack_grains(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     packed: Packed,
     order: IntArray,
     bodies: FreeBodies,
@@ -81,6 +80,7 @@ def unpack_grains(
     met: Met,
 ) -> None:
     """Packed bodies back into grains, those that do not yield keep their bits; and impulses out of the blocks into (C, 7) rows."""
+    thread, threads, barrier = crew
     body, velocity, spin = packed.body, bodies.velocity, bodies.spin
     low, high = share(len(order), thread, threads)
     for k in range(low, high):
@@ -107,8 +107,9 @@ def copy_share(thread, threads, blocks, place, impulse):
 
 
 @kernel
-def copy_impulses(thread: int, threads: int, barrier: LongArray, blocks: ContactBlocks, place: IntArray, impulse: FloatArray) -> None:
+def copy_impulses(crew: Crew, blocks: ContactBlocks, place: IntArray, impulse: FloatArray) -> None:
     """Impulses out of the blocks into (C, 7) rows."""
+    thread, threads, barrier = crew
     copy_share(thread, threads, blocks, place, impulse)
     wait(barrier, threads)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .._jit import kernel
-from ..array_types import LongArray
 from ..contact.pair_table import PairTable
 from ..parallel.barrier import share, wait
+from ..parallel.crew import Crew
 from .assemble import Aim, aim_at_rest
 from .groups import ContactBlocks, Found, Levers, Met, Packed
 from .integrate import External, add_external_impulse
@@ -15,9 +15,7 @@ from .warm_start import Start, warm_start
 
 @kernel
 def make_ready(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     packed: Packed,
     blocks: ContactBlocks,
     levers: Levers,
@@ -29,6 +27,7 @@ def make_ready(
     external: External,
 ) -> None:
     """Aim at rest, add external impulses and the attraction of contacts, and start warm."""
+    thread, threads, barrier = crew
     low, high = share(len(found.place), thread, threads)
     aim_at_rest(low, high, packed, blocks, levers, found, met, pairs, aim)
     wait(barrier, threads)

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from .._jit import kernel
-from ..array_types import FloatArray, LongArray
+from ..array_types import FloatArray
 from ..nonsmooth.blocks import (
     ARM,
     BODY,
@@ -39,6 +39,7 @@ from ..nonsmooth.kinds.spheres import load_bodies, store_bodies
 from ..nonsmooth.problem import Problem
 from ..nonsmooth.projections import tangents
 from ..parallel.barrier import share, wait
+from ..parallel.crew import Crew
 
 ROW = 24  # numbers of a stored row: J of a and b, M^-1 J^T of a and b
 
@@ -90,9 +91,7 @@ def store_rows(body: FloatArray, blocks: ContactBlocks, row: FloatArray, impulse
 
 @kernel
 def sweep_stored(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     blocks: ContactBlocks,
     row: FloatArray,
     iterations: int,
@@ -100,6 +99,7 @@ def sweep_stored(
     impulse: FloatArray,
 ) -> None:
     """Plain sweeps over all colours, as ``sweep_all`` of ``nonsmooth/kinds/every.py`` shares them out."""
+    thread, threads, barrier = crew
     lane_a, lane_b, data, fields, colour_block = blocks.lane_a, blocks.lane_b, blocks.data, blocks.fields, blocks.colour_block
     soft = blocks.soft_t
     w = np.uint64(LANES)

@@ -20,6 +20,7 @@ from ..array_types import LongArray
 from ..checks import InputError
 from ..kernel_groups import call
 from .barrier import BROKEN, atomic_load, new_barrier
+from .crew import Crew
 
 LEAST = 4000  # things that a thread should have to do, of some 50 ns each: for fewer it is not woken
 LIGHT = 8  # things that are only copied: so many of them count as one
@@ -44,7 +45,7 @@ class _Worker:
         threading.Thread(target=self._serve, name=f"granum-{number}", daemon=True).start()
 
     def give(self, *job: Any) -> None:
-        """One more job: where errors go, a kernel, its thread number, threads, barrier and arguments."""
+        """One more job: where errors go, a kernel, its crew and arguments."""
         self.bell[0] += 1
         self.jobs.put(job)  # at once or not at all, also if the user interrupts: a bell without a job is only heard
 
@@ -57,12 +58,12 @@ class _Worker:
             self._do(*job)
             del job  # its arrays may be large
 
-    def _do(self, errors: list[BaseException], kernel: Any, thread: int, threads: int, barrier: LongArray, *args: Any) -> None:
+    def _do(self, errors: list[BaseException], kernel: Any, crew: Crew, *args: Any) -> None:
         try:
-            kernel(thread, threads, barrier, *args)
+            kernel(crew, *args)
         except BaseException as error:  # it is raised where the work was given out, and nobody waits for this thread
             errors.append(error)
-            barrier[BROKEN] = 1
+            crew.barrier[BROKEN] = 1
 
 
 _workers: list[_Worker] = []
@@ -83,7 +84,7 @@ if hasattr(os, "register_at_fork"):
 class Team:
     """``threads`` threads; with one, a kernel is simply called.
 
-    A kernel of a team is called as ``kernel(thread, threads, barrier, *args)`` on every thread, computes its share of the whole, and
+    A kernel of a team is called as ``kernel(crew, *args)`` on every thread, computes its share of the whole, and
     ends at the barrier: when one thread is through, all have done their part. What it computes must not depend on the number of
     threads, so that results are the same bits for any team.
     """
@@ -98,7 +99,7 @@ class Team:
         """Share ``things`` out, and return what the kernel returns on the first thread; few things wake few threads."""
         threads = self._useful(things)
         if threads == 1:
-            return call(kernel, 0, 1, self._barrier, *args)
+            return call(kernel, Crew(0, 1, self._barrier), *args)
         return self._share_out(kernel, threads, args)
 
     def _useful(self, things: int) -> int:
@@ -112,8 +113,8 @@ class Team:
             errors: list[BaseException] = []
             try:
                 for thread, worker in enumerate(_workers[: threads - 1], 1):
-                    worker.give(errors, kernel, thread, threads, self._barrier, *args)
-                result = kernel(0, threads, self._barrier, *args)
+                    worker.give(errors, kernel, Crew(thread, threads, self._barrier), *args)
+                result = kernel(Crew(0, threads, self._barrier), *args)
             except BaseException as error:
                 first = errors[0] if errors else error  # whoever failed first: all others fail for it
                 self._barrier[BROKEN] = 1  # nobody waits for this thread
@@ -126,7 +127,7 @@ class Team:
 
     def prepared(self, kernel: Any, /, *groups: Any, then: tuple[Any, ...] = ()) -> Callable[..., Any]:
         """``run`` of a kernel with arrays whose types are looked at once: a call of ``(things, *numbers)``, these as ``then``."""
-        alone: Any = prepared(kernel, 0, 1, self._barrier, *groups, then=then)
+        alone: Any = prepared(kernel, Crew(0, 1, self._barrier), *groups, then=then)
         if self.threads == 1:
             return lambda things, *numbers: alone(*numbers)
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from .._jit import device, kernel
 from ..arithmetic import cos, length, product, sin
-from ..array_types import FloatArray, IntArray, LongArray
+from ..array_types import FloatArray, IntArray
 from ..kernel_groups import group
 from ..parallel.barrier import share, wait
+from ..parallel.crew import Crew
 from ..state.bodies import BodyArrays, GrainArrays
 from ..state.rotation import turn
 
@@ -107,9 +108,7 @@ def set_members(rows: IntArray, moved_by: IntArray, bodies: BodyArrays) -> None:
 
 @kernel
 def move_members(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     bodies: BodyArrays,
     grains: GrainArrays,
     turns: Turns,
@@ -122,6 +121,7 @@ def move_members(
     ``gained`` (chunks,) is the kinetic and gravitational energy [J] that carriers bring to the grains of each chunk; to those of aggregates
     nobody brings any.
     """
+    thread, threads, barrier = crew
     position, orientation, velocity, spin, inverse_mass = bodies
     still, shift, turning = turns.still, turns.shift, turns.spin
     gx, gy, gz = gravity[0], gravity[1], gravity[2]

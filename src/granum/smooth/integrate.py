@@ -10,8 +10,9 @@ import math
 import numpy as np
 
 from .._jit import kernel
-from ..array_types import FloatArray, LongArray
+from ..array_types import FloatArray
 from ..parallel.barrier import add_up, share, wait
+from ..parallel.crew import Crew
 from ..state.rotation import turn
 from .groups import Listed, Movers, Rows
 from .lanes import U
@@ -21,9 +22,7 @@ CHUNK = 1024  # grains whose energies are summed up in one go, whatever thread d
 
 @kernel
 def kick_and_drift(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     rows: Rows,
     listed: Listed,
     bodies: Movers,
@@ -32,6 +31,7 @@ def kick_and_drift(
     drift: float,
 ) -> int:
     """v += kick a, x += drift v for every grain that yields, and its rows; returns how many left their skin."""
+    thread, threads, barrier = crew
     rank, sphere, _, grain, force = rows
     first, radius, material, inverse_mass, position, orientation, velocity, spin = bodies
     reference, skin = listed.reference, listed.skin
@@ -65,9 +65,7 @@ def kick_and_drift(
 
 @kernel
 def kick_and_look(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     rows: Rows,
     bodies: Movers,
     gravity: FloatArray,
@@ -80,6 +78,7 @@ def kick_and_look(
     ``box`` (2, 3) receives the lowest and highest coordinates of the centres [m]; ``parts`` (chunks, 10) is room to work in, for what is
     found in each chunk of grains.
     """
+    thread, threads, barrier = crew
     rank, sphere, _, grain, force = rows
     first, velocity, spin = bodies.first, bodies.velocity, bodies.spin
     gx, gy, gz = gravity[0], gravity[1], gravity[2]

@@ -10,9 +10,10 @@ import math
 import numpy as np
 
 from .._jit import device, kernel
-from ..array_types import FloatArray, IntArray, LongArray
+from ..array_types import FloatArray, IntArray
 from ..detection.images import nearest
 from ..parallel.barrier import add_up, largest_of, share, wait
+from ..parallel.crew import Crew
 from . import lanes as of
 from .groups import Laws, Listed, Pairs, Rows
 from .lanes import ROW_A, ROW_B, SCRATCH, U, W, blank, clear_sums, push, sums
@@ -41,10 +42,9 @@ def touches(sphere, grain, period, k, j, held):
 
 
 @kernel
-def find_touching(
-    thread: int, threads: int, barrier: LongArray, rows: Rows, listed: Listed, pairs: Pairs, period: FloatArray | None
-) -> int:
+def find_touching(crew: Crew, rows: Rows, listed: Listed, pairs: Pairs, period: FloatArray | None) -> int:
     """Ranks a and b of the pairs that touch and their place in the list; returns how many. Springs of pairs that came apart are cleared."""
+    thread, threads, barrier = crew
     sphere, grain = rows.sphere, rows.grain
     candidate_first, candidate = listed.first, listed.candidate
     a, b, place, _, touched, spring, _, _ = pairs
@@ -200,9 +200,7 @@ def add_forces(low, high, count, pairs, rolling, force):
 
 @kernel
 def push_pairs(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     laws: Laws,
     rows: Rows,
     pairs: Pairs,
@@ -215,6 +213,7 @@ def push_pairs(
     Springs move on by ``h`` [s]. One thread adds forces to the grains as it finds them; several find them first, and each adds up those
     of its own grains, in the same order.
     """
+    thread, threads, barrier = crew
     law, table, materials = laws
     _, sphere, _, grain, force = rows
     spring, parts = pairs.spring, pairs.parts

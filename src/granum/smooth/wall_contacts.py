@@ -15,6 +15,7 @@ from ..detection.neighbours import NeighbourList
 from ..detection.wall_table import CYLINDER, WallTable
 from ..detection.walls import find_wall_contacts
 from ..parallel.barrier import new_barrier
+from ..parallel.crew import Crew
 from ..state.bodies import Bodies
 from ..state.contacts import Spans, Touching, closed_up
 from .groups import WallRows
@@ -22,7 +23,7 @@ from .touching import Relisted
 
 REACH = 0.5  # of the largest radius: how far beyond a grain walls are looked for, its skin and the walls' way included
 KEPT = ("a", "b", "feature", "normal", "overlap", "spring", "force")  # in a checkpoint
-ALONE = new_barrier(1)
+ALONE = Crew(0, 1, new_barrier(1))
 
 
 class WallContacts:
@@ -51,7 +52,7 @@ class WallContacts:
         a, b, feature, normal, overlap, _, _, first, number = self.rows
         state, own = bodies.arrays._replace(position=position), bodies.grain_arrays._replace(radius=radius)
         out, spans = Touching(a, b, feature, normal, overlap), Spans(first, number)
-        return prepared(find_wall_contacts, 0, 1, ALONE, grains, state, own, walls, 0, None, out, spans)
+        return prepared(find_wall_contacts, ALONE, grains, state, own, walls, 0, None, out, spans)
 
     def fit(self, grains: int, count: int = 0) -> bool:
         """Make room for ``count`` contacts of so many grains; true if there was not, and what was found is lost."""

@@ -6,9 +6,10 @@ import numpy as np
 
 from .._jit import kernel
 from ..arithmetic import dot, times, total
-from ..array_types import FloatArray, IntArray, LongArray
+from ..array_types import FloatArray, IntArray
 from ..parallel import LIGHT, ONE, Team
 from ..parallel.barrier import share, wait
+from ..parallel.crew import Crew
 from .bodies import Bodies, BodyArrays, GrainArrays
 from .rotation import matrices
 
@@ -17,9 +18,7 @@ CHUNK = 1024  # grains that are summed up in one go
 
 @kernel
 def grain_energy(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     bodies: BodyArrays,
     grains: GrainArrays,
     gravity: FloatArray,
@@ -29,6 +28,7 @@ def grain_energy(
     """Of each chunk of grains, in ``parts`` (chunks, 3): kinetic energy [J], energy in the field of gravity [J] (zero at the origin) and
     the square of the largest speed [m/s]; in ``box`` (chunks, 2, 3) the lowest and highest coordinates of the centres [m].
     """
+    thread, threads, barrier = crew
     position, velocity, spin, inverse_mass, radius = bodies.position, bodies.velocity, bodies.spin, bodies.inverse_mass, grains.radius
     gx, gy, gz = gravity[0], gravity[1], gravity[2]
     low, high = share(len(parts), thread, threads)

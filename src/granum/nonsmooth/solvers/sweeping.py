@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._jit import device, kernel
-from ...array_types import FloatArray, LongArray
+from ...array_types import FloatArray
 from ...kernel_groups import group
 from ...parallel.barrier import share, wait
+from ...parallel.crew import Crew
 from ..blocks import BODY
 from ..coarse import Coarse, correct
 from ..groups import ContactBlocks, Found, Levers, Momentum, Packed
@@ -94,9 +95,7 @@ def sweep_visits(packed, blocks, levers, before, visit, backwards, beta, keeps, 
 
 @kernel
 def sweep_until(
-    thread: int,
-    threads: int,
-    barrier: LongArray,
+    crew: Crew,
     packed: Packed,
     blocks: ContactBlocks,
     levers: Levers,
@@ -112,6 +111,7 @@ def sweep_until(
     ``history`` (iterations, 5), when it has rows, receives residual, row-kind residuals and coarse corrections so far after every sweep.
     Every thread comes to the same decisions from the same numbers; orders other than by colour are for one thread.
     """
+    thread, threads, barrier = crew
     iterations, tolerance, soft, momentum, order, seed, measure, next_look, looks = method
     body, body_before = packed.body, work.body_before
     keeps = momentum or coarse is not None  # a correction moves the iterate before along

@@ -21,7 +21,7 @@ LADDER = np.unique(np.round(np.geomspace(4, 4096, 61)).astype(int))
 def measure_convergence(particles: int = 10_000, rows: int = 6, talk: Talk = print) -> dict[str, Any]:
     """Sweeps to 5 % error of the normal forces (relative, root mean square) in the first step after the box is tilted by 15 degrees."""
     sim = settled_box(particles, rows, talk, tilt=TILT)
-    sim.stepper.detector.detect(sim.bodies, sim.time_step)
+    sim.nonsmooth.detector.detect(sim.bodies, sim.time_step)
     talk(f"reference: {REFERENCE_SWEEPS} sweeps with momentum")
     reference = _forces(sim, HistoryStart(), PGS(iterations=REFERENCE_SWEEPS))
     needed = {}
@@ -43,7 +43,7 @@ def measure_convergence(particles: int = 10_000, rows: int = 6, talk: Talk = pri
 
 def _forces(sim: Simulation, start: ColdStart | HistoryStart, solver: PGS) -> np.ndarray:
     """Normal impulses of the step that the simulation is about to take, without taking it."""
-    stepper, contacts = sim.stepper, sim.stepper.detector.contacts
+    stepper, contacts = sim.nonsmooth, sim.nonsmooth.detector.contacts
     impulse, rebound = contacts.impulse.copy(), contacts.rebound.copy()
     stepper.settings = stepper.settings.model_copy(update={"warm_start": start})
     stepper.prepare(sim.time_step, sim.scene.gravity.at(0.0))

@@ -68,7 +68,7 @@ def measure_parallel(
     whole = step_seconds(box, iterations, threads)
     box.step()
     result: dict[str, Any] = {"benchmark": "parallel", **about(box, rows), "threads": threads, "iterations": iterations}
-    solves = solve_seconds(box.stepper.problem, iterations, team, jacobian)
+    solves = solve_seconds(box.nonsmooth.problem, iterations, team, jacobian)
     result["measured"] = {
         "solve_speed_up": solves["momentum"][0] / solves["momentum"][1],
         "step_speed_up": whole["seconds"][0] / whole["seconds"][1],
@@ -76,7 +76,7 @@ def measure_parallel(
         "barrier_nanoseconds": 1e9 * barrier,
         "milliseconds_per_step": {"1 thread": 1e3 * whole["seconds"][0], f"{threads} threads": 1e3 * whole["seconds"][1]},
     }
-    per_contact = 1e9 / max(1, box.stepper.problem.contact_count)
+    per_contact = 1e9 / max(1, box.nonsmooth.problem.contact_count)
     result["rows_of_plain_sweeps"] = {
         name: {"speed_up": one / many, "ns_per_contact_iteration": one * per_contact}
         for name, (one, many) in solves.items()
@@ -84,9 +84,9 @@ def measure_parallel(
     }
     result["predicted"] = {"box": predict(box, solves, barrier)}
     if turning is not None:
-        turning.stepper.detector.detect(turning.bodies, turning.time_step)
-        turning.stepper.prepare(turning.time_step, turning.scene.gravity.at(turning.time))
-        sweeps = solve_seconds(turning.stepper.problem, DRUM_SWEEPS, Team(1), jacobian)
+        turning.nonsmooth.detector.detect(turning.bodies, turning.time_step)
+        turning.nonsmooth.prepare(turning.time_step, turning.scene.gravity.at(turning.time))
+        sweeps = solve_seconds(turning.nonsmooth.problem, DRUM_SWEEPS, Team(1), jacobian)
         result["predicted"]["drum"] = {"grains": turning.grain_count, **predict(turning, sweeps, barrier)}
     result |= {"formula": FORMULA, "left_out": LEFT_OUT, "paper": PAPER}
     if output is not None:
@@ -104,7 +104,7 @@ def colour_graph(problem: Problem) -> ColourGraph:
 
 def predict(sim: Simulation, solves: dict[str, tuple[float, float]], barrier: float) -> dict[str, Any]:
     """Numbers of the graph and S(p) of every kind of sweep; PP's zones beside."""
-    problem, graph = sim.stepper.problem, colour_graph(sim.stepper.problem)
+    problem, graph = sim.nonsmooth.problem, colour_graph(sim.nonsmooth.problem)
     single = single_seconds(problem)
     bodies, sums = momentum_seconds(problem)
     speed_up, costs = {}, {}
@@ -113,7 +113,7 @@ def predict(sim: Simulation, solves: dict[str, tuple[float, float]], barrier: fl
         block = max(0.0, one - sum(extra)) / max(1, graph.work)
         costs[name] = SweepCost(block, single, barrier, *extra)
         speed_up[name] = {str(p): graph.speed_up(costs[name], p) for p in THREADS}
-    c, diameter = sim.stepper.detector.contacts, 2 * float(sim.radius.mean())
+    c, diameter = sim.nonsmooth.detector.contacts, 2 * float(sim.radius.mean())
     zones = {}
     for width in CELLS:
         zone = ZoneGraph.of(np.asarray(sim.position), c.a, c.b, width * diameter)

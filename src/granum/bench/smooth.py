@@ -6,6 +6,7 @@ from time import perf_counter
 from typing import Any
 
 from ..simulation import Simulation, make_settings
+from ..smooth import SmoothStepper
 from .settled import settled_box
 from .timing import REPEATS, Talk
 
@@ -23,11 +24,13 @@ def measure_smooth(particles: int = 10_000, rows: int = 3, talk: Talk = print) -
     off = {"on_overlap": "off", "on_energy": "off", "on_coarse": "off"}
     settings = make_settings({"stepper": {"name": "smooth"}, "time_step": TIME_STEP, "guards": off})
     sim = Simulation(settled.scene, settings, bodies=settled.bodies)
+    stepper = sim.stepper
+    assert isinstance(stepper, SmoothStepper)
     seconds, lists = [], 0
     for repeat in range(REPEATS + 1):  # the first may compile, and the springs form
         if repeat == 1:
             sim.stage_seconds.clear()
-            lists = sim.stepper.neighbours.rebuilds
+            lists = stepper.neighbours.rebuilds
         start = perf_counter()
         for _ in range(STEPS):
             sim.step()
@@ -37,7 +40,7 @@ def measure_smooth(particles: int = 10_000, rows: int = 3, talk: Talk = print) -
         "benchmark": "smooth",
         "ns_per_grain_step": min(seconds[1:]) / STEPS / sim.grain_count * 1e9,
         "stage_share": {stage: spent / total for stage, spent in sim.stage_seconds.items()},
-        "steps_per_list": STEPS * REPEATS / max(1, sim.stepper.neighbours.rebuilds - lists),
+        "steps_per_list": STEPS * REPEATS / max(1, stepper.neighbours.rebuilds - lists),
         "time_step": TIME_STEP,
         "grains": sim.grain_count,
         "contacts": sim.contacts.contact_count,

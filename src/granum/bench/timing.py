@@ -23,7 +23,7 @@ def about(sim: Simulation, rows: int) -> dict[str, Any]:
         "contacts": sim.contacts.contact_count,
         "rows": rows,
         "threads": 1,
-        "dtype": str(sim.stepper.problem.blocks.data.dtype),
+        "dtype": str(sim.nonsmooth.problem.blocks.data.dtype),
         "residual": sim.report.residual,
     }
 
@@ -32,7 +32,7 @@ def measure_pgs(particles: int = 10_000, rows: int = 6, iterations: int = 50, ta
     """Nanoseconds per contact and iteration of the solve alone, plain and with momentum: the best of several solves."""
     sim = settled_box(particles, rows, talk)
     sim.step()
-    problem = sim.stepper.problem
+    problem = sim.nonsmooth.problem
     body, data = problem.packed.body.copy(), problem.blocks.data.copy()
     best = {}
     for name, momentum in (("plain", False), ("momentum", True)):
@@ -58,7 +58,7 @@ def measure_step(particles: int = 10_000, rows: int = 6, iterations: int = 50, t
     """Share of each stage in a step, milliseconds per step, and bytes of memory per contact."""
     sim = settled_box(particles, rows, talk)
     solver = PGS(iterations=iterations)
-    sim.stepper.settings = sim.stepper.settings.model_copy(update={"solver": solver})
+    sim.nonsmooth.settings = sim.nonsmooth.settings.model_copy(update={"solver": solver})
     sim.step()
     sim.stage_seconds.clear()
     steps = 20
@@ -82,7 +82,7 @@ def measure_detect(particles: int = 10_000, rows: int = 6, talk: Talk = print) -
     """Nanoseconds per grain of a search with a kept neighbour list, and of one that makes the list anew."""
     sim = settled_box(particles, rows, talk)
     sim.step()
-    detector, bodies, h = sim.stepper.detector, sim.bodies, sim.time_step
+    detector, bodies, h = sim.nonsmooth.detector, sim.bodies, sim.time_step
     kept, anew = [], []
     for _ in range(REPEATS + 1):
         start = perf_counter()
@@ -116,5 +116,5 @@ def memory(sim: Simulation) -> int:
             for part in thing.values() if isinstance(thing, dict) else getattr(thing, "__dict__", {}).values():
                 visit(part, depth - 1)
 
-    visit([sim.bodies, sim.stepper.detector, sim.stepper.problem], 3)
+    visit([sim.bodies, sim.nonsmooth.detector, sim.nonsmooth.problem], 3)
     return sum(seen.values())

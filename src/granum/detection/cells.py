@@ -18,7 +18,7 @@ from ..array_types import FloatArray, IntArray, LongArray
 from ..kernel_groups import group
 
 FIRST_LEVEL = 1.25  # largest reach of the finest level over the smallest; each further level spans a factor of 2
-LARGEST_CELL = 1 << 20  # coordinates of a cell run from 0 to 2^21 - 1 around the first grain
+LARGEST_CELL = 1 << 20  # coordinates of a cell run from 0 to 2^21 - 1 around the origin
 
 
 @group

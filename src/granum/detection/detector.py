@@ -31,13 +31,13 @@ class Detector:
     ``order`` grains of the packed slots, ``slot`` (N,) the slot of each grain. ``visits`` says who is looked at, if not all are.
     """
 
-    def __init__(self, walls: WallTable, team: Team = ONE, period: FloatArray | None = None) -> None:
+    def __init__(self, walls: WallTable, team: Team = ONE, period: FloatArray | None = None, origin: FloatArray | None = None) -> None:
         self.walls, self.team, self.period = walls, team, period
         self.place = np.zeros((0, 3))
         self.contacts, self._last = Contacts(), Contacts()
         self._where = np.zeros((2, 2, 0), np.int32)  # first and count, pairs and walls, of each grain
         self._last_where = np.zeros((2, 2, 0), np.int32)
-        self.neighbours = NeighbourList(team=team, period=period)
+        self.neighbours = NeighbourList(team=team, period=period, origin=origin)
         self.visits: Selection | None = None
         self._hit = np.zeros(0, np.int32)  # room to work in
         self.same = False

@@ -51,8 +51,10 @@ class NeighbourList:
     further than a quarter of it, so that two meet in one image at most.
     """
 
-    def __init__(self, skin: Skin = Skin(), team: Team = ONE, period: FloatArray | None = None) -> None:
+    def __init__(self, skin: Skin = Skin(), team: Team = ONE, period: FloatArray | None = None, origin: FloatArray | None = None) -> None:
+        """``origin`` (3,) [m] of the grid of cells; the scene decides it (``grid_origin``), none: 0."""
         self.rule, self.team, self.period = skin, team, period
+        self.origin = np.zeros(3) if origin is None else origin
         self.furthest = np.inf if period is None else 0.25 * period[0, period[0] > 0].min()  # that a grain may reach [m]
         self.order = self.rank = self.live = np.zeros(0, np.int32)
         self.reference, self.skin = np.zeros((0, 3)), np.zeros(0)  # of each grain when it was listed [m]
@@ -130,8 +132,7 @@ class NeighbourList:
             self.visits.settle()
         reach = bodies.radius + self.skin
         place = in_cell(self.reference, 0, self.period)
-        origin = place[0].copy() if count else np.zeros(3)
-        cells = self._cells = file_in_cells(place, reach, origin)
+        cells = self._cells = file_in_cells(place, reach, self.origin)
         self.order = self.live = cells.order
         self.rank = np.empty(count, np.int32)
         self.rank[cells.order] = np.arange(count, dtype=np.int32)

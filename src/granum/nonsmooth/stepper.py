@@ -23,6 +23,7 @@ from ..reduction import Reduction
 from ..reduction.merged import Merged
 from ..reduction.reducer import Reducer
 from ..reduction.trial import Solved
+from ..scene.grid import grid_origin
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
 from ..state.contacts import Contacts
@@ -103,7 +104,7 @@ class NonsmoothStepper:
         self.pairs = scene.pair_table()
         self.walls = WallTable.build(scene.all_bodies, scene.material_index, (1 + MOST_LOOK) * scene.size_range[1] / 2)
         self.period = period_of(scene.cell)
-        self.detector = Detector(self.walls, team, self.period)
+        self.detector = Detector(self.walls, team, self.period, grid_origin(scene))
         self.problem = Problem(bool((self.pairs.rolling_friction > 0).any()), settings.friction, team)
         self.force = np.array([owner.force for owner in scene.all_bodies], float).reshape(-1, 3)  # (W, 3) on bodies of the scene [N]
         self.belts = bool(self.walls.surface_velocity.any())

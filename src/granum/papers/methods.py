@@ -50,7 +50,7 @@ def go_on(sim: Simulation, method: str, iterations: int) -> Simulation:
 def run_on(prepared: Simulation, method: str, iterations: int, duration: float) -> Simulation:
     """A copy of a prepared state, run on for ``duration`` [s]; its stability guard knows nothing of what was before."""
     sim = go_on(prepared, method, iterations)
-    sim.stepper.stability = StabilityGuard()
+    sim.nonsmooth.stability = StabilityGuard()
     return sim.run(duration)
 
 
@@ -61,7 +61,7 @@ def warm_kernels() -> None:
             sim = start(scene, method, 2)
             for _ in range(3):
                 sim.step()
-            sim.stepper.problem.residual()
+            sim.nonsmooth.problem.residual()
     sim = start(make_scene("box", {"count": 8}), "history", 2)
     sim.run(0.3)
 
@@ -95,8 +95,8 @@ def look_into_solve(sim: Simulation, method: str, sweeps: np.ndarray) -> Solve:
     for count in sweeps:
         once = go_on(sim, method, int(count))
         once.step()
-        impulse.append(once.stepper.detector.contacts.impulse[:, 0].copy())
-        residual.append(once.stepper.problem.residual())
+        impulse.append(once.nonsmooth.detector.contacts.impulse[:, 0].copy())
+        residual.append(once.nonsmooth.problem.residual())
     return Solve(sweeps, np.array(impulse), np.array(residual))
 
 

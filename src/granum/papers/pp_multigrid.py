@@ -187,7 +187,7 @@ def silo(size: MultigridSize) -> dict[str, Any]:
 
 def _all_contacts(sim: Simulation) -> Contacts:
     """Contacts of the problem: also those that are about to close, so that two solves of it have the same ones."""
-    return sim.stepper.detector.contacts
+    return sim.nonsmooth.detector.contacts
 
 
 def _forces(sim: Simulation, converged: Simulation) -> dict[str, Any]:
@@ -235,9 +235,9 @@ def _go_on(sim: Simulation, how: SolverRecord, start: str) -> Simulation:
 def _solve(sim: Simulation, how: SolverRecord, start: str) -> tuple[FloatArray, float]:
     """Impulses (C, 7) of the next step, and the work that they took."""
     once = _go_on(sim, how, start)
-    once.stepper.history = True
+    once.nonsmooth.history = True
     once.step()
-    work = once.stepper.solve_report.work
+    work = once.nonsmooth.solve_report.work
     return _all_contacts(once).impulse.copy(), float(work[-1]) if len(work) else np.nan
 
 

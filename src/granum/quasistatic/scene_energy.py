@@ -17,6 +17,7 @@ from ..contact.law import Parameters, contact_stiffness, contact_stiffnesses, pu
 from ..detection.detector import Detector
 from ..detection.images import period_of
 from ..detection.wall_table import WallTable
+from ..scene.grid import grid_origin
 from ..scene.scene import Scene
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
@@ -44,7 +45,7 @@ class SceneEnergy:
         self.scene, self.bodies = scene, bodies
         self.pairs, self.gravity = scene.pair_table(), np.asarray(scene.gravity.acceleration, float)
         walls = WallTable.build(scene.all_bodies, scene.material_index, float(bodies.radius.max()))
-        self.detector = Detector(walls, period=period_of(scene.cell))
+        self.detector = Detector(walls, period=period_of(scene.cell), origin=grid_origin(scene))
         self.evaluations = self.lists = 0
         self.noise = 0.0
         bodies.velocity[:] = bodies.spin[:] = 0.0  # a skin that fits grains at rest

@@ -17,7 +17,7 @@ from ..scene.extent import cross, endless, reach_from_origin
 from ..scene.run_settings import Action, Guards
 from ..scene.scene import Scene
 from ..scene.shapes import Mesh
-from ..smooth import Smooth
+from ..smooth import Smooth, SmoothStepper
 from ..smooth.time_step import LEAP, impact_depth
 from ..state.contacts import overlap_in_diameters
 from ..state.energy import energy, wall_kinetic
@@ -157,7 +157,9 @@ class Guard:
 
     def _look_at_leaps(self, sim: Simulation) -> None:
         """Smooth contacts exist only while grains overlap: one that moves half its radius in a step is found too deep, or not at all."""
-        if sim.stepper.leap <= LEAP:
+        assert isinstance(sim.stepper, SmoothStepper)
+        leap = sim.stepper.leap
+        if leap <= LEAP:
             return
         fast = int(np.argmax(length(sim.velocity) / sim.radius))
         speed = float(length(sim.velocity[fast]))
@@ -165,7 +167,7 @@ class Guard:
             self.settings.on_lost,
             sim,
             "leap",
-            f"grain {sim.bodies.id[fast]} at {place(sim.position[fast])} moves at {speed:.3g} m/s, {sim.stepper.leap:.2g} r per step: it "
+            f"grain {sim.bodies.id[fast]} at {place(sim.position[fast])} moves at {speed:.3g} m/s, {leap:.2g} r per step: it "
             f"may pass others and walls unseen (limit {LEAP:g} r). {self._slower(sim, speed)}",
         )
 

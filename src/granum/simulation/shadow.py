@@ -81,8 +81,9 @@ class Shadow:
         if not len(there):
             return
         first, own, other = (np.searchsorted(ids, there) for ids in (self._id, sim.bodies.id, full.bodies.id))  # ids are in order
-        bodies, reduced = sim.bodies, sim.stepper.merged
-        kind = merged_throughout(self._merged[first], _merged(bodies)[own], reduced.carriers)
+        bodies, merged = sim.bodies, sim.nonsmooth.merged
+        assert merged is not None
+        kind = merged_throughout(self._merged[first], _merged(bodies)[own], merged.carriers)
         found = approximation_error(full.position[other], sim.position[own], bodies.radius[own], bodies.mass[own], kind)
         self.found = found
         self.windows += 1
@@ -149,14 +150,16 @@ def _merged(bodies: Bodies) -> IntArray:
 
 def _neighbours(sim: Simulation) -> dict[str, Any]:
     """The neighbour list, which a reduced run keeps in the frame of its largest body, where that frame is now."""
-    saved = sim.stepper.detector.neighbours.checkpoint()
-    turned, shift = sim.stepper.merged.visits.since_listed()
+    saved = sim.nonsmooth.detector.neighbours.checkpoint()
+    merged = sim.nonsmooth.merged
+    assert merged is not None
+    turned, shift = merged.visits.since_listed()
     return saved | {"reference": product(saved["reference"], turned.T) + shift}
 
 
 def _carried(sim: Simulation) -> dict[str, np.ndarray]:
     """Copies of all that contacts carry into the next step."""
-    return {name: np.array(getattr(sim.stepper.detector.contacts, name)) for name in CARRIED}
+    return {name: np.array(getattr(sim.nonsmooth.detector.contacts, name)) for name in CARRIED}
 
 
 def _by_id(contacts: dict[str, np.ndarray], ids: LongArray) -> dict[str, np.ndarray]:

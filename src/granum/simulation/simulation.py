@@ -31,6 +31,7 @@ from .reducible import check_reduction, check_sensors
 from .removal import Removal
 from .settings import Layer, Settings, make_settings
 from .shadow import Shadow
+from .stepper import Stepper
 
 KINDS = {"static": STATIC, "kinematic": KINEMATIC, "dynamic": DYNAMIC}
 
@@ -75,7 +76,7 @@ class Simulation:
         check_cell(scene)
         check_reduction(scene, self.settings)
         self.time_step = finite_positive("time_step", self.settings.step_for(scene), "s")
-        self.stepper: Any = self._make_stepper()
+        self.stepper: Stepper = self._make_stepper()
         self.emissions = [
             Emission(e, scene.materials[scene.material_index[e.material]].density, scene.material_index[e.material]) for e in scene.emitters
         ]
@@ -100,11 +101,18 @@ class Simulation:
             self.guard.look_ahead(self)
             tell_of_bed(self.grain_count)
 
-    def _make_stepper(self) -> NonsmoothStepper | SmoothStepper:
+    def _make_stepper(self) -> Stepper:
         how = self.settings.stepper
         if isinstance(how, Smooth):
             return SmoothStepper(self.scene, self.bodies, how, self.time_step, Team(self.settings.threads))
         return NonsmoothStepper(self.scene, self.bodies, how, Team(self.settings.threads))
+
+    @property
+    def nonsmooth(self) -> NonsmoothStepper:
+        """The stepper of a run that takes big steps, with its detector and contact problem; InputError of any other run."""
+        if not isinstance(self.stepper, NonsmoothStepper):
+            raise InputError(f"the stepper {self.settings.stepper.name!r} solves no contact problem: take the stepper 'nonsmooth'.")
+        return self.stepper
 
     @property
     def time(self) -> float:

@@ -15,6 +15,7 @@ from ..detection.images import move_into_cell, period_of
 from ..detection.neighbours import NeighbourList
 from ..detection.wall_table import WallTable, surface_velocity
 from ..parallel import LIGHT, ONE, Team
+from ..scene.grid import grid_origin
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
 from ..state.contacts import ContactArrays, Contacts
@@ -31,7 +32,7 @@ from .pairs import FORCE, find_touching, push_pairs
 from .settings import Smooth
 from .shown import shown_contacts
 from .time_step import check_step
-from .touching import TouchingPairs
+from .touching import SKIN, TouchingPairs
 from .wall_contacts import REACH, AtWalls, WallContacts
 from .walls import carry_wall_springs, push_walls
 
@@ -69,7 +70,7 @@ class SmoothStepper:
         reach = (0.5 + 0.5 * REACH) * largest
         self.walls = WallTable.build(scene.all_bodies, scene.material_index, reach)
         self.period = period_of(scene.cell)
-        self.touching = TouchingPairs(self.period, springs, forces, team)
+        self.touching = TouchingPairs(NeighbourList(SKIN, team, self.period, grid_origin(scene)), springs, forces)
         self.at_walls = AtWalls(self.walls, springs, reach, largest, self.period)
         self.surfaces = Surfaces(
             self.walls.frame, self.walls.material, self.walls.surface_velocity.copy(), np.zeros((bodies.wall_body_count, FORCE))

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..array_types import BoolArray, FloatArray, IntArray
 from ..detection.neighbours import NeighbourList, Skin
-from ..parallel import ONE, Team
 from ..state.bodies import Bodies
 from .groups import Listed, Pairs, Rows
 from .pairs import CHUNK, FORCE, ROW, carry_springs
@@ -30,10 +29,10 @@ class Relisted(NamedTuple):
 class TouchingPairs:
     """``count`` pairs; ``rows``, ``listed`` and ``pairs`` are the groups that kernels take, renewed when the list changes."""
 
-    def __init__(self, period: FloatArray | None, springs: int, forces: int, team: Team = ONE) -> None:
-        self.period, self.springs, self.forces = period, springs, forces  # numbers of a contact
-        self.team = team
-        self.neighbours = NeighbourList(SKIN, team, period)
+    def __init__(self, neighbours: NeighbourList, springs: int, forces: int) -> None:
+        """``springs`` and ``forces`` are numbers of a contact."""
+        self.neighbours, self.springs, self.forces = neighbours, springs, forces
+        self.period, self.team = neighbours.period, neighbours.team
         self.count = 0
         self._place_rows(np.zeros((0, ROW)), np.zeros((0, 4)), np.zeros((0, FORCE)))
         self._make_room(0)

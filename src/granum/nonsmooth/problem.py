@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from .._jit import device, kernel
-from ..arithmetic import inverse
+from ..arithmetic import dot, inverse, times, total
 from ..array_types import FloatArray, IntArray, LongArray
 from ..detection.wall_table import WallTable
 from ..parallel import LIGHT, ONE, Team
@@ -18,7 +18,7 @@ from ..state.contacts import Contacts
 from ..state.motion import inverse_inertia
 from .blocks import BODY, COLOURS, FIELDS_3_ROWS, FIELDS_6_ROWS, LANES, PN, RX, at, colour_contacts, lay_out
 from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Momentum, Packed
-from .kinds.every import CHUNK, projected_residual
+from .kinds.every import CHUNK, friction_works, projected_residual, sphere_energies
 
 
 @kernel
@@ -287,3 +287,20 @@ class Problem:
         """(C, 3) projected residual of every contact: normal, friction, rolling [m/s]."""
         out: FloatArray = projected_residual(self.packed, self.blocks, self.levers, self.found)
         return out
+
+    def friction_work(self) -> float:
+        """Of friction and rolling resistance in all contacts [J], with the velocities and impulses of now."""
+        parts = np.empty((self.contact_count + CHUNK - 1) // CHUNK)
+        self.team.run(friction_works, self.contact_count, self.packed, self.blocks, self.levers, self.found, parts)
+        return total(parts)
+
+    def kinetic_energy(self) -> float:
+        """Of all packed bodies that yield [J]."""
+        p = self.packed
+        parts = np.empty((p.first_full + CHUNK - 1) // CHUNK)
+        self.team.run(sphere_energies, p.first_full // LIGHT, p, parts)
+        if p.yielding == p.first_full:
+            return total(parts)
+        full = p.body[p.first_full * BODY : p.yielding * BODY].reshape(-1, BODY)
+        v, w, inertia = full[:, :3], full[:, 3:6], inverse(p.inverse_inertia)
+        return total(parts) + total(0.5 * dot(v, v) / full[:, 6] + 0.5 * dot(w, times(inertia, w)))

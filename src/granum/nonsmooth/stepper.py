@@ -109,7 +109,7 @@ class NonsmoothStepper:
         self.force = np.array([owner.force for owner in scene.all_bodies], float).reshape(-1, 3)  # (W, 3) on bodies of the scene [N]
         self.belts = bool(self.walls.surface_velocity.any())
         self.driven = bool((bodies.kind == KINEMATIC).any()) or self.belts
-        self.ledger = Ledger()
+        self.ledger = Ledger(losses=True)
         self.stability = StabilityGuard()
         self.left_over = 0.0  # residual of the last solve [m/s]
         self.fastest = 0.0  # grain speed after the last step [m/s]
@@ -232,9 +232,11 @@ class NonsmoothStepper:
             return
         p, c, b, s = self.problem, self.detector.contacts, self.bodies, self.settings
         met, things, restitution = Met.of(c), c.contact_count // LIGHT, self.pairs.restitution
+        before, driven = p.kinetic_energy(), now.ledger.joules["drives"]
         self.team.run(aim_at_impacts, things, p.blocks, p.found, met, b.material, self.walls.material, restitution, self._step(now.h))
         solve_impacts(p, s.impact_iterations, s.impact_tolerance * s.impact_velocity)
         self._count_work(now.ledger)
+        now.ledger.add("impact", p.kinetic_energy() - before - (now.ledger.joules["drives"] - driven))
         now.found_overlap = c.overlap.copy()
         now.owed = place_at_collisions(
             p.blocks, p.levers, p.found, met, FreeBodies.of(b), self.walls.frame, self.period, now.h, self._room_for_shift(), b.struck
@@ -282,6 +284,7 @@ class NonsmoothStepper:
         """Velocities and impulses out of the problem, and the work of what drives the bodies."""
         c, b = self.detector.contacts, self.bodies
         self._count_work(now.ledger)
+        now.ledger.add("friction", self.problem.friction_work())
         self.problem.unpack(b, c, self.detector.order)
         c.time_step = now.h
 

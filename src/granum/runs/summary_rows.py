@@ -30,6 +30,7 @@ def summary_rows(s: dict[str, Any]) -> Rows:
         ("overlap", f"mean {number('mean_overlap')} d, largest {number('max_overlap')} d"),
         ("kinetic energy", number("kinetic_energy", "J")),
         ("energy lost", number("energy_lost", "J")),
+        *_energy_rows(s),
     ]
     if s.get("taken_out") or s.get("sinks"):
         each = [f"{k['name']} {k['grains']} ({k['mass']:.6g} kg)" for k in s["sinks"]]
@@ -45,6 +46,12 @@ def summary_rows(s: dict[str, Any]) -> Rows:
     rows.append(("state hash", f"{(s['state_hash'] or 'unknown')[:16]}"))
     rows += [("warning", f"[yellow]{escape(warning)}[/yellow]") for warning in s.get("warnings", ())]
     return rows
+
+
+def _energy_rows(s: dict[str, Any]) -> Rows:
+    """Where the energy came from and went, as far as it did."""
+    entries = {name: joules for name, joules in (s.get("energy") or {}).items() if joules}
+    return [("energy [J]", ", ".join(f"{name.replace('_', ' ')} {joules:.4g}" for name, joules in entries.items()))] if entries else []
 
 
 def _step_origin(s: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ from ..checks import InputError
 from ..reduction.bonds import NOBODY
 from ..scene.scene import Scene
 from ..state.bodies import DYNAMIC, UNUSED
-from ..state.ledger import SOURCES
+from ..state.ledger import LOSSES, SOURCES
 from .settings import Settings
 
 Shape = tuple[int | None, ...]  # None: any number of rows
@@ -122,9 +122,9 @@ def _check_bodies(part: _Part, scene: Scene) -> tuple[np.ndarray, int]:
     return ids, first
 
 
-def _check_ledger(part: _Part) -> None:
-    for source in SOURCES:
-        part.number(source)
+def _check_ledger(part: _Part, losses: bool) -> None:
+    for entry in (*SOURCES, *LOSSES) if losses else SOURCES:
+        part.number(entry)
 
 
 def _check_neighbours(part: _Part, grains: int) -> tuple[int, int]:
@@ -179,7 +179,7 @@ def _check_nonsmooth(part: _Part, scene: Scene, ids: np.ndarray, walls: int, fir
     _check_groups(detector, "where", first, count, contacts)
     for name in ("left_over", "reused_part", "reused_limit", "last_energy"):
         part.number(name)
-    _check_ledger(part.part("ledger"))
+    _check_ledger(part.part("ledger"), losses=True)
     if "reduced" in part.content:
         _check_reduced(part.part("reduced"), scene, grains, walls, first_grain)
 
@@ -222,7 +222,7 @@ def _check_reduced(part: _Part, scene: Scene, grains: int, walls: int, first: in
 def _check_smooth(part: _Part, scene: Scene, ids: np.ndarray, walls: int) -> None:
     grains = len(ids)
     ranks, slots = _check_neighbours(part.part("neighbours"), grains)
-    _check_ledger(part.part("ledger"))
+    _check_ledger(part.part("ledger"), losses=False)
     part.number("way")
     part.places("near", (None,), 0, grains)
     part.array("force", np.float64, (ranks, None))

@@ -174,6 +174,21 @@ def residual(packed, blocks, levers, place):
 
 
 @device
+def friction_work(packed, blocks, levers, place):
+    """Work [J] of friction and rolling resistance on the two bodies, with their velocities after the solve."""
+    data, d = blocks.data, at(place, blocks.fields)
+    a, b, n = np.int64(blocks.lane_a[place]), np.int64(blocks.lane_b[place]), normal_at(data, d)
+    arm = arms(packed, levers, a, b, n, data[d + ARM * LANES], listed(blocks, levers, place))
+    ux, uy, uz, wx, wy, wz = relative_velocity(packed.body, a, b, arm)
+    p = d + PX * LANES
+    work = data[p] * ux + data[p + LANES] * uy + data[p + 2 * LANES] * uz
+    if blocks.fields > RX:
+        p = d + RX * LANES
+        work += data[p] * wx + data[p + LANES] * wy + data[p + 2 * LANES] * wz
+    return work
+
+
+@device
 def work(packed, blocks, place):
     """Work [J] that what does not yield (driven walls, belts, grains that they hold) does on a body that does, through one contact."""
     body, data = packed.body, blocks.data

@@ -13,7 +13,8 @@ import numpy as np
 from ..._jit import device, kernel
 from ...array_types import FloatArray
 from ...parallel.barrier import share, wait
-from ..blocks import COLOURS, LANES, LEFT_OVER, PN, at, lanes_of, own_lanes
+from ...parallel.crew import Crew
+from ..blocks import BODY, COLOURS, INV_MASS, LANES, LEFT_OVER, OX, PN, at, lanes_of, own_lanes
 from ..groups import ContactBlocks, Found, Levers, Momentum, Packed  # noqa: F401  (Momentum: the digest of a kernel looks here)
 from . import contact, full, spheres
 from .spheres import sampling, sweep_blocks
@@ -135,3 +136,34 @@ def driven_work(packed: Packed, blocks: ContactBlocks, found: Found, first: int)
     for c in range(first, len(found.place)):
         work += contact.work(packed, blocks, np.int64(found.place[c]))
     return work
+
+
+@kernel
+def friction_works(crew: Crew, packed: Packed, blocks: ContactBlocks, levers: Levers, found: Found, parts: FloatArray) -> None:
+    """Work [J] of friction and rolling resistance in each chunk of contacts."""
+    thread, threads, barrier = crew
+    low, high = share(len(parts), thread, threads)
+    for k in range(low, high):
+        total = 0.0
+        for c in range(k * CHUNK, min((k + 1) * CHUNK, len(found.place))):
+            total += contact.friction_work(packed, blocks, levers, np.int64(found.place[c]))
+        parts[k] = total
+    wait(barrier, threads)
+
+
+@kernel
+def sphere_energies(crew: Crew, packed: Packed, parts: FloatArray) -> None:
+    """Kinetic energy [J] of each chunk of packed spheres."""
+    thread, threads, barrier = crew
+    body = packed.body
+    low, high = share(len(parts), thread, threads)
+    for k in range(low, high):
+        total = 0.0
+        for slot in range(k * CHUNK, min((k + 1) * CHUNK, packed.first_full)):
+            o = slot * BODY
+            if body[o + INV_MASS] > 0.0:
+                square = body[o] * body[o] + body[o + 1] * body[o + 1] + body[o + 2] * body[o + 2]
+                spins = body[o + OX] * body[o + OX] + body[o + OX + 1] * body[o + OX + 1] + body[o + OX + 2] * body[o + OX + 2]
+                total += 0.5 * (square + 0.4 * spins) / body[o + INV_MASS]
+        parts[k] = total
+    wait(barrier, threads)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from granum.kernel_groups import check_groups
 from granum.simulation import simulation
 from tests.command_line import granum as call_granum
 
@@ -25,6 +26,10 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.register_profile("many", max_examples=1000, deadline=None)
 hypothesis.settings.load_profile("few")
+
+
+# Quick calls of kernels trust in the types of groups of arrays: here all of them are looked at, as a wrong one would be a wild read.
+check_groups(True)
 
 
 def pytest_addoption(parser):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
@@ -79,6 +80,13 @@ class Record(BaseModel, metaclass=InWords):
             return super().model_validate_json(json_data, **options)
         except ValidationError as error:
             raise explain(error, cls.__name__) from None
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with some fields changed; what the record has worked out from its fields is worked out anew."""
+        made = super().model_copy(update=update, deep=deep)
+        for name in made.__dict__.keys() - type(self).model_fields.keys():
+            del made.__dict__[name]
+        return made
 
     def given(self) -> dict[str, Any]:
         """A tree of the fields that were set, at any depth, and of the names that say which kind of record it is."""

@@ -35,7 +35,7 @@ from tests.reference.scenes import FREE, D, G, spheres
 STEPPERS = {
     "pgs": {"solver": {"iterations": 15}},
     "accurate": {},
-    "cold box": {"solver": {"friction": "box", "momentum": False, "iterations": 10}, "warm_start": {"name": "none"}},
+    "cold box": {"friction": "box", "solver": {"momentum": False, "iterations": 10}, "warm_start": {"name": "none"}},
     "random order": {"solver": {"order": "random", "iterations": 10}},
     "model": {"warm_start": {"name": "model"}, "solver": {"iterations": 10}},
     "multigrid": {"solver": {"name": "multigrid", "iterations": 3}},

@@ -38,7 +38,7 @@ PLACES = {
     "--solver": ["stepper.solver.name"],
     "--iterations": ["stepper.solver.iterations"],
     "--tolerance": ["stepper.solver.tolerance"],
-    "--friction": ["stepper.solver.friction"],
+    "--friction": ["stepper.friction"],
     "--order": ["stepper.solver.order"],
     "--seed": ["stepper.solver.seed"],
     "--warm-start": ["stepper.warm_start.name"],

@@ -52,12 +52,12 @@ SCENES = {
     "stepper no table": (BALL + "[run]\nstepper = 0", "run.stepper: must be a table, or the name of a stepper (got 0)"),
     "solver no table": (
         BALL + "[run.stepper]\nsolver = 'x'",
-        "run.stepper.solver.name: must be one of 'pgs', ",
+        "run.stepper.solver: unknown solver 'x'; choose one of: 'direct', ",
     ),
     "stepper name no text": (BALL + "[run.stepper]\nname = 1", "run.stepper.name: must be one of 'nonsmooth', 'smooth' (got '1')"),
     "solver name no text": (
         BALL + "[run.stepper.solver]\nname = ['pgs']",
-        "run.stepper.solver.name: must be",
+        "run.stepper.solver: unknown solver ['pgs']",
     ),
     "reduction no table": (BALL + "[run.stepper]\nreduction = 'contact'", "run.stepper.reduction"),
     "table in a position": (BALL.replace("[[0, 0, 0.01]]", "[[{}, 0, 0]]"), "numbers only, has a table"),

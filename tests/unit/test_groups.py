@@ -9,7 +9,7 @@ import pytest
 
 from granum._jit import kernel
 from granum.golden.scenes import SCENES
-from granum.kernel_groups import call, check_groups, group
+from granum.kernel_groups import call, group
 
 
 @group
@@ -29,13 +29,6 @@ def weighted(pair, weight, more):
     return total
 
 
-@pytest.fixture
-def checked():
-    check_groups(True)
-    yield
-    check_groups(False)
-
-
 def test_the_quick_call_gives_what_the_kernel_gives():
     pair = Pair(np.arange(5.0), np.ones(5))
     for more in (None, np.array([3.0]), np.array([3]), np.arange(6.0)[::2]):  # other types, and one that is not in C order
@@ -44,7 +37,7 @@ def test_the_quick_call_gives_what_the_kernel_gives():
         assert call(weighted, pair, 2, more) == weighted(pair, 2, more)
 
 
-def test_a_group_with_other_types_than_before_is_found_out(checked):
+def test_a_group_with_other_types_than_before_is_found_out():
     for _ in range(2):
         call(weighted, Pair(np.arange(5.0), np.ones(5)), 0.5, None)
     with pytest.raises(TypeError, match="weighted was given a group"):
@@ -53,6 +46,6 @@ def test_a_group_with_other_types_than_before_is_found_out(checked):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", SCENES)
-def test_groups_have_the_types_that_calls_trust_in(name, checked):
+def test_groups_have_the_types_that_calls_trust_in(name):
     """In every kind of scene; the types of each call are compared with those of the first."""
     SCENES[name][0](1)

@@ -9,7 +9,7 @@ import pytest
 
 from granum.checks import InputError, RunError
 from granum.contact import HertzContact, LinearContact, Material, MaterialPair
-from granum.scene import Body, Box, Cylinder, Discrete, Emitter, Grains, Lattice, LogNormal, Mesh, Plane, Scene, Uniform
+from granum.scene import Body, Box, Cylinder, Discrete, Emitter, Grains, Gravity, Lattice, LogNormal, Mesh, Plane, Scene, Uniform
 from granum.scene.emitter import BoxSource, Disc
 from granum.scene.library import make_scene
 from granum.simulation import Simulation, make_settings, simulate
@@ -283,3 +283,9 @@ def test_refusals_from_settings_are_input_errors():
         make_settings({"time_step": -1})
     with pytest.raises(InputError):
         make_scene("nothing")
+
+
+def test_a_changed_copy_works_out_anew_what_follows_from_its_fields():
+    gravity = Gravity(acceleration=(0, 0, -9.81))
+    assert gravity.at(0.0)[2] == -9.81
+    assert gravity.model_copy(update={"acceleration": (1.0, 0.0, 0.0)}).at(0.0).tolist() == [1.0, 0.0, 0.0]

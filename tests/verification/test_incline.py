@@ -91,7 +91,7 @@ def test_box_friction_reaches_further_between_its_axes():
     """``box`` bounds each of two components by mu f_n: along the tangents it holds mu, at 45 degrees to them 1.41 mu."""
     mu = 0.5
     for direction, reach in (("x", 1.0), ("45 degrees", np.sqrt(2)), ("20 degrees", 1 / np.cos(0.35))):
-        box = {"solver": {"friction": "box"}, "friction": mu, "rolling_friction": 10}
+        box = {"stepper": {"friction": "box"}, "friction": mu, "rolling_friction": 10}
         gained, _, sim = incline(mu * reach * 0.999, direction, **box)
         assert abs(gained) < 1e-6
         gained, _, sim = incline(mu * reach * 1.01, direction, **box)

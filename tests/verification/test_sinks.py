@@ -23,7 +23,7 @@ def digest(sim):
     state, c = hashlib.sha256(), sim.contacts
     b = sim.bodies
     arrays = (b.position, b.velocity, b.spin, b.orientation, b.id, c.a, c.b, c.normal, c.overlap, c.impulse, sim.removal.count)
-    for array in (*arrays, sim.removal.mass, np.array([sim.guard.allowed, sim.guard.unexplained, sim.report.energy])):
+    for array in (*arrays, sim.removal.mass, np.array([sim.ledger.brought, sim.guard.unexplained, sim.report.energy])):
         state.update(np.ascontiguousarray(array).tobytes())
     return state.hexdigest()
 

@@ -53,7 +53,7 @@ def momenta(sim):
     for w in b.dynamic:
         turned, big = matrix(b.orientation[w]), 1 / b.inverse_mass[w]
         linear = linear + big * b.velocity[w]
-        angular = angular + np.cross(b.position[w], big * b.velocity[w]) + turned @ (b.inertia[w] * (turned.T @ b.spin[w]))
+        angular = angular + np.cross(b.position[w], big * b.velocity[w]) + turned @ (b.moments[w] * (turned.T @ b.spin[w]))
     return linear, angular
 
 

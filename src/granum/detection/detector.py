@@ -141,7 +141,7 @@ class Detector:
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
         self.neighbours.restore(saved["neighbours"])
-        self._where = saved["where"]
+        self._where = np.ascontiguousarray(saved["where"])
         self.contacts.reserve(len(saved["a"]))
         self.contacts.resize(saved["pairs"], len(saved["a"]))
         for name in CARRIED:
@@ -152,6 +152,6 @@ class Detector:
         c = self.contacts
         kept = still_there(new_row, c.a, c.b)
         first, count = self._where[:, :, new_row[: self._where.shape[2]] >= 0]
-        self._where = np.stack(closed_up(first, count, kept))
+        self._where = np.ascontiguousarray(np.stack(closed_up(first, count, kept)))  # whose order in memory was that of the mask
         c.keep(kept, new_row)
         self.neighbours.keep(new_row)

@@ -41,7 +41,7 @@ def test_conveyor_gives_every_curve(tmp_path, drawn):
 
 
 def test_collapse_gives_every_curve(tmp_path, drawn):
-    size = mr_collapse.CollapseSize(count=500, width=8.0, iterations=20, reference_iterations=30, prepare_iterations=15, duration=0.3)
+    size = mr_collapse.CollapseSize(count=500, width=8.0, iterations=20, reference_iterations=30, prepare_iterations=15, duration=0.4)
     outcome = mr_collapse.measure(size, one_by_one)
     assert all(np.isfinite(outcome.curves[name]) for name in ASKED)
     for found in outcome.curves["runs"].values():

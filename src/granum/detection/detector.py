@@ -141,7 +141,7 @@ class Detector:
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
         self.neighbours.restore(saved["neighbours"])
-        self._where = np.ascontiguousarray(saved["where"])
+        self._where = np.array(saved["where"])
         self.contacts.reserve(len(saved["a"]))
         self.contacts.resize(saved["pairs"], len(saved["a"]))
         for name in CARRIED:

@@ -145,16 +145,16 @@ def test_reduced_cells_are_the_same_lattice(dim):
     """Whole steps between old and new vectors, also where the first does not lie along x."""
     rng = np.random.default_rng(dim)
     cell = Cell(vectors=np.tril(rng.uniform(-3, 3, (dim, dim)), -1) + np.eye(dim))
-    reduced = cell.reduced()
+    reduced = cell.shortest()
     assert (abs(np.tril(reduced.vectors, -1)) <= 0.5 + 1e-14).all()
     turn, _ = np.linalg.qr(rng.standard_normal((dim, dim)))
     turn[:, 0] *= np.linalg.det(turn)
-    assert_allclose(cell.deformed(turn).reduced().vectors, reduced.vectors @ turn.T, atol=1e-13)
+    assert_allclose(cell.deformed(turn).shortest().vectors, reduced.vectors @ turn.T, atol=1e-13)
     steps = reduced.vectors @ cell.inverse
     assert_allclose(steps, np.rint(steps), atol=1e-13)
     assert reduced.volume == pytest.approx(cell.volume)
     quarter = Cell(vectors=(1.0, 1.0)).deformed(np.array([[0.0, -1.0], [1.0, 0.0]]))
-    assert_allclose(quarter.reduced().vectors, [[0, 1], [-1, 0]])
+    assert_allclose(quarter.shortest().vectors, [[0, 1], [-1, 0]])
 
 
 def test_wrap():

@@ -1,4 +1,4 @@
-"""What the search for contacts asks of somebody who knows that most grains need no look: see ``reduction/visits.py``."""
+"""What the search for contacts asks of somebody who knows that most grains need no look."""
 
 from __future__ import annotations
 

@@ -119,13 +119,13 @@ def place_surfaces(walls, bodies, frame, surfaces):
         first, p, body = s, walls.parameter[k], walls.frame[k]
         place_frame(frame, bodies.position, bodies.orientation, body)
         if wall_kind[k] == PLANE:
-            s = add_flat(kind, part, row, s, frame, 0, p[0], p[1], p[2], p[3], p[4], p[5])
+            s = add_flat(surfaces, s, frame, 0, (p[0], p[1], p[2]), (p[3], p[4], p[5]))
         elif wall_kind[k] == INSIDE:
             for face in range(6):
                 if p[6 + face] != 0.0:
                     corner, sign = 3 * (face % 2), 1.0 - 2.0 * (face % 2)
                     ex, ey, ez = sign * (face // 2 == 0), sign * (face // 2 == 1), sign * (face // 2 == 2)
-                    s = add_flat(kind, part, row, s, frame, face, p[corner], p[corner + 1], p[corner + 2], ex, ey, ez)
+                    s = add_flat(surfaces, s, frame, face, (p[corner], p[corner + 1], p[corner + 2]), (ex, ey, ez))
         elif wall_kind[k] == CYLINDER:
             kind[s], part[s] = LATERAL, 0
             row[s, 0], row[s, 1], row[s, 2] = to_world(frame, 0, p[0], p[1], p[2])
@@ -137,7 +137,7 @@ def place_surfaces(walls, bodies, frame, surfaces):
                     sign = 1.0 - 2.0 * end  # the lower cap looks along the axis, the upper against it
                     ex, ey, ez = sign * p[3], sign * p[4], sign * p[5]
                     cx, cy, cz = p[0] - p[7] * ex, p[1] - p[7] * ey, p[2] - p[7] * ez
-                    s = add_flat(kind, part, row, s, frame, 1 + end, cx, cy, cz, ex, ey, ez)
+                    s = add_flat(surfaces, s, frame, 1 + end, (cx, cy, cz), (ex, ey, ez))
         else:
             kind[s], part[s] = (OBSTACLE if wall_kind[k] == OUTSIDE else FACETS), 0
             for c in range(ROW):
@@ -150,10 +150,11 @@ def place_surfaces(walls, bodies, frame, surfaces):
 
 
 @device
-def add_flat(kind, part, row, s, frame, feature, px, py, pz, nx, ny, nz):
-    """Put a plane through (px, py, pz), facing (nx, ny, nz), into row s; returns the next row."""
-    px, py, pz = to_world(frame, 0, px, py, pz)
-    nx, ny, nz = turned(frame, 0, nx, ny, nz)
+def add_flat(surfaces, s, frame, feature, point, normal):
+    """Put a plane through a point of the frame, facing along a normal, into row s; returns the next row."""
+    kind, part, row = surfaces.kind, surfaces.part, surfaces.row
+    px, py, pz = to_world(frame, 0, point[0], point[1], point[2])
+    nx, ny, nz = turned(frame, 0, normal[0], normal[1], normal[2])
     kind[s], part[s] = FLAT, feature
     row[s, 0], row[s, 1], row[s, 2], row[s, 3] = nx, ny, nz, nx * px + ny * py + nz * pz
     return s + 1

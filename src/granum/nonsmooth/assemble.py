@@ -54,7 +54,7 @@ def assemble_share(low, high, packed, blocks, levers, found, met, bodies, walls,
         ira, irb = body[p * BODY + INV_RADIUS], body[o * BODY + INV_RADIUS]
         kind_a = bodies.material[a]
         q = listed(blocks, levers, found.place[c])
-        if q >= 0:  # slots of aggregates know nothing of the grain that is touched
+        if q >= 0:  # slots of bodies with full inertia know nothing of the grain that is touched
             ira = 1.0 / bodies.radius[a]
             irb = 1.0 / bodies.radius[b] if b >= 0 else 1.0
         gap_rate = separation_speed(packed, levers, p, o, n, q)
@@ -62,13 +62,13 @@ def assemble_share(low, high, packed, blocks, levers, found, met, bodies, walls,
         hits = collides(gap_rate, met, c, step)
         if b >= 0:
             kind_b = bodies.material[b]
-            reduced = 1.0 / (ira + irb)
+            radius_eff = 1.0 / (ira + irb)
             # Both lever arms meet in one point, over a gap too; who collides will touch by then.
-            kappa = 1.0 if hits and overlap < 0.0 else min(2.0, 1.0 - overlap * ira * irb * reduced)
+            kappa = 1.0 if hits and overlap < 0.0 else min(2.0, 1.0 - overlap * ira * irb * radius_eff)
         else:
             kind_b = walls.material[-1 - b]
-            reduced, kappa = 1.0 / ira, 1.0
-        k = contact_stiffness(pairs.law, pairs.stiffness[kind_a, kind_b], reduced)
+            radius_eff, kappa = 1.0 / ira, 1.0
+        k = contact_stiffness(pairs.law, pairs.stiffness[kind_a, kind_b], radius_eff)
         wn = ima + imb
         wt, wr = wn * (1.0 + 2.5 * kappa * kappa), 2.5 * (ima * ira * ira + imb * irb * irb)
         if q >= 0:
@@ -93,8 +93,8 @@ def assemble_share(low, high, packed, blocks, levers, found, met, bodies, walls,
         data[d + MU * LANES] = pairs.friction[kind_a, kind_b]
         if rolling:
             data[d + INV_DR * LANES] = 1.0 / (wr + soft)
-            data[d + MU_R * LANES] = pairs.rolling_friction[kind_a, kind_b] * reduced
-        found.stiffness[c], found.radius_eff[c], found.weight[c] = k, reduced, wn
+            data[d + MU_R * LANES] = pairs.rolling_friction[kind_a, kind_b] * radius_eff
+        found.stiffness[c], found.radius_eff[c], found.weight[c] = k, radius_eff, wn
         impacts += hits
     return impacts
 

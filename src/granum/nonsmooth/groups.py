@@ -80,7 +80,7 @@ class Levers(NamedTuple):
     full: IntArray
     """(Q, 2) number of a and b among the bodies with full inertia; -1: a sphere"""
     centre: FloatArray
-    """(F, 3) centres of mass of the bodies with full inertia [m]; empty if there are no aggregates"""
+    """(F, 3) centres of mass of the bodies with full inertia [m]; empty if none is made of grains"""
 
 
 @group

@@ -194,7 +194,7 @@ def part_rebounding(
         furthest = 0.0
         for k in range(len(some)):
             i, j, c = body[k, 0], body[k, 1], some[k]
-            if inverse_mass[i] + inverse_mass[j] == 0.0:  # walls, and grains of aggregates: nobody to move
+            if inverse_mass[i] + inverse_mass[j] == 0.0:  # nobody to move
                 continue
             apart = 0.0
             for f in range(3):

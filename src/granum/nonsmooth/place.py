@@ -52,7 +52,7 @@ def place_walls(low, high, packed, blocks, levers, found, met, bodies, walls, st
 
 @device
 def place_levers(low, high, packed, blocks, levers, found, met, bodies):
-    """Lever arms of the contacts low to high of those that are swept one by one, where aggregates are among their bodies."""
+    """Lever arms of the contacts low to high of those that are swept one by one, where bodies made of grains are among theirs."""
     lever, full, centre = levers.arm, levers.full, levers.centre
     first_full, yielding, radius = packed.first_full, packed.yielding, bodies.radius
     for q in range(low, high):

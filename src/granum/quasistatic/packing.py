@@ -89,7 +89,7 @@ class Packing:
 
     def deformed(self, gradient: FloatArray) -> Packing:
         """Cell and grains after the affine motion x -> ``gradient`` x; the cell's vectors are kept from leaning over."""
-        cell = self.cell.deformed(gradient).reduced()
+        cell = self.cell.deformed(gradient).shortest()
         return replace(self, cell=cell, position=cell.wrap(product(self.position, np.asarray(gradient).T)))
 
 

@@ -21,6 +21,16 @@ class Slow(NamedTuple):
     spin: float  # [rad/s]
 
 
+@group
+class Joining(NamedTuple):
+    """Who may join carriers, and who does."""
+
+    barred: BoolArray  # (N,) grains that must not join
+    fixed: BoolArray  # (N,) grains that touch the wall of their carrier; in and out
+    taken: IntArray  # (F,) the carrier that an aggregate joins as a whole, -1: none; out
+    joined: IntArray  # grains that join, in order; out
+
+
 @device
 def moves_with(grain, body, bodies, first, slow):
     """Whether a grain is slow against the rigid motion of a body."""
@@ -45,17 +55,14 @@ def join_carriers(
     belt: FloatArray,
     carriers: int,
     slow: Slow,
-    barred: BoolArray,
-    taken: IntArray,
-    fixed: BoolArray,
-    joined: IntArray,
+    joining: Joining,
 ) -> int:
     """Free grains with a quiet contact to a carrier or to what it holds join it if they move with it; returns how many ``joined``.
 
     ``wall_carrier`` (K,) is the carrier of each wall, -1: none; ``belt`` (K, 3) [m/s] the velocity of the walls' surfaces: where it runs
-    against the surface nothing joins. An aggregate whose grain joins is named in ``taken`` (F,) with its carrier. ``fixed`` (N,) are the
-    grains that touch the wall of their carrier, ``barred`` (N,) those that must not join.
+    against the surface nothing joins.
     """
+    barred, fixed, taken, joined = joining
     a, b, normal, body, first = contacts.a, contacts.b, contacts.normal, grains.body, grains.first
     position, velocity, spin = bodies.position, bodies.velocity, bodies.spin
     count = 0

@@ -8,7 +8,7 @@ from ..arithmetic import dot, total
 from ..array_types import BoolArray, FloatArray, IntArray
 from ..detection.wall_table import surface_velocity
 from ..state.bodies import DYNAMIC
-from .joining import Slow, compact, join_carriers, union_quiet
+from .joining import Joining, Slow, compact, join_carriers, union_quiet
 from .merged import Merged
 from .motion import limits, within
 from .network import TOUCHING
@@ -75,10 +75,10 @@ class Merging:
 
     def _join_carriers(self, quiet: IntArray, barred: BoolArray) -> float:
         m, b, c, g = self.merged, self.merged.bodies, self.merged.detector.contacts, self.merged.aggregates
-        taken = np.full(b.first_grain, -1, np.int32)
-        joined = np.empty(len(m.detector.order), np.int32)
+        taken, joined = np.full(b.first_grain, -1, np.int32), np.empty(len(m.detector.order), np.int32)
+        joining = Joining(barred, m.fixed, taken, joined)
         belt, slow = surface_velocity(m.walls, b.orientation), Slow(self.slow, m.policy.merge.rolling)
-        count = join_carriers(quiet, c.arrays, b.arrays, b.grain_arrays, g.of_wall, belt, g.carriers, slow, barred, taken, m.fixed, joined)
+        count = join_carriers(quiet, c.arrays, b.arrays, b.grain_arrays, g.of_wall, belt, g.carriers, slow, joining)
         joined = joined[:count]
         work = self._hold(joined, b.grain_body[joined]) if count else 0.0
         gone = np.flatnonzero(taken >= 0).astype(np.int32)

@@ -86,7 +86,7 @@ class Cell(Record):
         """Pure shear at the same volume: x is stretched by 1 + ``strain``, y shortened as much (EM 4.3)."""
         return self.deformed(pure_shear(self.dim, strain))
 
-    def reduced(self) -> Cell:
+    def shortest(self) -> Cell:
         """The same lattice with vectors that lean as little as they can: each is cut by those before it, from the last to the second."""
         vectors = self.vectors.copy()
         lower = _turned(vectors)

@@ -72,7 +72,7 @@ class Scene(Record):
     Walls are not repeated: grains meet them where they stand in the cell. A plane must not lean along an axis that repeats; other walls
     that go on across a face should stick out of the cell by a grain's radius."""
     sensors: tuple[Sensor, ...] = ()
-    """Where grains are resolved one by one, if a run merges them (``reduction`` with the split ``sensor``)."""
+    """Where grains are resolved one by one, if a run merges them and splits by ``sensor``."""
     sinks: tuple[Sink, ...] = ()
     """Where grains leave a run in time."""
     world: tuple[Vector, Vector] | None = None

@@ -79,8 +79,8 @@ def _depth(law: Parameters, k: float, d: float, mass: float, speed: float) -> fl
     return power(law.exponent * mass * speed * speed / contact_stiffness(law, k, 0.5 * d), 1 / (2 * law.exponent))
 
 
-def _limit(scene: Scene, damped: bool, mode: float, reduced: float, approach: float) -> float:
-    """2/w (sqrt(1 + zeta^2) - zeta) [s], w^2 = ``mode`` k/m, of the smallest grain; dashpots of a pair with m* = ``reduced`` m.
+def _limit(scene: Scene, damped: bool, mode: float, part: float, approach: float) -> float:
+    """2/w (sqrt(1 + zeta^2) - zeta) [s], w^2 = ``mode`` k/m, of the smallest grain; dashpots of a pair with m* = ``part`` m.
 
     Contacts overlap by ``DEEP``, or as deep as an impact at ``approach`` [m/s] goes.
     """
@@ -93,7 +93,7 @@ def _limit(scene: Scene, damped: bool, mode: float, reduced: float, approach: fl
             deep = max(DEEP * d, _depth(table.law, k, d, mass, approach))
             _, secant, stiffness, _ = response(table.law, k, 0.5 * d, deep)  # against a wall: R* = d / 2
             w = math.sqrt(mode * stiffness / mass)
-            eta = alpha[own, other] * math.sqrt(reduced * mass * secant) if alpha is not None else table.law.dissipation * secant
+            eta = alpha[own, other] * math.sqrt(part * mass * secant) if alpha is not None else table.law.dissipation * secant
             zeta = 0.5 * w * eta / stiffness
             shortest = min(shortest, 2 / w * (math.sqrt(1 + zeta * zeta) - zeta))
     return shortest

@@ -1,7 +1,7 @@
 """What contacts of all bodies have in common: lever arms, velocities, impulses on bodies, the residual, work and rows of one contact.
 
-``place`` is the lane of a contact. Spheres have lever arms along the normal; a contact of a body with full inertia (a dynamic wall or an
-aggregate) has its two arms in a list.
+``place`` is the lane of a contact. Spheres have lever arms along the normal; a contact of a body with full inertia (a dynamic
+one of the scene, or one made of grains) has its two arms in a list.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Contacts of bodies with full inertia: dynamic walls and aggregates. They are swept one by one, each row with the newest velocities
-(physics 4).
+"""Contacts of bodies with full inertia, dynamic ones of the scene and those made of grains: swept one by one.
 
-Spheres that found no colour, are visited in another order than by colour, or have box friction, are swept by the same functions.
+Each row is swept with the newest velocities (physics 4). Spheres that found no colour, are visited in another order than by colour, or have
+box friction, are swept by the same functions.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ class Solution:
             return SolveReport(iterations=0, residual=0.0, converged=True)
         sweep = self._sweep_seconds() if self.keep_history else 1.0
         self.clock = perf_counter()
-        self.reduce = self._eliminate()
+        self.elimination = self._eliminate()
         self._prepare()
         with np.errstate(all="ignore"):
             reason = self._search()
@@ -122,10 +122,10 @@ class Solution:
         if not done:
             message = (
                 f"the direct solver came to a residual of {b.residual:.2g} m/s, not {self.settings.tolerance:g}, "
-                f"in {self.reduce.factorisations} factorisations: {reason}."
+                f"in {self.elimination.factorisations} factorisations: {reason}."
             )
         return SolveReport(
-            iterations=self.reduce.factorisations,
+            iterations=self.elimination.factorisations,
             residual=b.residual,
             residual_by_kind=b.kinds,
             converged=done,
@@ -143,7 +143,7 @@ class Solution:
         else:
             self.balls = np.array([(1, 2), (3, 3)][: 1 if rows == 3 else 2], np.int32)
         self.coefficient = np.ascontiguousarray(np.stack([s.friction if i < 3 else s.rolling for i, _ in self.balls], axis=1))
-        weight = self.reduce.diagonal + s.softness.reshape(-1, rows)
+        weight = self.elimination.diagonal + s.softness.reshape(-1, rows)
         for part in (slice(1, 3), slice(3, 6)):
             if weight[:, part].size:
                 weight[:, part] = weight[:, part].max(axis=1, keepdims=True)
@@ -175,7 +175,7 @@ class Solution:
         return self.best.residual <= max(self.settings.tolerance, ROUNDING * size)
 
     def _spent(self) -> bool:
-        return self.reduce.factorisations >= self.settings.iterations
+        return self.elimination.factorisations >= self.settings.iterations
 
     def _ended(self) -> bool:
         return self._done() or self._spent()
@@ -210,12 +210,12 @@ class Solution:
         lowest, waited = self._look(p), 0
         wild = WILD * lowest
         while not self._ended() and waited <= PATIENCE:
-            active_set(p, self.reduce.relative_velocity(p), self.fixed, self.coefficient, law, e)
+            active_set(p, self.elimination.relative_velocity(p), self.fixed, self.coefficient, law, e)
             try:
-                self.reduce.factorise(law)
+                self.elimination.factorise(law)
             except RuntimeError:
                 return
-            p = p + self.reduce.solve(e)[0]
+            p = p + self.elimination.solve(e)[0]
             residual = self._look(p)
             if not residual < wild:
                 return
@@ -282,7 +282,7 @@ class Solution:
         """A point in the middle of its products, of the size of the impulses; bounds are the second part plus the first times p_n."""
         s, rows = self.system, self.system.rows
         p = start.copy().reshape(-1, rows)
-        slack = (self.reduce.relative_velocity(start) + s.softness * start - s.target)[::rows]
+        slack = (self.elimination.relative_velocity(start) + s.softness * start - s.target)[::rows]
         tiny = np.finfo(float).tiny
         push, weight = np.maximum(p[:, 0], 0.0), self.weight[::rows]
         speed = max(float(np.sqrt(np.mean(slack**2))), SPEED * float(np.mean(push * weight)), tiny)
@@ -303,7 +303,7 @@ class Solution:
     def _step_inside(self, at: Interior, bounds: Bounds) -> tuple[Interior, float]:
         """Predictor and corrector with one factorisation; returns the new point and the part of the step that was taken."""
         s, rows = self.system, self.system.rows
-        u = self.reduce.relative_velocity(at.p)
+        u = self.elimination.relative_velocity(at.p)
         law, e = np.empty((s.contact_count, rows, rows)), np.empty(len(at.p))
         kept = np.empty((*at.top.shape, 5))
         nothing = Change(*(np.zeros_like(x) for x in at[:3]))
@@ -311,8 +311,8 @@ class Solution:
         def direction(towards: float, ahead: Change, correct: bool) -> tuple[float, Change]:
             central_path(at, u, self.fixed, bounds, towards, correct, ahead, law, e, kept)
             if towards == 0.0 and not correct:
-                self.reduce.factorise(law)
-            dp, du = self.reduce.solve(e)
+                self.elimination.factorise(law)
+            dp, du = self.elimination.solve(e)
             change = Change(dp, np.empty_like(dp), np.empty_like(at.top))
             return follow_path(at, u, self.fixed, bounds, kept, du, change), change
 
@@ -338,7 +338,7 @@ class Solution:
         new = after(taken, chosen)._replace(slips=at.slips.copy())
         if bounds.coefficient is self.coefficient:
             tau = self._mean_product(new, bounds)
-            choose_slips(self.reduce.relative_velocity(new.p), self.fixed, self.coefficient, tau, new)
+            choose_slips(self.elimination.relative_velocity(new.p), self.fixed, self.coefficient, tau, new)
         return new, taken
 
 

@@ -39,7 +39,7 @@ class Solver(Protocol):
         """
 
     def for_trial(self, iterations: int) -> Solver:
-        """Its like with a few sweeps, for trial solves of model reduction: never to a tolerance."""
+        """Its like with a few sweeps, for trial solves: never to a tolerance."""
 
 
 class SolverRecord(Record, ABC):

@@ -11,7 +11,7 @@ from ..array_types import FloatArray
 
 
 @kernel
-def _total(p: FloatArray) -> float:
+def total_of(p: FloatArray) -> float:
     """In eight parts, so that it is fast."""
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
     whole = len(p) // 8 * 8
@@ -31,7 +31,7 @@ def _total(p: FloatArray) -> float:
 
 def total(values: Any) -> float:
     """Sum of all numbers of an array."""
-    return float(_total(np.ascontiguousarray(values, np.float64).ravel()))
+    return float(total_of(np.ascontiguousarray(values, np.float64).ravel()))
 
 
 def totals(rows: FloatArray) -> FloatArray:

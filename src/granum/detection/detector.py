@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..array_types import FloatArray, IntArray
+from ..kernel_groups import call
 from ..parallel import ONE, Team
 from ..state.bodies import Bodies
 from ..state.contacts import ContactArrays, Contacts, Spans, closed_up, still_there
@@ -80,7 +81,7 @@ class Detector:
         self._find(bodies)
         if self.ahead is not NOTHING_AHEAD:
             at = bodies.arrays if self.period is None else bodies.arrays._replace(position=self.place)
-            keep_first_meetings(self.contacts.arrays, at, bodies.grain_arrays, self.walls.frame, self.ahead)
+            call(keep_first_meetings, self.contacts.arrays, at, bodies.grain_arrays, self.walls.frame, self.ahead)
         c = self.contacts
         same, self.through = self.team.run(
             carry_over, c.contact_count, bodies.id, self.ahead.fall, self._last.arrays, *self._last_where, c.arrays

@@ -10,6 +10,7 @@ from .._jit import device, kernel
 from ..arithmetic import dot, inverse, times, total
 from ..array_types import FloatArray, IntArray, LongArray
 from ..detection.wall_table import WallTable
+from ..kernel_groups import call
 from ..parallel import LIGHT, ONE, Team
 from ..parallel.barrier import share, wait
 from ..parallel.crew import Crew
@@ -238,7 +239,7 @@ class Problem:
     def colour(self, nobody: int) -> None:
         """Contacts into coloured blocks; ``nobody`` is the slot of empty lanes."""
         f, b, m = self.found, self.blocks, self.momentum
-        coloured, count, self.colours = colour_contacts(self.packed, f.slot_a, f.slot_b, f.place, b.colour_block, b.full_first)
+        coloured, count, self.colours = call(colour_contacts, self.packed, f.slot_a, f.slot_b, f.place, b.colour_block, b.full_first)
         lanes = count * LANES
         lane_a, lane_b, contact_at, data = b.lane_a, b.lane_b, b.contact_at, b.data
         if len(lane_a) < lanes:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..arithmetic import dot, length, times, total
+from ..arithmetic import dot, times, total
 from ..array_types import FloatArray, IntArray
 from ..detection.detector import Detector
 from ..detection.images import in_cell, period_of
@@ -17,6 +17,7 @@ from ..detection.prediction import NOTHING_AHEAD, Ahead
 from ..detection.surfaces import MOST_LOOK
 from ..detection.wall_table import WallTable, surface_velocity
 from ..detection.ways import Ways, hold_back, may_be_fast, times_to_pairs, times_to_walls
+from ..kernel_groups import call
 from ..parallel import LIGHT, ONE, Team
 from ..records import NonNegative, Positive, Record, Sweeps
 from ..reduction import Reduction
@@ -155,7 +156,7 @@ class NonsmoothStepper:
 
     def step(self, number: int, time: float, h: float, gravity: FloatArray) -> StepReport:
         """Advance from ``time`` by ``h`` [s] under ``gravity`` [m/s^2]."""
-        now = NonsmoothStep(number, time, h, np.ascontiguousarray(gravity, np.float64), self.ledger)
+        now = self._context(number, time, h, gravity)
         run_stages(self.stages, now)
         return StepReport(
             step=number,
@@ -166,6 +167,11 @@ class NonsmoothStepper:
             seconds=now.seconds,
             **now.found,
         )
+
+    def _context(self, number: int, time: float, h: float, gravity: FloatArray) -> NonsmoothStep:
+        gravity = np.ascontiguousarray(gravity, np.float64)
+        x, y, z = gravity.tolist()
+        return NonsmoothStep(number, time, h, gravity, self.ledger, math.sqrt(x * x + y * y + z * z))
 
     @property
     def through(self) -> int:
@@ -191,23 +197,22 @@ class NonsmoothStepper:
         """Who touches whom, or is about to."""
         self._shown = None
         self.bodies.struck[:] = 0.0
-        self.detector.detect(self.bodies, now.h, self._ahead(now.h, now.gravity))
+        self.detector.detect(self.bodies, now.h, self._ahead(now.h, now.pull))
 
-    def _ahead(self, h: float, gravity: FloatArray) -> Ahead:
+    def _ahead(self, h: float, pull: float) -> Ahead:
         """How far this step looks ahead."""
         time = self.settings.prediction * h
         if time == 0.0:
             return NOTHING_AHEAD
-        return Ahead(h, time, float(length(gravity)) * time * h, self.settings.impact_velocity)
+        return Ahead(h, time, pull * time * h, self.settings.impact_velocity)
 
     def _assemble_rows(self, now: NonsmoothStep) -> None:
         """All of the contact problem that velocities do not change, and how accurately it is to be solved."""
         now.impacts, square = self._assemble(now.h)
-        self.problem.accuracy = self._accuracy(now.gravity, math.sqrt(square))
+        self.problem.accuracy = self._accuracy(now.pull, math.sqrt(square))
 
-    def _accuracy(self, gravity: FloatArray, speed: float) -> float:
+    def _accuracy(self, g: float, speed: float) -> float:
         """Residual [m/s] at which a solve may stop; ``speed`` [m/s] is that at which contacts approach and part."""
-        g = float(length(gravity))
         fall = math.sqrt(g * self.scene.size_range[0]) if g > 0.0 else self.settings.impact_velocity
         return AT_REST * fall + IN_MOTION * speed * min(1.0, speed / (FLOWING * fall))
 
@@ -238,8 +243,18 @@ class NonsmoothStepper:
         self._count_work(now.ledger)
         now.ledger.add("impact", p.kinetic_energy() - before - (now.ledger.joules["drives"] - driven))
         now.found_overlap = c.overlap.copy()
-        now.owed = place_at_collisions(
-            p.blocks, p.levers, p.found, met, FreeBodies.of(b), self.walls.frame, self.period, now.h, self._room_for_shift(), b.struck
+        now.owed = call(
+            place_at_collisions,
+            p.blocks,
+            p.levers,
+            p.found,
+            met,
+            FreeBodies.of(b),
+            self.walls.frame,
+            self.period,
+            now.h,
+            self._room_for_shift(),
+            b.struck,
         )
 
     def _make_ready(self, now: NonsmoothStep) -> None:
@@ -293,7 +308,7 @@ class NonsmoothStepper:
         p, c = self.problem, self.detector.contacts
         first = c.pair_count if self.merged is None else 0  # what they hold drives others
         if self.driven and c.contact_count > first:
-            ledger.add("drives", driven_work(p.packed, p.blocks, p.found, first))
+            ledger.add("drives", call(driven_work, p.packed, p.blocks, p.found, first))
 
     def _look_ahead(self, now: NonsmoothStep) -> None:
         """How far fast grains get before they meet something that the step did not know of."""
@@ -302,21 +317,21 @@ class NonsmoothStepper:
             now.ledger.add("drives", now.h * total(dot(self.force[b.dynamic], b.velocity[b.dynamic])))
         if now.impacts:
             bodies = FreeBodies.of(b)
-            return_angular_momentum(*now.owed, p.blocks, p.found, Met.of(c), bodies, self.walls.frame, self.period, b.struck)
-        if self.settings.prediction == 0.0 or not may_be_fast(b.arrays, b.grain_arrays, b.wall_body_count, now.h):
+            call(return_angular_momentum, *now.owed, p.blocks, p.found, Met.of(c), bodies, self.walls.frame, self.period, b.struck)
+        if self.settings.prediction == 0.0 or not call(may_be_fast, b.arrays, b.grain_arrays, b.wall_body_count, now.h):
             return
         now.ways = Ways(np.full(b.grain_count, now.h), np.zeros((b.grain_count, 3)), np.full(b.grain_count, -1, np.int32))
         yielding = b.yielding
-        times_to_pairs(near.arrays, b.arrays, b.grain_arrays, yielding, b.struck, self.period, now.h, now.ways)
+        call(times_to_pairs, near.arrays, b.arrays, b.grain_arrays, yielding, b.struck, self.period, now.h, now.ways)
         at = b.arrays if self.period is None else b.arrays._replace(position=in_cell(b.position, b.first_grain, self.period))
-        times_to_walls(at, b.grain_arrays, yielding, b.struck, self.walls, now.h, now.ways)
+        call(times_to_walls, at, b.grain_arrays, yielding, b.struck, self.walls, now.h, now.ways)
 
     def _move(self, now: NonsmoothStep) -> None:
         """Positions and orientations; contacts that rebound are put apart."""
         c, b = self.detector.contacts, self.bodies
         move_bodies(self.team, b, now.h)
         if now.ways is not None:
-            hold_back(now.ways, b.first_grain, now.h, b.position)
+            call(hold_back, now.ways, b.first_grain, now.h, b.position)
         if now.impacts:
             now.found_overlap, c.overlap[:] = c.overlap.copy(), now.found_overlap
         self._part_rebounding(now.h, now.found_overlap if now.impacts else c.overlap)
@@ -324,11 +339,12 @@ class NonsmoothStepper:
     def _part_rebounding(self, h: float, overlap: FloatArray) -> None:
         """``overlap`` (C,) [m] of the bodies where collisions have put them."""
         p, c, law = self.problem, self.detector.contacts, self.pairs.law
-        if not c.rebound.any():
+        if not np.count_nonzero(c.rebound):
             return
         tau = max(self.settings.damping_steps * h, law.dissipation / law.exponent)
         rate = 4.0 / (1.0 + 4.0 * tau / h) / law.exponent
-        part_rebounding(
+        call(
+            part_rebounding,
             p.packed,
             p.blocks,
             p.levers,
@@ -347,9 +363,10 @@ class NonsmoothStepper:
         """Energies, the fastest grain and the box around all."""
         c, f = self.detector.contacts, self.problem.found
         kinetic, potential, self.fastest, self.extent = energy(self.bodies, now.gravity, self.team)
+        closed, deepest = c.closed_and_deepest()
         now.found |= {
-            "contacts": c.closed_count(),
-            "max_overlap": float(c.overlap.max(initial=0.0)),
+            "contacts": closed,
+            "max_overlap": deepest,
             "elastic_energy": elastic_energy(self.team, c.overlap, f.stiffness, f.radius_eff, self.pairs.law),
             "kinetic_energy": kinetic,
             "energy": kinetic + potential,
@@ -364,7 +381,7 @@ class NonsmoothStepper:
 
     def prepare(self, h: float, gravity: FloatArray) -> int:
         """The contact problem of a step from the contacts as they are, impacts done and ready to be solved; returns how many impacted."""
-        now = NonsmoothStep(0, 0.0, h, np.ascontiguousarray(gravity, np.float64), self.ledger)
+        now = self._context(0, 0.0, h, gravity)
         for stage in (self._assemble_rows, self._impact, self._make_ready):
             stage(now)
         return now.impacts

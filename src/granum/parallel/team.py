@@ -94,12 +94,13 @@ class Team:
             raise InputError(f"threads must be from 1 to {MOST} (got {threads}).")
         self.threads = threads
         self._barrier = new_barrier(threads)
+        self._alone = Crew(0, 1, new_barrier(1))
 
     def run(self, kernel: Any, things: int, /, *args: Any) -> Any:
         """Share ``things`` out, and return what the kernel returns on the first thread; few things wake few threads."""
         threads = self._useful(things)
         if threads == 1:
-            return call(kernel, Crew(0, 1, self._barrier), *args)
+            return call(kernel, self._alone, *args)
         return self._share_out(kernel, threads, args)
 
     def _useful(self, things: int) -> int:
@@ -127,7 +128,7 @@ class Team:
 
     def prepared(self, kernel: Any, /, *groups: Any, then: tuple[Any, ...] = ()) -> Callable[..., Any]:
         """``run`` of a kernel with arrays whose types are looked at once: a call of ``(things, *numbers)``, these as ``then``."""
-        alone: Any = prepared(kernel, Crew(0, 1, self._barrier), *groups, then=then)
+        alone: Any = prepared(kernel, self._alone, *groups, then=then)
         if self.threads == 1:
             return lambda things, *numbers: alone(*numbers)
 

@@ -146,6 +146,8 @@ class Bodies:
 
     def pushed_rows(self) -> IntArray:
         """Rows of the bodies with full inertia that impulses move: dynamic ones of the scene, and those made of merged grains."""
+        if not self.may_merge:
+            return self.dynamic
         rows = np.flatnonzero((self.kind == DYNAMIC) & (self.member_of == np.arange(self.first_grain)))
         return rows.astype(np.int32)
 

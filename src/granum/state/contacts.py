@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._jit import kernel
 from ..array_types import BoolArray, FloatArray, IntArray, LongArray
 from ..kernel_groups import group
 
@@ -83,6 +84,17 @@ def closed_up(first: IntArray, count: IntArray, kept: BoolArray) -> tuple[IntArr
     return before[start], before[np.minimum(start + count, len(kept))] - before[start]
 
 
+@kernel
+def count_closed(overlap: FloatArray, impulse: FloatArray, rebound: FloatArray) -> tuple[int, float]:
+    """Contacts that touch, push or have collided, and the largest overlap [m]."""
+    count, deepest = 0, 0.0
+    for c in range(len(overlap)):
+        if overlap[c] > 0.0 or impulse[c, 0] > 0.0 or rebound[c] > 0.0:
+            count += 1
+        deepest = max(deepest, overlap[c])
+    return count, deepest
+
+
 class Contacts:
     """Contacts with room to grow; the views show the used part.
 
@@ -112,6 +124,7 @@ class Contacts:
         self.time_step = 1.0  # [s] that turns impulses into forces
         self.room = -1
         self._room: dict[str, np.ndarray] = {}
+        self._views: dict[str, np.ndarray] | None = None  # the arrays whose parts are shown
         self.reserve(room)
 
     def reserve(self, room: int) -> None:
@@ -123,7 +136,10 @@ class Contacts:
 
     def resize(self, pair_count: int, contact_count: int) -> None:
         """Show that many contacts."""
-        self.pair_count, self.contact_count = pair_count, contact_count
+        shown, self.pair_count, self.contact_count = self.contact_count, pair_count, contact_count
+        if contact_count == shown and self._views is self._room:
+            return
+        self._views = self._room
         for name in _FIELDS:
             setattr(self, name, self._room[name][:contact_count])
         self.arrays = ContactArrays(*(getattr(self, name) for name in ContactArrays._fields))
@@ -136,9 +152,9 @@ class Contacts:
         self.resize(pairs, total)
         self.a[:], self.b[:pairs] = new_row[self.a], new_row[self.b[:pairs]]
 
-    def closed_count(self) -> int:
-        """How many contacts touch, push or have collided in the last step: not those that are only about to."""
-        return int(np.count_nonzero(self._closed()))
+    def closed_and_deepest(self) -> tuple[int, float]:
+        """How many contacts touch, push or have collided in the last step, not those that only may; and the largest overlap [m]."""
+        return count_closed(self.overlap, self.impulse, self.rebound)
 
     def place_among_closed(self, contact: int) -> int:
         """Where a contact that touches stands in ``closed()``; -1 for -1."""

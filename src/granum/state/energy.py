@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .._jit import kernel
 from ..arithmetic import dot, times, total
+from ..arithmetic.sums import total_of
 from ..array_types import FloatArray, IntArray
 from ..parallel import LIGHT, ONE, Team
 from ..parallel.barrier import share, wait
@@ -51,6 +54,18 @@ def grain_energy(
     wait(barrier, threads)
 
 
+@kernel
+def fold_energies(parts: FloatArray, box: FloatArray, extent: FloatArray) -> tuple[float, float, float]:
+    """Kinetic and gravitational energy [J] and largest speed [m/s] of all chunks; ``extent`` (2, 3) [m] is the box around all of them."""
+    extent[0], extent[1] = np.inf, -np.inf
+    fastest = 0.0
+    for chunk in range(len(parts)):
+        for f in range(3):
+            extent[0, f], extent[1, f] = min(extent[0, f], box[chunk, 0, f]), max(extent[1, f], box[chunk, 1, f])
+        fastest = max(fastest, parts[chunk, 2])
+    return total_of(parts[:, 0].copy()), total_of(parts[:, 1].copy()), math.sqrt(fastest)
+
+
 def energy(bodies: Bodies, gravity: FloatArray, team: Team = ONE) -> tuple[float, float, float, FloatArray]:
     """Kinetic [J], gravitational [J], largest grain speed [m/s] and the box (2, 3) [m] around all grain centres.
 
@@ -60,9 +75,9 @@ def energy(bodies: Bodies, gravity: FloatArray, team: Team = ONE) -> tuple[float
     parts, box = np.empty((chunks, 3)), np.empty((chunks, 2, 3))
     team.run(grain_energy, bodies.grain_count // LIGHT, bodies.arrays, bodies.grain_arrays, gravity, parts, box)
     own, lifted = wall_energy(bodies, gravity)
-    kinetic, potential = total(parts[:, 0]), total(parts[:, 1])
-    extent = np.stack([box[:, 0].min(axis=0, initial=np.inf), box[:, 1].max(axis=0, initial=-np.inf)])
-    return kinetic + own, potential + lifted, float(np.sqrt(parts[:, 2].max(initial=0.0))), extent
+    extent = np.empty((2, 3))
+    kinetic, potential, fastest = fold_energies(parts, box, extent)
+    return kinetic + own, potential + lifted, fastest, extent
 
 
 def wall_energy(bodies: Bodies, gravity: FloatArray) -> tuple[float, float]:

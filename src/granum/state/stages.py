@@ -23,6 +23,8 @@ class StepContext:
     gravity: FloatArray
     """(3,) [m/s^2]"""
     ledger: Ledger
+    pull: float
+    """Strength of gravity [m/s^2]."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Wall time by stage."""
     found: dict[str, Any] = field(default_factory=dict)

@@ -28,12 +28,13 @@ hypothesis.settings.register_profile("many", max_examples=1000, deadline=None)
 hypothesis.settings.load_profile("few")
 
 
-# Quick calls of kernels trust in the types of groups of arrays: here all of them are looked at, as a wrong one would be a wild read.
-check_groups(True)
-
-
 def pytest_addoption(parser):
+    parser.addoption("--check-groups", action="store_true", help="Look at the types of all groups of arrays that kernels are given (slow).")
     parser.addoption("--nudge", type=int, default=0, metavar="N", help="Move placed grains by 1e-12 d, another way for every N.")
+
+
+def pytest_configure(config):
+    check_groups(config.getoption("--check-groups"))  # quick calls trust in these types: a wrong one would be a wild read
 
 
 @pytest.fixture(autouse=True)

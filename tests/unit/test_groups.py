@@ -9,13 +9,20 @@ import pytest
 
 from granum._jit import kernel
 from granum.golden.scenes import SCENES
-from granum.kernel_groups import call, group
+from granum.kernel_groups import call, check_groups, group
 
 
 @group
 class Pair(NamedTuple):
     a: np.ndarray
     b: np.ndarray
+
+
+@pytest.fixture(autouse=True)
+def _checked(request):
+    check_groups(True)
+    yield
+    check_groups(request.config.getoption("--check-groups"))
 
 
 @kernel

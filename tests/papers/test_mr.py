@@ -54,7 +54,7 @@ def test_collapse_gives_every_curve(tmp_path, drawn):
     assert [grains(axes) for axes in heaps] == [500] * len(runs)
     angle, level = panels(drawn["mr-collapse-time.png"])
     assert legend(angle) == list(runs)
-    assert (angle.get_ylabel(), level.get_ylabel()) == ("angle [degrees]", "reduction level h [%]")
+    assert (angle.get_ylabel(), level.get_ylabel()) == ("angle [degrees]", "reduction level [%]")
     for name, run in runs.items():
         np.testing.assert_allclose(curve(angle, name), (run["angle_time"], run["angle"]))
 

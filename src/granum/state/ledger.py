@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..arithmetic import total
 from ..checks import known_name
 
 SOURCES = {
@@ -32,12 +33,12 @@ class Ledger:
     @property
     def brought(self) -> float:
         """By all sources together [J]."""
-        return sum(self.joules[source] for source in SOURCES)
+        return total([self.joules[source] for source in SOURCES])
 
     def balance(self, kinetic: float, potential: float, elastic: float, began: float) -> dict[str, float]:
         """All entries [J], with what bodies and contacts hold now, and what is ``left_over``: the part of the energy with which the run
         ``began``, and of all that came, that no entry explains. Dashpots take it, and the errors of finite steps."""
-        explained = began + sum(self.joules.values()) - kinetic - potential - elastic
+        explained = began + total(list(self.joules.values())) - kinetic - potential - elastic
         return {"kinetic": kinetic, "potential": potential, "elastic": elastic, **self.joules, "left_over": -explained}
 
     def checkpoint(self) -> dict[str, float]:

@@ -37,7 +37,7 @@ class StepReport:
     energy: float = 0.0
     """Kinetic and gravitational, at the end of the step [J]."""
     reduction_level: float = 0.0
-    """h = 1 - (free grains and aggregates) / grains (MR); grains held by a wall count as none."""
+    """1 - (free grains and aggregates) / grains (MR); grains held by a wall count as none."""
     free_grains: int = -1
     """That move on their own; -1: all."""
     aggregates: int = 0

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from granum import Material, Scene, Simulation, load_scene
+from granum.contact import law
 from granum.records import Positive
 from granum.simulation import make_settings
 from tests.reference.scenes import FREE, D, G, by_height, mass, spheres
-
-law = pytest.importorskip("granum.contact.law")
 
 
 class StiffeningParameters(NamedTuple):

@@ -9,8 +9,7 @@ import pytest
 
 from granum import Grains, Material, Plane, Scene, make_scene
 from granum.checks import InputError
-
-registered = pytest.importorskip("granum.scene.library.registered")
+from granum.scene.library import registered
 
 
 @pytest.fixture(autouse=True)

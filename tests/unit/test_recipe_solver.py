@@ -10,9 +10,8 @@ import pytest
 
 from granum import PGS, Direct, Nonsmooth, simulate
 from granum.nonsmooth.solvers import SOLVERS, SolveReport
+from granum.nonsmooth.solvers import solver as base
 from tests.reference.problems import PROBLEMS, kept, put_back
-
-base = pytest.importorskip("granum.nonsmooth.solvers.solver")
 
 
 class Halves(base.SolverRecord):

@@ -21,11 +21,10 @@ from ..parallel.barrier import add_up, share, wait
 from ..parallel.crew import Crew
 from .blocks import ARM, BODY, INV_DN, INV_DR, INV_DT, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, RX, SOFTNESS, TARGET, at
 from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Packed, Step, WallArrays
-from .kinds.contact import arms, listed, separation_speed
+from .kinds.contact import listed, separation_speed
 from .kinds.every import CHUNK
-from .kinds.full import row_weight, turn_weight
+from .kinds.full import lever_weights
 from .place import place_levers, place_walls
-from .projections import tangents
 
 TOUCH = 1e-5  # of R*: the overlap at which a contact counts as closed
 SETTLED = 0.001  # of the speed of an impact: the stabilisation's push that its restitution can bear
@@ -72,21 +71,7 @@ def assemble_share(low, high, packed, blocks, levers, found, met, bodies, walls,
         wn = ima + imb
         wt, wr = wn * (1.0 + 2.5 * kappa * kappa), 2.5 * (ima * ira * ira + imb * irb * irb)
         if q >= 0:
-            fa, fb = np.int64(levers.full[q, 0]), np.int64(levers.full[q, 1])
-            ax, ay, az, bx, by, bz = arms(packed, levers, p, o, n, kappa, q)
-            da, db = (ax, ay, az), (bx, by, bz)
-            sx, sy, sz, tx, ty, tz = tangents(n[0], n[1], n[2])
-            s, t = (sx, sy, sz), (tx, ty, tz)
-            wn = row_weight(packed, p, fa, da, n)
-            wn += row_weight(packed, o, fb, db, n)
-            # The trace bounds the coupled rows from above, so that one number is safe for all of them.
-            wt = row_weight(packed, p, fa, da, s)
-            wt += row_weight(packed, p, fa, da, t)
-            wt += row_weight(packed, o, fb, db, s)
-            wt += row_weight(packed, o, fb, db, t)
-            wr = turn_weight(packed, p, fa, s) + turn_weight(packed, o, fb, s)
-            wr += turn_weight(packed, p, fa, t) + turn_weight(packed, o, fb, t)
-            wr += turn_weight(packed, p, fa, n) + turn_weight(packed, o, fb, n)
+            wn, wt, wr = lever_weights(packed, levers, q, p, o, n, kappa)
         data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES] = n
         data[d + ARM * LANES] = kappa
         data[d + INV_DT * LANES] = 1.0 / (wt + soft)

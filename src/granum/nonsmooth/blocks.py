@@ -15,6 +15,7 @@ import numpy as np
 
 from .._jit import device, kernel
 from ..array_types import IntArray
+from ..machines.linked import unit_of
 from ..parallel.barrier import share, wait
 from ..parallel.crew import Crew
 from .groups import ContactBlocks, Found, Packed
@@ -61,6 +62,12 @@ def lowest_clear_bit(mask):
 
 
 @device
+def mark_of(packed, slot):
+    """The slot whose marks count for this one: that of its machine, or its own."""
+    return slot if slot < packed.first_full else packed.first_full + unit_of(packed.links, slot - packed.first_full)
+
+
+@device
 def yields(packed, slot):
     """Whether impulses move the body of this slot."""
     return slot < packed.yielding and packed.body[np.int64(slot) * BODY + INV_MASS] > 0.0
@@ -89,6 +96,8 @@ def colour_contacts(
         free_a, free_b = yields(packed, a), yields(packed, b)
         full = (free_a and a >= first_full) or (free_b and b >= first_full)
         marks = taken_full if full else taken
+        if full:
+            a, b = mark_of(packed, a) if free_a else a, mark_of(packed, b) if free_b else b
         mask = (marks[a] if free_a else np.uint64(0)) | (marks[b] if free_b else np.uint64(0))
         k = lowest_clear_bit(mask)
         if k >= COLOURS:

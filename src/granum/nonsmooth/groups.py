@@ -26,12 +26,13 @@ from typing import NamedTuple
 
 from ..array_types import FloatArray, IntArray
 from ..detection.wall_table import WallTable
-from ..kernel_groups import group
+from ..kernel_groups import group, group_with
+from ..machines.groups import NO_LINKS, Links, NoLinks
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
 
 
-@group
+@group_with("links")
 class Packed(NamedTuple):
     """Bodies by slot: grains by rank, then bodies with full inertia, then one for every contact with a wall that does not yield."""
 
@@ -43,6 +44,8 @@ class Packed(NamedTuple):
     """Slots before it are grains."""
     yielding: int
     """Slots before it may yield; those from it on are walls."""
+    links: Links | NoLinks = NO_LINKS
+    """Which bodies with full inertia are links of machines."""
 
 
 @group

@@ -22,6 +22,7 @@ from ..kernel_groups import group
 from ..parallel.barrier import add_up, share, wait
 from .blocks import BODY, COLOURS, INV_DN, LANES, LEFT_OVER, PN, RX, TARGET, at, lanes_of, own_lanes, yields
 from .kinds.full import sweep_contact
+from .kinds.links import reach_links
 from .kinds.spheres import sweep_blocks
 
 STARTED_AT = 16  # field of the scratch of ``sweep_blocks`` that holds the normal impulses a sweep started from, then the tangential ones
@@ -59,6 +60,7 @@ def reach(packed, impact, slot, how):
     if not yields(packed, slot) or impact.reached[slot] >= how:
         return 0
     impact.reached[slot] = how
+    reach_links(packed.links, impact.reached, packed.first_full, slot, how)
     return 1 if how == HIT else 0
 
 

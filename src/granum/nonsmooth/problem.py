@@ -11,6 +11,7 @@ from ..arithmetic import dot, inverse, times, total
 from ..array_types import FloatArray, IntArray, LongArray
 from ..detection.wall_table import WallTable
 from ..kernel_groups import call
+from ..machines.groups import NO_LINKS, Links, NoLinks
 from ..parallel import LIGHT, ONE, Team
 from ..parallel.barrier import share, wait
 from ..parallel.crew import Crew
@@ -136,6 +137,7 @@ class Problem:
         self.pushed = _whole(0)  # rows of the bodies with full inertia, in the order of their slots
         nothing, none = np.zeros(0), _whole(0)
         fields = FIELDS_6_ROWS if rolling else FIELDS_3_ROWS
+        self.links: Links | NoLinks = NO_LINKS  # of machines, among the bodies with full inertia
         self.packed = Packed(nothing, np.zeros((0, 3, 3)), 0, 0)
         ends = _whole(COLOURS + 1), _whole(COLOURS + 2)
         self.blocks = ContactBlocks(none, none, none, nothing, *ends, 0, fields, 0.0, self.box)
@@ -227,7 +229,7 @@ class Problem:
         if len(inertia) != full:
             inertia = np.zeros((full, 3, 3))
         if body is not p.body or inertia is not p.inverse_inertia or (grains, yielding) != (p.first_full, p.yielding):
-            self.packed = Packed(body, inertia, grains, yielding)
+            self.packed = Packed(body, inertia, grains, yielding, self.links)
 
     def make_contacts(self, contacts: int, pairs: int) -> None:
         """Room for contacts, pairs of grains first; ``colour`` gives them their places."""
@@ -261,7 +263,7 @@ class Problem:
 
     def _pack_full(self, bodies: Bodies, grains: int) -> None:
         """Bodies with full inertia: spin as it is (radius 1), inverse inertia in world axes."""
-        body, inertia, _, yielding = self.packed
+        body, inertia, yielding = self.packed.body, self.packed.inverse_inertia, self.packed.yielding
         rows = self.pushed
         if not len(rows):
             return

@@ -18,6 +18,7 @@ from ..detection.surfaces import MOST_LOOK
 from ..detection.wall_table import WallTable, surface_velocity
 from ..detection.ways import Ways, hold_back, may_be_fast, times_to_pairs, times_to_walls
 from ..kernel_groups import call
+from ..machines import Machines
 from ..parallel import LIGHT, ONE, Team
 from ..records import NonNegative, Positive, Record, Sweeps
 from ..reduction import Reduction
@@ -38,6 +39,7 @@ from .collision_times import place_at_collisions, return_angular_momentum
 from .groups import FreeBodies, Met, Step, WallArrays
 from .impact import Parting, aim_at_impacts, part_rebounding, solve_impacts
 from .integrate import External, move_bodies
+from .links import finish_links, joint_impulses, lay_links, start_impact_links
 from .kinds.every import driven_work
 from .problem import Problem
 from .pull import net_impulses
@@ -110,8 +112,13 @@ class NonsmoothStepper:
         self.force = np.array([owner.force for owner in scene.all_bodies], float).reshape(-1, 3)  # (W, 3) on bodies of the scene [N]
         self.belts = bool(self.walls.surface_velocity.any())
         self.driven = bool((bodies.kind == KINEMATIC).any()) or self.belts
+        self.machines = Machines(scene, bodies) if scene.joints else None
+        if self.machines is not None:
+            self.problem.links = self.machines.links
+            bodies.link(self.machines.rows)
         self.ledger = Ledger(losses=True)
         self.stability = StabilityGuard()
+        self.limits_hit = 0  # of joints, in this step
         self.left_over = 0.0  # residual of the last solve [m/s]
         self.fastest = 0.0  # grain speed after the last step [m/s]
         self.extent = np.zeros((2, 3))  # box around all grain centres after the last step [m]
@@ -157,6 +164,8 @@ class NonsmoothStepper:
     def step(self, number: int, time: float, h: float, gravity: FloatArray) -> StepReport:
         """Advance from ``time`` by ``h`` [s] under ``gravity`` [m/s^2]."""
         now = self._context(number, time, h, gravity)
+        if self.machines is not None:
+            self.machines.aim_motors(time, h)
         run_stages(self.stages, now)
         return StepReport(
             step=number,
@@ -223,6 +232,8 @@ class NonsmoothStepper:
         p.pack(b, c, self.walls, d.order, d.slot, d.same)
         walls = WallArrays.of(self.walls, surface_velocity(self.walls, b.orientation) if self.belts else self.walls.surface_velocity)
         bodies = FreeBodies.of(b, d.place)
+        if self.machines is not None:
+            self.limits_hit = call(lay_links, p.packed, p.blocks, self.machines.table, b.arrays, h, self.settings.impact_velocity)
         found: tuple[int, float] = self.team.run(
             assemble, c.contact_count, p.packed, p.blocks, p.levers, p.found, Met.of(c), bodies, walls, self.pairs, self._step(h)
         )
@@ -233,13 +244,17 @@ class NonsmoothStepper:
 
     def _impact(self, now: NonsmoothStep) -> None:
         """Velocities after the collisions of this step, and bodies where it must start for its end to be right."""
-        if not now.impacts:
+        if not now.impacts and not self.limits_hit:
             return
         p, c, b, s = self.problem, self.detector.contacts, self.bodies, self.settings
         met, things, restitution = Met.of(c), c.contact_count // LIGHT, self.pairs.restitution
         before, driven = p.kinetic_energy(), now.ledger.joules["drives"]
         self.team.run(aim_at_impacts, things, p.blocks, p.found, met, b.material, self.walls.material, restitution, self._step(now.h))
+        if self.machines is not None:
+            call(start_impact_links, p.packed, now.h, s.impact_velocity)
         solve_impacts(p, s.impact_iterations, s.impact_tolerance * s.impact_velocity)
+        if self.machines is not None:
+            call(finish_links, p.packed)
         self._count_work(now.ledger)
         now.ledger.add("impact", p.kinetic_energy() - before - (now.ledger.joules["drives"] - driven))
         now.found_overlap = c.overlap.copy()
@@ -294,6 +309,12 @@ class NonsmoothStepper:
             self.before_solve(self.problem)
         self.solve_report = self.settings.solver.solve(self.problem, step=now.number, history=self.history)
         self.left_over = self.solve_report.residual
+        if self.machines is not None:
+            work = np.zeros(2)
+            call(finish_links, self.problem.packed)
+            call(joint_impulses, self.problem.packed, self.bodies.arrays, work)
+            now.ledger.add("motors", float(work[0]))
+            now.ledger.add("drives", float(work[1]))
 
     def _take_velocities(self, now: NonsmoothStep) -> None:
         """Velocities and impulses out of the problem, and the work of what drives the bodies."""
@@ -403,6 +424,7 @@ class NonsmoothStepper:
         return {
             "detector": self.detector.checkpoint(),
             "ledger": self.ledger.checkpoint(),
+            **({"machines": self.machines.checkpoint()} if self.machines is not None else {}),
             "left_over": self.left_over,
             "reused_part": self.stability.part,
             "reused_limit": self.stability.limit,
@@ -418,6 +440,8 @@ class NonsmoothStepper:
         self.detector.restore(saved["detector"])
         self.ledger.restore(saved["ledger"])
         self.left_over = saved["left_over"]
+        if self.machines is not None:
+            self.machines.restore(saved["machines"])
         s = self.stability
         s.part, s.limit, s.energy = saved["reused_part"], saved["reused_limit"], saved["last_energy"]
 

@@ -16,6 +16,7 @@ from .bodies import Body
 from .cell import Cell
 from .emitter import Emitter
 from .grains import GrainBlock
+from .joints import Joint
 from .parameters import AnyParameters
 from .results import Result
 from .run_settings import RunSettings, SceneRun
@@ -66,6 +67,8 @@ class Scene(Record):
     walls: tuple[Shape, ...] = ()
     """Walls that stand still; moving ones belong to ``bodies``."""
     bodies: tuple[Body, ...] = ()
+    joints: tuple[Joint, ...] = ()
+    """That link bodies to machines."""
     emitters: tuple[Emitter, ...] = ()
     cell: Cell | None = None
     """Space repeats: grains meet across the faces of the cell, which spans from 0 to its lengths. A run in time needs an upright one.
@@ -107,6 +110,7 @@ class Scene(Record):
         owners = [body.name for body in self.all_bodies]
         if len(set(owners)) < len(owners):
             raise ValueError(f"body names must differ (the first, of the static walls, is 'ground'), has {owners}")
+        self._check_joints(owners)
         if self.world is not None and not all(lo < hi for lo, hi in zip(*self.world, strict=True)):
             raise ValueError(f"world: lower must be below upper in every direction, has {self.world}")
         regions = [(f"sensor {k}", sensor) for k, sensor in enumerate(self.sensors)]
@@ -115,6 +119,19 @@ class Scene(Record):
             if self.world is not None and any(b <= lo or a >= hi for a, b, lo, hi in zip(low, high, *self.world, strict=True)):
                 raise ValueError(f"{name} ({region.shape}, {low} to {high} m) is outside the world, {self.world}: no grain gets there")
         return self
+
+    def _check_joints(self, owners: list[str]) -> None:
+        names = [joint.name for joint in self.joints]
+        if len(set(names)) < len(names):
+            raise ValueError(f"joint names must differ, has {names}")
+        kinds = {body.name: body.kind for body in self.all_bodies}
+        for joint in self.joints:
+            for name in joint.bodies:
+                known_name(f"body of joint {joint.name!r}", name, owners)
+            if all(kinds[name] != "dynamic" for name in joint.bodies):
+                raise ValueError(
+                    f"joint {joint.name!r} links {joint.bodies[0]!r} and {joint.bodies[1]!r}, and neither is dynamic: nothing can move in it"
+                )
 
     @cached_property
     def all_bodies(self) -> tuple[Body, ...]:

@@ -100,6 +100,7 @@ class Bodies:
         self.dynamic = np.flatnonzero(self.kind == DYNAMIC).astype(np.int32)  # bodies of the scene that are pushed
         self.moving = np.flatnonzero(self.kind != STATIC).astype(np.int32)  # bodies of the scene that are pushed or driven
         self.grain_count = self.next_id = 0
+        self.linked: IntArray = np.zeros(0, np.int32)  # bodies of the scene that joints hold
         self.may_merge = False  # whether bodies can become parts of others in this run
         self._room: dict[str, np.ndarray] = {}
         self._reserve(64)
@@ -133,11 +134,20 @@ class Bodies:
 
     @property
     def yielding(self) -> FloatArray:
-        """(B,) inverse masses [1/kg] of the bodies that are moved on their own; 0 also for those that are parts of others."""
+        """(B,) inverse masses [1/kg] of the bodies that are moved on their own; 0 also for those that are parts of others, and for links of
+        machines, which nothing moves by itself."""
+        if len(self.linked):
+            inverse = self.inverse_mass.copy()
+            inverse[self.linked] = 0.0
+            return inverse
         if not self.may_merge:
             return self.inverse_mass
         mine = np.concatenate([self.member_of == np.arange(self.first_grain), ~self.merged])
         return np.where(mine, self.inverse_mass, 0.0)
+
+    def link(self, rows: IntArray) -> None:
+        """Joints hold the bodies of these rows."""
+        self.linked = rows
 
     def yielding_rows(self) -> IntArray:
         """Rows of the grains and of the dynamic bodies of the scene that have a mass of their own: none is counted twice."""

@@ -7,6 +7,7 @@ from ..checks import known_name
 
 SOURCES = {
     "drives": "work of driven bodies, belts and given forces",
+    "motors": "work of motors in joints",
     "emitted": "energy that came with emitted grains",
     "removed": "energy that left with grains (below 0)",
     "gravity": "change of the energy in the field of gravity when gravity itself changes",

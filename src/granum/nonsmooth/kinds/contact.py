@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from ..._jit import device
+from ...machines.linked import linked
 from ..blocks import (
     ARM,
     BODY,
@@ -34,6 +35,7 @@ from ..blocks import (
     at,
 )
 from ..projections import bounded, pushed, stepped
+from .links import push_link
 
 
 @device
@@ -127,19 +129,33 @@ def strike(packed, a, b, full, arm, j):
     """Apply the impulse j [N s] on b, -j on a, at the contact point."""
     ax, ay, az, bx, by, bz = arm
     jx, jy, jz = j
-    wx, wy, wz = twist(packed, a, full[0], ay * jz - az * jy, az * jx - ax * jz, ax * jy - ay * jx)
-    push(packed.body, a, j, (-wx, -wy, -wz), -1.0)
-    w = twist(packed, b, full[1], by * jz - bz * jy, bz * jx - bx * jz, bx * jy - by * jx)
-    push(packed.body, b, j, w, 1.0)
+    if linked(packed.links, full[0]):
+        t = -(ay * jz - az * jy), -(az * jx - ax * jz), -(ax * jy - ay * jx)
+        push_link(packed.links, packed.body, packed.first_full, full[0], (-jx, -jy, -jz), t)
+    else:
+        wx, wy, wz = twist(packed, a, full[0], ay * jz - az * jy, az * jx - ax * jz, ax * jy - ay * jx)
+        push(packed.body, a, j, (-wx, -wy, -wz), -1.0)
+    if linked(packed.links, full[1]):
+        t = by * jz - bz * jy, bz * jx - bx * jz, bx * jy - by * jx
+        push_link(packed.links, packed.body, packed.first_full, full[1], j, t)
+    else:
+        w = twist(packed, b, full[1], by * jz - bz * jy, bz * jx - bx * jz, bx * jy - by * jx)
+        push(packed.body, b, j, w, 1.0)
 
 
 @device
 def turn_against(packed, a, b, full, t):
     """Apply the angular impulse t [N m s] on b, -t on a."""
     nothing = (0.0, 0.0, 0.0)
-    wx, wy, wz = twist(packed, a, full[0], t[0], t[1], t[2])
-    push(packed.body, a, nothing, (-wx, -wy, -wz), -1.0)
-    push(packed.body, b, nothing, twist(packed, b, full[1], t[0], t[1], t[2]), 1.0)
+    if linked(packed.links, full[0]):
+        push_link(packed.links, packed.body, packed.first_full, full[0], nothing, (-t[0], -t[1], -t[2]))
+    else:
+        wx, wy, wz = twist(packed, a, full[0], t[0], t[1], t[2])
+        push(packed.body, a, nothing, (-wx, -wy, -wz), -1.0)
+    if linked(packed.links, full[1]):
+        push_link(packed.links, packed.body, packed.first_full, full[1], nothing, (t[0], t[1], t[2]))
+    else:
+        push(packed.body, b, nothing, twist(packed, b, full[1], t[0], t[1], t[2]), 1.0)
 
 
 @device

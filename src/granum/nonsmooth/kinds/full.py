@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..._jit import device
+from ...machines.linked import link_weight, linked
 from ..blocks import ARM, BODY, INV_DN, INV_DR, INV_DT, INV_MASS, INV_RADIUS, LANES, MU, MU_R, PN, PX, RX, SOFTNESS, TARGET, at
-from ..projections import bounded, pushed, stepped
+from ..projections import bounded, pushed, stepped, tangents
 from .contact import arms, full_bodies, listed, normal_at, relative_velocity, strike, turn_against, twist
 
 
@@ -21,6 +22,8 @@ def row_weight(packed, slot, full, arm, t):
     tx, ty, tz = t
     o = slot * BODY
     cx, cy, cz = dy * tz - dz * ty, dz * tx - dx * tz, dx * ty - dy * tx
+    if linked(packed.links, full):
+        return link_weight(packed.links, full, full, t, (cx, cy, cz), t, (cx, cy, cz))
     wx, wy, wz = twist(packed, slot, full, cx, cy, cz)
     f = packed.body[o + INV_RADIUS]  # from packed spin to spin
     return packed.body[o + INV_MASS] + f * (cx * wx + cy * wy + cz * wz)
@@ -30,8 +33,64 @@ def row_weight(packed, slot, full, arm, t):
 def turn_weight(packed, slot, full, t):
     """The same for a rolling row about the axis t [1/(kg m^2)]."""
     tx, ty, tz = t
+    if linked(packed.links, full):
+        nothing = (0.0, 0.0, 0.0)
+        return link_weight(packed.links, full, full, nothing, t, nothing, t)
     wx, wy, wz = twist(packed, slot, full, tx, ty, tz)
     return packed.body[slot * BODY + INV_RADIUS] * (tx * wx + ty * wy + tz * wz)
+
+
+@device
+def lever_weights(packed, levers, q, a, b, n, kappa):
+    """D of the normal row, and of the tangential and rolling rows together, without softness, of a contact with listed lever arms."""
+    fa, fb = np.int64(levers.full[q, 0]), np.int64(levers.full[q, 1])
+    ax, ay, az, bx, by, bz = arms(packed, levers, a, b, n, kappa, q)
+    da, db = (ax, ay, az), (bx, by, bz)
+    sx, sy, sz, tx, ty, tz = tangents(n[0], n[1], n[2])
+    s, t = (sx, sy, sz), (tx, ty, tz)
+    wn = row_weight(packed, a, fa, da, n)
+    wn += row_weight(packed, b, fb, db, n)
+    # The trace bounds the coupled rows from above, so that one number is safe for all of them.
+    wt = row_weight(packed, a, fa, da, s)
+    wt += row_weight(packed, a, fa, da, t)
+    wt += row_weight(packed, b, fb, db, s)
+    wt += row_weight(packed, b, fb, db, t)
+    wr = turn_weight(packed, a, fa, s) + turn_weight(packed, b, fb, s)
+    wr += turn_weight(packed, a, fa, t) + turn_weight(packed, b, fb, t)
+    wr += turn_weight(packed, a, fa, n) + turn_weight(packed, b, fb, n)
+    if linked(packed.links, fa) and linked(packed.links, fb):  # of one machine they move each other
+        na, nb = crossed(da, n), crossed(db, n)
+        wn -= 2.0 * link_weight(packed.links, fa, fb, n, na, n, nb)
+        wt -= 2.0 * link_weight(packed.links, fa, fb, s, crossed(da, s), s, crossed(db, s))
+        wt -= 2.0 * link_weight(packed.links, fa, fb, t, crossed(da, t), t, crossed(db, t))
+        nothing = (0.0, 0.0, 0.0)
+        for axis in (s, t, n):
+            wr -= 2.0 * link_weight(packed.links, fa, fb, nothing, axis, nothing, axis)
+    return wn, wt, wr
+
+
+@device
+def crossed(d, t):
+    return d[1] * t[2] - d[2] * t[1], d[2] * t[0] - d[0] * t[2], d[0] * t[1] - d[1] * t[0]
+
+
+@device
+def weigh_links(packed, blocks, levers, found):
+    """1/D of all contacts of links, after their mobilities have changed."""
+    data, soft = blocks.data, blocks.soft_t
+    for q in range(len(levers.full)):
+        place = blocks.serial_start + q
+        c = blocks.contact_at[place]
+        if c < 0 or not (linked(packed.links, np.int64(levers.full[q, 0])) or linked(packed.links, np.int64(levers.full[q, 1]))):
+            continue
+        d = at(place, blocks.fields)
+        a, b = np.int64(blocks.lane_a[place]), np.int64(blocks.lane_b[place])
+        wn, wt, wr = lever_weights(packed, levers, q, a, b, normal_at(data, d), data[d + ARM * LANES])
+        found.weight[c] = wn
+        data[d + INV_DN * LANES] = 1.0 / (wn + data[d + SOFTNESS * LANES])
+        data[d + INV_DT * LANES] = 1.0 / (wt + soft)
+        if blocks.fields > RX:
+            data[d + INV_DR * LANES] = 1.0 / (wr + soft)
 
 
 @device

@@ -15,6 +15,7 @@ import numpy as np
 from ..._jit import device, kernel
 from ...array_types import FloatArray
 from ...kernel_groups import group
+from ...machines.linked import any_links, drives_changed, extrapolate_links
 from ...parallel.barrier import share, wait
 from ...parallel.crew import Crew
 from ..blocks import BODY
@@ -22,7 +23,8 @@ from ..coarse import Coarse, correct
 from ..groups import ContactBlocks, Found, Levers, Momentum, Packed
 from ..impact_sweeps import PROGRESS, Impact, begin_impact, extrapolate_touched, go_on_with_impact, sum_awake, sweep_awake
 from ..kinds.every import add_step_sums, mean_residual, sweep_all
-from ..kinds.full import sweep_contact
+from ..kinds.full import sweep_contact, weigh_links
+from ..kinds.links import update_drives
 from ..kinds.spheres import SCRATCH
 from ..problem import Problem
 from .momentum import STATE, begin, judge_step, next_momentum
@@ -142,6 +144,8 @@ def sweep_until(
                 extrapolate_touched(body, body_before, impact.reached, low, high, beta)
             else:
                 extrapolate(body, body_before, low, high, beta)
+            if thread == 0:
+                extrapolate_links(packed.links, beta)
             wait(barrier, threads)
         ahead, square = 0.0, 0.0
         if impact is not None:
@@ -156,6 +160,13 @@ def sweep_until(
             backwards = order == Order.SYMMETRIC and sweep % 2 == 1
             ahead, square = sweep_visits(packed, blocks, levers, work.before, visit, backwards, beta, keeps, soft)
         done = sweep + 1
+        if any_links(packed.links):
+            wait(barrier, threads)
+            if thread == 0:
+                update_drives(packed.links, body, packed.first_full)
+                if drives_changed(packed.links):
+                    weigh_links(packed, blocks, levers, found)
+            wait(barrier, threads)
         if impact is not None:
             if not go_on_with_impact(thread, threads, barrier, impact, low, high, progress):
                 break
@@ -164,6 +175,8 @@ def sweep_until(
                 wait(barrier, threads)  # they are read by all before they are written anew
         if keeps:
             judge_step(state, sweep, ahead, square)
+            if drives_changed(packed.links):  # velocities do not follow from the impulses as before
+                begin(state)
         if impact is not None:
             continue
         if len(history) > 0 or (tolerance > 0.0 and done == next_look) or (measure and done == iterations):

@@ -1,0 +1,103 @@
+"""Links of machines in a step: laid out before assembly, and read back after the impact stage and after the solve."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import device, kernel
+from ..array_types import FloatArray
+from ..machines.coupling import (
+    aim_at_impact,
+    begin,
+    find_joint_impulses,
+    finish,
+    keep_start,
+    lay_mobilities,
+    lay_rows,
+    limit_hits,
+)
+from ..machines.elimination import row_speed
+from ..machines.groups import FORCE, POSITION, SPEED, JointTable
+from ..state.bodies import BodyArrays
+from .blocks import BODY, COLOURS, INV_MASS
+from .groups import ContactBlocks, Packed
+from .kinds.links import read_links, show_links, write_links
+
+
+@kernel
+def lay_links(packed: Packed, blocks: ContactBlocks, table: JointTable, bodies: BodyArrays, h: float, impact_velocity: float) -> int:
+    """Rows of joints, and mobilities of the links that contacts touch, as nothing but joints acts on them; returns how many limits are
+    hit in this step."""
+    links = packed.links
+    for k in range(len(links.machine)):
+        f = links.full[k]
+        for i in range(6):
+            for j in range(6):
+                links.inverse[k, i, j] = 0.0
+        for i in range(3):
+            links.inverse[k, i, i] = packed.body[(packed.first_full + f) * BODY + INV_MASS]
+            for j in range(3):
+                links.inverse[k, 3 + i, 3 + j] = packed.inverse_inertia[f, i, j]
+    find_touched(packed, blocks)
+    lay_rows(links, table, bodies)
+    lay_mobilities(links)
+    links.active[:] = links.mobility
+    read_links(links, packed.body, packed.first_full, links.start)
+    return limit_hits(links, h, links.start, impact_velocity)
+
+
+@device
+def find_touched(packed, blocks):
+    """Which links contacts touch, machine by machine."""
+    links = packed.links
+    for k in range(len(links.rank)):
+        links.rank[k] = -1
+    for place in range(blocks.serial_start, blocks.serial_start + blocks.full_first[COLOURS + 1]):
+        if blocks.contact_at[place] < 0:
+            continue
+        for slot in (blocks.lane_a[place], blocks.lane_b[place]):
+            if packed.first_full <= slot < packed.yielding and links.link_of[slot - packed.first_full] >= 0:
+                links.rank[links.link_of[slot - packed.first_full]] = 0
+    for m in range(len(links.first) - 1):
+        count = 0
+        for k in range(links.first[m], links.first[m + 1]):
+            if links.rank[k] == 0:
+                links.rank[k] = count
+                links.touched[links.first[m] + count] = k
+                count += 1
+        links.touched_count[m] = count
+
+
+@kernel
+def start_impact_links(packed: Packed, h: float, impact_velocity: float) -> None:
+    """Joints, and limits that are hit, for the impact stage."""
+    links = packed.links
+    read_links(links, packed.body, packed.first_full, links.base)
+    keep_start(links, links.base)
+    aim_at_impact(links, h, links.start, impact_velocity)
+    begin(links)
+    show_links(links, packed.body, packed.first_full)
+
+
+@kernel
+def finish_links(packed: Packed) -> None:
+    """Velocities of all links into their slots."""
+    links = packed.links
+    finish(links, links.base)
+    write_links(links, packed.body, packed.first_full, links.base)
+
+
+@kernel
+def joint_impulses(packed: Packed, bodies: BodyArrays, work: FloatArray) -> None:
+    """Impulses of the joints, and in ``work`` (2,) what motors, and driven bodies through joints, have done [J]."""
+    links = packed.links
+    rows, drives = links.rows, links.drives
+    find_joint_impulses(links)
+    work[0] = work[1] = 0.0
+    for k in range(len(drives.joint)):
+        speed = row_speed(drives.link, drives.row, k, links.base)
+        if drives.kind[k] == SPEED or drives.kind[k] == POSITION or drives.kind[k] == FORCE:
+            work[0] += drives.impulse[k] * (speed + drives.drift[k])
+        work[1] -= drives.impulse[k] * drives.drift[k]
+    for k in range(len(rows.impulse)):
+        work[1] -= rows.impulse[k] * rows.drift[k]

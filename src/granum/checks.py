@@ -36,6 +36,13 @@ def finite_positive(name: str, value: float, unit: str = "") -> float:
     return float(value)
 
 
+def finite_number(name: str, value: float) -> float:
+    """``value`` if it is a finite number, else a refusal in words."""
+    if not (isinstance(value, (int, float)) and math.isfinite(value)):
+        raise InputError(f"{name} must be a finite number (got {value!r}).")
+    return float(value)
+
+
 def known_name(kind: str, name: Any, known: Iterable[str]) -> str:
     """``name`` if it is one of ``known``, else a refusal that shows the right ones."""
     names = sorted(known)

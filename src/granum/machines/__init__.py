@@ -11,5 +11,6 @@ are touched. Bounded rows that are inside of their bounds are eliminated as well
 
 from .groups import Drives, JointTable, Links, NoLinks, Rows
 from .machines import Machines
+from .reading import JointView
 
-__all__ = ["Drives", "JointTable", "Links", "Machines", "NoLinks", "Rows"]
+__all__ = ["Drives", "JointTable", "JointView", "Links", "Machines", "NoLinks", "Rows"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from ..arithmetic import length, times
 from ..array_types import BoolArray, FloatArray, IntArray
+from ..checks import known_name
 from ..scene.joints import Ball, Cylindrical, Distance, Fixed, Hinge, Joint, Slider, Universal
 from ..scene.scene import Scene
 from ..state.bodies import DYNAMIC, Bodies
@@ -36,6 +38,7 @@ from .groups import (
     Links,
     Rows,
 )
+from .rows import measure_coordinate
 
 KINDS = {"ball": BALL, "hinge": HINGE, "slider": SLIDER, "cylindrical": CYLINDRICAL, "universal": UNIVERSAL, "fixed": FIXED}
 MODES = {"speed": SPEED, "position": POSITION, "force": FORCE}
@@ -178,6 +181,26 @@ class Machines:
                 points[k] = self.given[joint.name]
             else:
                 points[k] = motor.target(time), motor.target(time + h)
+
+    def number(self, name: str) -> int:
+        """The place of a joint of the scene in the table."""
+        names = [joint.name if joint is not None else "" for joint in self.joints]
+        return names.index(known_name("joint", name, filter(None, names)))
+
+    def coordinate(self, joint: int, bodies: Bodies) -> float:
+        """Of a joint where its bodies are now [m, rad]; angles near the one of the last step. NaN: it has none."""
+        return self._measured(joint, bodies)[0]
+
+    def speed(self, joint: int, bodies: Bodies) -> float:
+        """Its rate [m/s, rad/s]; NaN: it has none."""
+        return self._measured(joint, bodies)[1]
+
+    def _measured(self, joint: int, bodies: Bodies) -> tuple[float, float]:
+        given = self.joints[joint]
+        if given is None or not given.has_coordinate:
+            return math.nan, math.nan
+        found: tuple[float, float] = measure_coordinate(self.table, bodies.arrays, joint, self.links.drives.coordinate[joint])
+        return found
 
     def checkpoint(self) -> dict[str, Any]:
         """What the next step depends on."""

@@ -10,9 +10,10 @@ import math
 
 import numpy as np
 
-from .._jit import device
+from .._jit import device, kernel
 from ..arithmetic.elementary import arctangent
-from .groups import BALL, CYLINDER, CYLINDRICAL, FIXED, HINGE, LOCKED, ROD, SLIDER, UNIVERSAL
+from ..state.bodies import BodyArrays
+from .groups import BALL, CYLINDER, CYLINDRICAL, FIXED, HINGE, LOCKED, ROD, SLIDER, UNIVERSAL, JointTable
 
 
 @device
@@ -123,6 +124,21 @@ def joint_rows(table, bodies, j, row, gap):
     if kind == FIXED or kind == SLIDER:
         turn_row(row, k + 2, u)
         gap[k + 2] = angle_about(table, bodies, j, u)
+
+
+@kernel
+def measure_coordinate(table: JointTable, bodies: BodyArrays, j: int, near: float) -> tuple[float, float]:
+    """The coordinate of joint j, an angle nearest to ``near`` [rad], and its rate."""
+    row = np.zeros((1, 12))
+    found = coordinate_row(table, bodies, j, 0, row)
+    if table.kind[j] == HINGE:
+        found += 2.0 * math.pi * math.floor((near - found) / (2.0 * math.pi) + 0.5)
+    rate = 0.0
+    for side in range(2):
+        b = table.body[j, side]
+        for f in range(3):
+            rate += row[0, 6 * side + f] * bodies.velocity[b, f] + row[0, 6 * side + 3 + f] * bodies.spin[b, f]
+    return found, rate
 
 
 @device

@@ -13,6 +13,7 @@ from ..arithmetic import dot, length, total
 from ..array_types import FloatArray, IntArray, LongArray
 from ..checks import InputError, finite_positive, steps_in
 from ..detection.detector import Detector
+from ..machines import JointView
 from ..memory import tell_of_bed
 from ..nonsmooth import NonsmoothStepper
 from ..observe.protocol import Observer
@@ -170,6 +171,13 @@ class Simulation:
     def contacts(self) -> Contacts:
         """Contacts of the last step with the forces it found."""
         return self.stepper.contacts
+
+    def joint(self, name: str) -> JointView:
+        """A joint by its name: coordinate, speed, forces of the last step, and the target of its motor."""
+        machines = self.stepper.machines
+        if machines is None:
+            raise InputError(f"there is no joint {name!r}: the scene has none.")
+        return JointView(machines, machines.number(name), self.bodies, self.time_step)
 
     def step(self) -> StepReport:
         """One time step: take out, emit, drive the walls, detect, impact, solve, move; then the guards look."""

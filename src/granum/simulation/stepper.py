@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from ..array_types import FloatArray, IntArray
 from ..contact import PairTable
 from ..detection.wall_table import WallTable
+from ..machines import Machines
 from ..state.contacts import Contacts
 from ..state.ledger import Ledger
 from ..state.report import StepReport
@@ -19,6 +20,8 @@ class Stepper(Protocol):
     walls: WallTable
     period: FloatArray | None
     """Lengths of a periodic cell, for kernels; none: nothing repeats."""
+    machines: Machines | None
+    """Links and joints; none: the scene has no joints."""
     ledger: Ledger
     """Where the energy of the run came from."""
     fastest: float

@@ -14,6 +14,7 @@ from ..array_types import FloatArray, IntArray
 from ..detection.images import move_into_cell, period_of
 from ..detection.neighbours import NeighbourList
 from ..detection.wall_table import WallTable, surface_velocity
+from ..machines import Machines
 from ..parallel import LIGHT, ONE, Team
 from ..scene.grid import grid_origin
 from ..scene.scene import Scene
@@ -78,6 +79,7 @@ class SmoothStepper:
         self._belts = bool(self.walls.surface_velocity.any())
         self.driven = bool((bodies.kind == KINEMATIC).any()) or self._belts
         self.force = np.array([owner.force for owner in scene.all_bodies], float).reshape(-1, 3)  # (W, 3) on bodies of the scene [N]
+        self.machines: Machines | None = None
         self.ledger, self.fastest, self.through = Ledger(), 0.0, -1
         self.leap = 0.0  # furthest way of a grain in the last step, in its own radii
         x = bodies.position[bodies.grains]

@@ -114,9 +114,9 @@ def along_column(links, m, k, other):
 
 
 @device
-def aim(links, h, velocity):
-    """What rows are to reach in the continuous stage; ``velocity`` (L, 6) is that at its start."""
-    rows, drives = links.rows, links.drives
+def aim(links, h):
+    """What rows are to reach in the continuous stage, from the velocities ``Links.entered`` at its start."""
+    rows, drives, velocity = links.rows, links.drives, links.entered
     back = 4.0 * UPSILON / h
     for k in range(len(rows.gap)):
         speed = row_speed(rows.link, rows.row, k, velocity) + rows.drift[k]
@@ -169,11 +169,13 @@ def aim_at_impact(links, h, velocity, impact_velocity):
         drives.bounds[k, 0], drives.bounds[k, 1] = 0.0, 0.0
         drives.status[k] = AT_LOW
         drives.target[k] = speed
-        if kind == LOWER or kind == UPPER:
+        if kind in (LOWER, UPPER):
             gap = c - drives.set_point[k, 0] if kind == LOWER else drives.set_point[k, 0] - c
             drives.bounds[k, 1] = np.inf
             hits = speed < -impact_velocity and gap + speed * h < 0.0
-            drives.target[k] = -drives.restitution[k] * speed if hits else min(0.0, -gap / h)
+            # One that does not throw back is reached in this step, and stops the joint in the next.
+            thrown = hits and (drives.restitution[k] > 0.0 or gap <= 0.0)
+            drives.target[k] = -drives.restitution[k] * speed if thrown else min(0.0, -gap / h)
         elif kind != FORCE and drives.strength[k] == np.inf:
             drives.bounds[k, 0], drives.bounds[k, 1] = -np.inf, np.inf
             drives.status[k] = INSIDE

@@ -94,7 +94,7 @@ class Drives(NamedTuple):
     coordinate: FloatArray
     """(J,) of the joints that have motors or limits [m, rad]; angles go on through full turns"""
     set_point: FloatArray
-    """(B, 2) what a motor is to reach at the start and at the end of the step [m/s, rad/s, m, rad, N, N m]; the place of a limit [m, rad]"""
+    """(B, 2) what a motor is to reach at the start and at the end of the step, in its own units; the place of a limit [m, rad]"""
     strength: FloatArray
     """(B,) of a motor: the largest force [N, N m]"""
     restitution: FloatArray
@@ -145,8 +145,10 @@ class Links(NamedTuple):
     """(L, N, 6, 6) parts of K: velocity of a link by a wrench on the touched link of that place"""
     active: FloatArray
     """(L, N, 6, 6) the same with motors and limits inside of their bounds eliminated"""
+    entered: FloatArray
+    """(L, 6) velocities before the continuous stage"""
     start: FloatArray
-    """(L, 6) velocities before joints act"""
+    """(L, 6) velocities with gravity and given forces, before joints act"""
     kept: FloatArray
     """(L, 6) V_J"""
     base: FloatArray

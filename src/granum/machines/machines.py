@@ -64,8 +64,8 @@ class _Laid:
 class Machines:
     """Links, joints, motors and limits of a scene.
 
-    ``table`` says what is fixed about the joints, ``links`` holds all that kernels work with. ``joints`` are those of the scene in the order
-    of the table; ``None`` stands for locked axes.
+    ``table`` says what is fixed about the joints, ``links`` holds all that kernels work with. ``joints`` are those of the scene in
+    the order of the table; ``None`` stands for locked axes.
     """
 
     def __init__(self, scene: Scene, bodies: Bodies) -> None:
@@ -102,6 +102,7 @@ class Machines:
             rank=np.full(count, -1, np.int32),
             mobility=np.zeros((count, most, 6, 6)),
             active=np.zeros((count, most, 6, 6)),
+            entered=np.zeros((count, 6)),
             start=np.zeros((count, 6)),
             kept=np.zeros((count, 6)),
             base=np.zeros((count, 6)),
@@ -170,6 +171,11 @@ class Machines:
         found = np.zeros(int(self.rows.max()) + 1, bool)
         found[self.rows] = True
         return found
+
+    @property
+    def drift(self) -> float:
+        """How far [m, rad] the worst joint was from its place at the start of the last step."""
+        return float(np.abs(self.links.rows.gap).max(initial=0.0))
 
     def aim_motors(self, time: float, h: float) -> None:
         """Set points of all motors at ``time`` [s] and a step later."""

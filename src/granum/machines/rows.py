@@ -1,7 +1,7 @@
 """Rows of joints: how fast the two bodies of a joint leave it, and how far they are from it.
 
-A row of a translation along t is [-t, -d_a x t, t, d_b x t], one of a turn about t [0, -t, 0, t], with lever arms d from the centres of mass
-a and b to the anchor of b. Directions are fixed in a, and so the arm of a reaches to the anchor of b, not to its own.
+A row of a translation along t is [-t, -d_a x t, t, d_b x t], one of a turn about t [0, -t, 0, t], with lever arms d from the centres of
+mass of a and b to the anchor of b. Directions are fixed in a, and so the arm of a reaches to the anchor of b, not to its own.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def joint_rows(table, bodies, j, row, gap):
         return
     u = axis_of(table, bodies, j, 0, 0)
     t1, t2 = axis_of(table, bodies, j, 0, 1), axis_of(table, bodies, j, 0, 2)
-    if kind == BALL or kind == HINGE or kind == UNIVERSAL or kind == FIXED:
+    if kind in (BALL, HINGE, UNIVERSAL, FIXED):
         slide_row(row, k, u, arm_a, arm_b)
         gap[k] = dot(u, d)
         k += 1
@@ -121,7 +121,7 @@ def joint_rows(table, bodies, j, row, gap):
     turn_row(row, k, t1)
     turn_row(row, k + 1, t2)
     gap[k], gap[k + 1] = dot(t1, lean), dot(t2, lean)
-    if kind == FIXED or kind == SLIDER:
+    if kind in (FIXED, SLIDER):
         turn_row(row, k + 2, u)
         gap[k + 2] = angle_about(table, bodies, j, u)
 
@@ -146,12 +146,12 @@ def coordinate_row(table, bodies, j, k, row):
     """Row k: the rate of the coordinate of joint j; returns the coordinate, an angle from -pi to pi."""
     kind = table.kind[j]
     d, own_arm, arm_a, arm_b = pose(table, bodies, j)
-    if kind == CYLINDER or kind == ROD:
+    if kind in (CYLINDER, ROD):
         size = math.sqrt(dot(d, d))
         slide_row(row, k, (d[0] / size, d[1] / size, d[2] / size), own_arm, arm_b)
         return size
     u = axis_of(table, bodies, j, 0, 0)
-    if kind == SLIDER or kind == CYLINDRICAL:
+    if kind in (SLIDER, CYLINDRICAL):
         slide_row(row, k, u, arm_a, arm_b)
         return dot(u, d)
     turn_row(row, k, u)

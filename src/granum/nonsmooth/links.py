@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .._jit import device, kernel
 from ..array_types import FloatArray
 from ..machines.coupling import (
@@ -89,13 +87,16 @@ def finish_links(packed: Packed) -> None:
 
 @kernel
 def joint_impulses(packed: Packed, bodies: BodyArrays, work: FloatArray) -> None:
-    """Impulses of the joints, and in ``work`` (2,) what motors, and driven bodies through joints, have done [J]."""
+    """Impulses of the joints, and in ``work`` (2,) what motors, and driven bodies through joints, have done [J].
+
+    An impulse does its work with the mean of the velocities before and after it: so much kinetic energy it brings.
+    """
     links = packed.links
     rows, drives = links.rows, links.drives
     find_joint_impulses(links)
     work[0] = work[1] = 0.0
     for k in range(len(drives.joint)):
-        speed = row_speed(drives.link, drives.row, k, links.base)
+        speed = 0.5 * (row_speed(drives.link, drives.row, k, links.base) + row_speed(drives.link, drives.row, k, links.entered))
         if drives.kind[k] == SPEED or drives.kind[k] == POSITION or drives.kind[k] == FORCE:
             work[0] += drives.impulse[k] * (speed + drives.drift[k])
         work[1] -= drives.impulse[k] * drives.drift[k]

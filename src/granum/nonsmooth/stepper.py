@@ -39,8 +39,8 @@ from .collision_times import place_at_collisions, return_angular_momentum
 from .groups import FreeBodies, Met, Step, WallArrays
 from .impact import Parting, aim_at_impacts, part_rebounding, solve_impacts
 from .integrate import External, move_bodies
-from .links import finish_links, joint_impulses, lay_links, start_impact_links
 from .kinds.every import driven_work
+from .links import finish_links, joint_impulses, lay_links, start_impact_links
 from .problem import Problem
 from .pull import net_impulses
 from .ready import make_ready

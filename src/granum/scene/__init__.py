@@ -4,6 +4,7 @@ from .bodies import Body, Motion
 from .cell import Cell
 from .emitter import BoxSource, Disc, Emitter, Rectangle
 from .grains import Grains, Lattice
+from .joints import Ball, Cylindrical, Distance, Fixed, Hinge, Limits, Motor, Slider, Universal
 from .regions import BallRegion, BoxRegion, CylinderRegion
 from .scene import Gravity, Scene
 from .sensor import BallSensor, BoxSensor, CylinderSensor
@@ -12,6 +13,7 @@ from .sink import Sink
 from .sizes import Discrete, LogNormal, Uniform
 
 __all__ = [
+    "Ball",
     "BallRegion",
     "BallSensor",
     "Body",
@@ -23,18 +25,26 @@ __all__ = [
     "Cylinder",
     "CylinderRegion",
     "CylinderSensor",
+    "Cylindrical",
     "Disc",
     "Discrete",
+    "Distance",
     "Emitter",
+    "Fixed",
     "Grains",
     "Gravity",
+    "Hinge",
     "Lattice",
+    "Limits",
     "LogNormal",
     "Mesh",
     "Motion",
+    "Motor",
     "Plane",
     "Rectangle",
     "Scene",
     "Sink",
+    "Slider",
     "Uniform",
+    "Universal",
 ]

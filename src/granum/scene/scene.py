@@ -130,7 +130,7 @@ class Scene(Record):
                 known_name(f"body of joint {joint.name!r}", name, owners)
             if all(kinds[name] != "dynamic" for name in joint.bodies):
                 raise ValueError(
-                    f"joint {joint.name!r} links {joint.bodies[0]!r} and {joint.bodies[1]!r}, and neither is dynamic: nothing can move in it"
+                    f"joint {joint.name!r}: neither {joint.bodies[0]!r} nor {joint.bodies[1]!r} is dynamic, so that nothing can move in it"
                 )
 
     @cached_property

@@ -72,8 +72,8 @@ class Simulation:
         self.scene = scene
         self.settings = make_settings(scene.run, settings or {}, fields)
         self.bodies = make_bodies(scene) if bodies is None else bodies
-        if bodies is None and self.bodies.grain_count == 0 and not scene.emitters:
-            raise InputError("the scene has no grains and no emitter: add grains, a lattice or an emitter.")
+        if bodies is None and self.bodies.grain_count == 0 and not scene.emitters and not len(self.bodies.dynamic):
+            raise InputError("the scene has no grains, no emitter and no dynamic body: add grains, a lattice or an emitter.")
         check_cell(scene)
         check_reduction(scene, self.settings)
         self.time_step = finite_positive("time_step", self.settings.step_for(scene), "s")
@@ -178,6 +178,11 @@ class Simulation:
         if machines is None:
             raise InputError(f"there is no joint {name!r}: the scene has none.")
         return JointView(machines, machines.number(name), self.bodies, self.time_step)
+
+    @property
+    def joint_drift(self) -> float:
+        """How far [m, rad] the worst joint was from its place at the start of the last step; 0 without joints."""
+        return self.stepper.machines.drift if self.stepper.machines is not None else 0.0
 
     def step(self) -> StepReport:
         """One time step: take out, emit, drive the walls, detect, impact, solve, move; then the guards look."""

@@ -33,7 +33,9 @@ def _(links, body, first_full, full, j, t):
         part = links.active[moved, rank]
         o = (first_full + links.full[moved]) * BODY
         for f in range(6):
-            body[o + f] += part[f, 0] * j[0] + part[f, 1] * j[1] + part[f, 2] * j[2] + part[f, 3] * t[0] + part[f, 4] * t[1] + part[f, 5] * t[2]
+            body[o + f] += (
+                part[f, 0] * j[0] + part[f, 1] * j[1] + part[f, 2] * j[2] + part[f, 3] * t[0] + part[f, 4] * t[1] + part[f, 5] * t[2]
+            )
 
 
 @picked_by_type
@@ -83,8 +85,8 @@ def _(links, body, first_full, h):
 
 @aim_links.of(Links)
 def _(links, body, first_full, h):
-    read_links(links, body, first_full, links.start)
-    aim(links, h, links.start)
+    read_links(links, body, first_full, links.entered)
+    aim(links, h)
 
 
 @picked_by_type

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from .._jit import device, kernel
-from ..array_types import FloatArray
+from ..machines.alone import work_of
 from ..machines.coupling import (
     aim_at_impact,
     begin,
-    find_joint_impulses,
     finish,
     keep_start,
     lay_mobilities,
     lay_rows,
     limit_hits,
 )
-from ..machines.elimination import row_speed
-from ..machines.groups import FORCE, POSITION, SPEED, JointTable
+from ..machines.groups import JointTable
 from ..state.bodies import BodyArrays
 from .blocks import BODY, COLOURS, INV_MASS
 from .groups import ContactBlocks, Packed
@@ -86,19 +84,6 @@ def finish_links(packed: Packed) -> None:
 
 
 @kernel
-def joint_impulses(packed: Packed, bodies: BodyArrays, work: FloatArray) -> None:
-    """Impulses of the joints, and in ``work`` (2,) what motors, and driven bodies through joints, have done [J].
-
-    An impulse does its work with the mean of the velocities before and after it: so much kinetic energy it brings.
-    """
-    links = packed.links
-    rows, drives = links.rows, links.drives
-    find_joint_impulses(links)
-    work[0] = work[1] = 0.0
-    for k in range(len(drives.joint)):
-        speed = 0.5 * (row_speed(drives.link, drives.row, k, links.base) + row_speed(drives.link, drives.row, k, links.entered))
-        if drives.kind[k] == SPEED or drives.kind[k] == POSITION or drives.kind[k] == FORCE:
-            work[0] += drives.impulse[k] * (speed + drives.drift[k])
-        work[1] -= drives.impulse[k] * drives.drift[k]
-    for k in range(len(rows.impulse)):
-        work[1] -= rows.impulse[k] * rows.drift[k]
+def joint_work(packed: Packed) -> tuple[float, float]:
+    """Impulses of the joints are found; work of motors, and of driven bodies through joints [J]."""
+    return work_of(packed.links)

@@ -40,7 +40,7 @@ from .groups import FreeBodies, Met, Step, WallArrays
 from .impact import Parting, aim_at_impacts, part_rebounding, solve_impacts
 from .integrate import External, move_bodies
 from .kinds.every import driven_work
-from .links import finish_links, joint_impulses, lay_links, start_impact_links
+from .links import finish_links, joint_work, lay_links, start_impact_links
 from .problem import Problem
 from .pull import net_impulses
 from .ready import make_ready
@@ -310,11 +310,10 @@ class NonsmoothStepper:
         self.solve_report = self.settings.solver.solve(self.problem, step=now.number, history=self.history)
         self.left_over = self.solve_report.residual
         if self.machines is not None:
-            work = np.zeros(2)
             call(finish_links, self.problem.packed)
-            call(joint_impulses, self.problem.packed, self.bodies.arrays, work)
-            now.ledger.add("motors", float(work[0]))
-            now.ledger.add("drives", float(work[1]))
+            motors, driven = call(joint_work, self.problem.packed)
+            now.ledger.add("motors", motors)
+            now.ledger.add("drives", driven)
 
     def _take_velocities(self, now: NonsmoothStep) -> None:
         """Velocities and impulses out of the problem, and the work of what drives the bodies."""

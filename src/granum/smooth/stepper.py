@@ -14,7 +14,9 @@ from ..array_types import FloatArray, IntArray
 from ..detection.images import move_into_cell, period_of
 from ..detection.neighbours import NeighbourList
 from ..detection.wall_table import WallTable, surface_velocity
+from ..kernel_groups import call
 from ..machines import Machines
+from ..machines.alone import kick_links
 from ..parallel import LIGHT, ONE, Team
 from ..scene.grid import grid_origin
 from ..scene.scene import Scene
@@ -22,12 +24,12 @@ from ..state.bodies import KINEMATIC, Bodies
 from ..state.contacts import ContactArrays, Contacts
 from ..state.energy import wall_energy
 from ..state.ledger import Ledger
-from ..state.motion import move_walls
+from ..state.motion import inverse_inertia, move_walls
 from ..state.report import StepReport
 from ..state.rotation import matrices
 from .groups import Movers, Surfaces
 from .integrate import CHUNK, kick_and_drift, kick_and_look
-from .lanes import ROLLING, SPRING
+from .lanes import IMPACT, ROLLING, SPRING
 from .material_table import laws_of
 from .pairs import FORCE, find_touching, push_pairs
 from .settings import Smooth
@@ -79,7 +81,11 @@ class SmoothStepper:
         self._belts = bool(self.walls.surface_velocity.any())
         self.driven = bool((bodies.kind == KINEMATIC).any()) or self._belts
         self.force = np.array([owner.force for owner in scene.all_bodies], float).reshape(-1, 3)  # (W, 3) on bodies of the scene [N]
-        self.machines: Machines | None = None
+        self.machines = Machines(scene, bodies) if scene.joints else None
+        self._kicked = bodies.dynamic  # bodies of the scene that are pushed and no links
+        if self.machines is not None:
+            bodies.link(self.machines.rows)
+            self._kicked = np.setdiff1d(bodies.dynamic, self.machines.rows).astype(np.int32)
         self.ledger, self.fastest, self.through = Ledger(), 0.0, -1
         self.leap = 0.0  # furthest way of a grain in the last step, in its own radii
         x = bodies.position[bodies.grains]
@@ -102,6 +108,7 @@ class SmoothStepper:
         before = self._meet_new_grains(h)
         first, last = (h / 2, h / 2) if self.settings.integrator == "verlet" else (h, 0.0)
         self._kick_walls(first)  # v += h/2 a
+        self._kick_links(time, h)  # v += h a, with the forces of joints, motors and limits
         move_walls(self.bodies, h)
         left = self._calls().kick_and_drift(self.bodies.grain_count, first, h)  # the same for grains, and x += h v
         drifted = perf_counter()
@@ -211,13 +218,26 @@ class SmoothStepper:
 
     def _kick_walls(self, kick: float) -> None:
         """v += kick a of the walls that are pushed."""
-        b, rows = self.bodies, self.bodies.dynamic
+        b, rows = self.bodies, self._kicked
         if not len(rows):
             return
         applied, axes, push = self.force[rows], matrices(b.orientation[rows]), self.surfaces.force[rows]
         b.velocity[rows] += kick * (self._gravity + b.inverse_mass[rows, None] * (applied + push[:, :3]))
         b.spin[rows] += kick * times(axes, times(axes.transpose(0, 2, 1), push[:, 3:]) / b.moments[rows])
         self.ledger.add("drives", kick * total(dot(applied, b.velocity[rows])))
+
+    def _kick_links(self, time: float, h: float) -> None:
+        """v += h a of the links of machines, in one kick: the forces of joints follow from the velocities that they are to give."""
+        if self.machines is None:
+            return
+        b, m = self.bodies, self.machines
+        rows, applied = m.rows, self.force[m.rows]
+        m.aim_motors(time, h)
+        force = self.surfaces.force[rows].copy()
+        force[:, :3] += applied + self._gravity / b.inverse_mass[rows, None]
+        motors, driven = call(kick_links, m.links, m.table, b.arrays, inverse_inertia(b, rows), force, h, IMPACT)
+        self.ledger.add("motors", motors)
+        self.ledger.add("drives", driven + h * total(dot(applied, b.velocity[rows])))
 
     def _calls(self) -> Calls:
         """The kernels with the arrays of now."""
@@ -262,6 +282,7 @@ class SmoothStepper:
         return {
             **self.touching.checkpoint(),
             "ledger": self.ledger.checkpoint(),
+            **({"machines": self.machines.checkpoint()} if self.machines is not None else {}),
             "fresh": self._fresh,
             "way": self.at_walls.way,
             "near": self.at_walls.near,
@@ -275,6 +296,8 @@ class SmoothStepper:
         """Continue from a checkpoint."""
         self.touching.restore(saved)
         self.ledger.restore(saved["ledger"])
+        if self.machines is not None:
+            self.machines.restore(saved["machines"])
         self._fresh = saved["fresh"]
         self.at_walls.way, self.at_walls.near = saved["way"], np.array(saved["near"])
         self.at_walls.now.restore(saved["walls"])

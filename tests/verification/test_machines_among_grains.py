@@ -107,8 +107,10 @@ def test_a_motor_comes_to_its_bound_within_a_solve():
     assert abs(sim.joint("ram").speed) < 1e-5
 
 
-@pytest.mark.parametrize("solver", [{"name": "multigrid"}, {"name": "pgs", "order": "given"}, {"name": "pgs", "momentum": False}])
-def test_all_sweeps_know_machines(solver):
+@pytest.mark.parametrize(
+    "solver", [{"name": "direct"}, {"name": "multigrid"}, {"name": "pgs", "order": "given"}, {"name": "pgs", "momentum": False}]
+)
+def test_all_solvers_know_machines(solver):
     sim = Simulation(loader(Motor(speed=0.5, force_limit=2e4)), time_step=0.0025, solver=solver)
     sim.run(0.4)
     other = Simulation(loader(Motor(speed=0.5, force_limit=2e4)), time_step=0.0025)

@@ -158,7 +158,8 @@ class Links(NamedTuple):
     wrench_before: FloatArray
     """(L, 6) of the iterate before"""
     changed: IntArray
-    """(1,) whether a motor or limit has come to its bound, or left it, in the last sweep"""
+    """(2,) whether a motor or limit has come to its bound, or left it, in the last sweep; and whether sweeps are to leave them as they
+    are"""
     rows: Rows
     drives: Drives
 

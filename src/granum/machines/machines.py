@@ -108,7 +108,7 @@ class Machines:
             base=np.zeros((count, 6)),
             wrench=np.zeros((count, 6)),
             wrench_before=np.zeros((count, 6)),
-            changed=np.zeros(1, np.int32),
+            changed=np.zeros(2, np.int32),
             rows=rows,
             drives=self._make_drives(laid, owner, machines, most),
         )

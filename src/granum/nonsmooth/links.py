@@ -12,11 +12,13 @@ from ..machines.coupling import (
     lay_mobilities,
     lay_rows,
     limit_hits,
+    look_at_drives,
 )
 from ..machines.groups import JointTable
 from ..state.bodies import BodyArrays
 from .blocks import BODY, COLOURS, INV_MASS
-from .groups import ContactBlocks, Packed
+from .groups import ContactBlocks, Found, Levers, Packed
+from .kinds.full import weigh_links
 from .kinds.links import read_links, show_links, write_links
 
 
@@ -81,6 +83,17 @@ def finish_links(packed: Packed) -> None:
     links = packed.links
     finish(links, links.base)
     write_links(links, packed.body, packed.first_full, links.base)
+
+
+@kernel
+def drives_settled(packed: Packed, blocks: ContactBlocks, levers: Levers, found: Found) -> bool:
+    """Whether motors and limits are where the contact impulses of now leave them; if not, velocities and weights are made anew."""
+    links = packed.links
+    if not look_at_drives(links):
+        return True
+    show_links(links, packed.body, packed.first_full)
+    weigh_links(packed, blocks, levers, found)
+    return False
 
 
 @kernel

@@ -11,7 +11,7 @@ where u are the relative velocities of the contacts and ``drift`` is what bodies
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +19,7 @@ from scipy import sparse
 
 from .._jit import kernel
 from ..array_types import FloatArray, IntArray
+from ..machines.groups import Links
 from .blocks import BODY, INV_MASS, LANES, MU, MU_R, PN, PX, RX, SOFTNESS, TARGET, at
 from .groups import ContactBlocks, Levers, Packed
 from .kinds.contact import normal_at, write_rows
@@ -119,7 +120,7 @@ class System:
     jacobian: sparse.csr_array
     """(R, 6 B) G."""
     inverse_mass: sparse.csr_array
-    """(6 B, 6 B) M^-1, one block for each body."""
+    """(6 B, 6 B) M^-1, one block for each body; of links of machines K, which couples those of one machine."""
     velocity: FloatArray
     """(6 B,) of the bodies at present."""
     drift: FloatArray
@@ -134,6 +135,8 @@ class System:
     """(C,) mu_r R* [m]; zeros without rolling resistance."""
     impulse: FloatArray
     """(R,) on b at present [N s; N m s]."""
+    other_wrench: FloatArray = field(default_factory=lambda: np.zeros((0, 6)))
+    """(links, 6) on the links of machines, besides that of the impulses [N s; N m s]."""
 
     @classmethod
     def read(cls, problem: Problem) -> System:
@@ -151,6 +154,9 @@ class System:
         read_contacts(p.blocks, p.found.place, basis, impulse, target, softness, friction, rolling)
         values, columns, start, drift = jacobian_rows(p.packed, p.blocks, p.levers, p.found.place, basis, column, still)
         jacobian = sparse.csr_array((values, columns, start), shape=(count * rows, 6 * len(slot)))
+        other, links = np.zeros((0, 6)), p.packed.links
+        if isinstance(links, Links):
+            other = links.wrench - (jacobian.T @ impulse).reshape(-1, 6)[np.searchsorted(slot, p.packed.first_full + links.full)]
         return cls(
             rows=rows,
             slot=slot,
@@ -164,6 +170,7 @@ class System:
             friction=friction,
             rolling=rolling,
             impulse=impulse,
+            other_wrench=other,
         )
 
     @property
@@ -200,20 +207,36 @@ class System:
         write_contacts(self.basis, impulse, problem.found.place, problem.blocks)
         packed = problem.packed.body[: problem.packed.yielding * BODY].reshape(-1, BODY)
         packed[self.slot, :6] = self.velocity_of(impulse).reshape(-1, 6)
+        links = problem.packed.links
+        if isinstance(links, Links):
+            place = np.searchsorted(self.slot, problem.packed.first_full + links.full)
+            links.wrench[:] = self.other_wrench + (self.jacobian.T @ impulse).reshape(-1, 6)[place]
 
 
 def _inverse_mass(problem: Problem, slot: IntArray, inverse_mass: FloatArray) -> sparse.csr_array:
-    """Block by block: diagonal for spheres in packed columns, full turning parts for dynamic walls."""
-    n = len(slot)
+    """Block by block: diagonal for spheres in packed columns, full turning parts for dynamic walls, mobilities for links."""
+    n, links = len(slot), problem.packed.links
     diagonal = np.outer(inverse_mass, (1.0, 1.0, 1.0, 2.5, 2.5, 2.5))
     full = np.flatnonzero(slot >= problem.packed.first_full)
     diagonal[full, 3:] = 0.0
     turn = problem.packed.inverse_inertia[slot[full] - problem.packed.first_full]
     row = 6 * full[:, None, None] + np.arange(3, 6)[:, None] + np.zeros(3, np.int64)
-    own = np.arange(6 * n)
-    entries = np.concatenate([diagonal.ravel(), turn.ravel()])
-    out = sparse.csr_array(
-        (entries, (np.concatenate([own, row.ravel()]), np.concatenate([own, row.transpose(0, 2, 1).ravel()]))), shape=(6 * n, 6 * n)
+    entries, rows, columns = (
+        [diagonal.ravel(), turn.ravel()],
+        [np.arange(6 * n), row.ravel()],
+        [np.arange(6 * n), row.transpose(0, 2, 1).ravel()],
     )
+    if isinstance(links, Links):
+        place = np.searchsorted(slot, problem.packed.first_full + links.full)
+        diagonal[place] = 0.0
+        turn[links.link_of[slot[full] - problem.packed.first_full] >= 0] = 0.0
+        entries[:2] = diagonal.ravel(), turn.ravel()
+        for moved in np.flatnonzero(links.rank >= 0):
+            first, count = links.first[links.machine[moved]], links.touched_count[links.machine[moved]]
+            for rank, pushed in enumerate(links.touched[first : first + count]):
+                entries.append(links.active[moved, rank].ravel())
+                rows.append(np.repeat(6 * place[moved] + np.arange(6), 6))
+                columns.append(np.tile(6 * place[pushed] + np.arange(6), 6))
+    out = sparse.csr_array((np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns))), shape=(6 * n, 6 * n))
     out.eliminate_zeros()
     return out

@@ -69,7 +69,7 @@ def _(links, body, first_full):
 
 @update_drives.of(Links)
 def _(links, body, first_full):
-    if look_at_drives(links):
+    if links.changed[1] == 0 and look_at_drives(links):
         show_links(links, body, first_full)
 
 

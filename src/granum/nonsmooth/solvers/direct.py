@@ -26,15 +26,19 @@ from typing import Literal
 import numpy as np
 
 from ...array_types import FloatArray
+from ...kernel_groups import call
+from ...machines.groups import Links
 from ...records import NonNegative, Sweeps
+from ..links import drives_settled
 from ..problem import Problem
 from ..system import System
-from .elimination import Elimination
+from .elimination import Elimination, WholeElimination
 from .linearise import Bounds, Change, Interior, Rows, active_set, central_path, choose_slips, follow_path, products
 from .pgs import PGS
 from .report import SolveReport
 from .solver import SolverRecord
 
+EXCHANGES = 10  # solves at most, each with one set of motors and limits inside of their bounds
 FIRM = 1e-9  # of a row's W: softness that an active-set step takes at least, so that hard contacts can be eliminated
 PATIENCE = 1  # active-set steps without headway
 HEADWAY = 0.3  # what the residual must fall to in a step to count as such
@@ -68,7 +72,16 @@ class Direct(SolverRecord):
 
     def solve(self, problem: Problem, *, step: int = 0, measure: bool = True, history: bool = False) -> SolveReport:
         """Solve in place: impulses and velocities of ``problem`` are the start and become the result."""
-        return Solution(self, problem, history).find()
+        links = problem.packed.links
+        if not isinstance(links, Links):
+            return Solution(self, problem, history).find()
+        for _ in range(EXCHANGES):  # of motors and limits that come to their bounds, or leave them
+            links.changed[1] = 1
+            report = Solution(self, problem, history).find()
+            links.changed[1] = 0
+            if call(drives_settled, problem.packed, problem.blocks, problem.levers, problem.found):
+                break
+        return report
 
     def for_trial(self, iterations: int) -> PGS:
         """Sweeps, as factorisations cost more than a trial is worth."""
@@ -100,7 +113,7 @@ class Solution:
         return System.read(self.problem)
 
     def _eliminate(self) -> Elimination:
-        return Elimination(self.system)
+        return WholeElimination(self.system) if isinstance(self.problem.packed.links, Links) else Elimination(self.system)
 
     def _sweep_seconds(self) -> float:
         return _sweep_seconds(self.problem)

@@ -143,6 +143,29 @@ class Elimination:
         return dp, self.scaled @ (self.transposed @ dp)
 
 
+class WholeElimination(Elimination):
+    """The same by impulses: dp = e - D W dp with the whole of W = G M^-1 G^T, where bodies do not move one by one."""
+
+    def __init__(self, system: System) -> None:
+        self.matrix = sparse.csr_array(system.jacobian @ system.inverse_mass @ system.jacobian.T)
+        self.free = system.relative_velocity(system.free_velocity)
+        self.diagonal = self.matrix.diagonal().reshape(-1, system.rows)
+        self.factorisations = 0
+
+    def relative_velocity(self, p: FloatArray) -> FloatArray:
+        return self.free + self.matrix @ p
+
+    def factorise(self, law: FloatArray) -> None:
+        count = len(law)
+        d = sparse.bsr_array((law.copy(), np.arange(count), np.arange(count + 1)), shape=self.matrix.shape).tocsr()
+        self.factors = splu(sparse.csc_array(sparse.eye_array(self.matrix.shape[0]) + d @ self.matrix))
+        self.factorisations += 1
+
+    def solve(self, e: FloatArray) -> tuple[FloatArray, FloatArray]:
+        dp = self.factors.solve(e)
+        return dp, self.matrix @ dp
+
+
 def _root(matrix: sparse.csr_array) -> sparse.csr_array:
     """Cholesky factor of a matrix of 6 x 6 blocks on the diagonal."""
     n = matrix.shape[0] // 6

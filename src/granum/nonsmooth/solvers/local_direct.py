@@ -7,7 +7,6 @@ from typing import Any, Literal, cast
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from ...array_types import FloatArray
 from ...records import NonNegative, Record, Sweeps
@@ -15,7 +14,7 @@ from ..local import LocalProblem
 from ..problem import Problem
 from ..system import System
 from .direct import Direct, Solution
-from .elimination import Elimination
+from .elimination import Elimination, WholeElimination
 from .local import LocalBlocks, LocalPGS
 from .report import SolveReport
 
@@ -48,25 +47,12 @@ class LocalSystem(System):
         problem.impulse[:] = impulse
 
 
-class LocalElimination(Elimination):
+class LocalElimination(WholeElimination):
     """dp = e - D W dp of a local form."""
 
     def __init__(self, system: System, diagonal: FloatArray) -> None:
         self.matrix, self.free, self.diagonal = system.inverse_mass, system.drift, diagonal
         self.factorisations = 0
-
-    def relative_velocity(self, p: FloatArray) -> FloatArray:
-        return self.free + self.matrix @ p
-
-    def factorise(self, law: FloatArray) -> None:
-        count = len(law)
-        d = sparse.bsr_array((law.copy(), np.arange(count), np.arange(count + 1)), shape=self.matrix.shape).tocsr()
-        self.factors = splu(sparse.csc_array(sparse.eye_array(3 * count) + d @ self.matrix))
-        self.factorisations += 1
-
-    def solve(self, e: FloatArray) -> tuple[FloatArray, FloatArray]:
-        dp = self.factors.solve(e)
-        return dp, self.matrix @ dp
 
 
 class LocalSolution(Solution):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from granum import Ball, Body, Cylindrical, Distance, Fixed, Hinge, Limits, Motor, Simulation, Slider, Universal
+from granum import Ball, Body, Cylindrical, Distance, Fixed, Hinge, InputError, Limits, Motor, Simulation, Slider, Universal
 from tests.reference.machines import GRAVITY, excavator, machine_scene, pin, rod, turned
 
 
@@ -243,3 +243,47 @@ def test_restarted_machines_go_on_with_the_same_bits():
     again.run(0.2)
     assert np.array_equal(sim.bodies.position, again.bodies.position)
     assert sim.joint("drive").motor_force == again.joint("drive").motor_force
+
+
+def test_joints_that_contradict_each_other_are_told_and_hold():
+    arm = Body(name="arm", kind="dynamic", mass=10, inertia=(1,) * 3, position=(1, 0, 0))
+    joints = [
+        Hinge(name="this way", bodies=("ground", "arm"), anchor=(0, 0, 0), axis=(0, 1, 0)),
+        Hinge(name="that way", bodies=("arm", "ground"), anchor=(1, 0, 0), axis=(1, 0, 0)),
+    ]
+    with pytest.warns(RuntimeWarning, match="'this way' and 'that way' link the same two bodies and leave them no freedom"):
+        sim = run([arm], joints)
+    sim.run(0.5)
+    assert np.abs(sim.bodies.position[1] - [1, 0, 0]).max() < 1e-6
+
+
+def test_a_motor_that_is_too_weak_for_long_is_told():
+    arm = Body(name="arm", kind="dynamic", mass=10, inertia=(0.1,) * 3, position=(1, 0, 0))
+    limits, motor = Limits(lower=-0.1), Motor(speed=1.0, force_limit=60.0)
+    sim = run([arm], [Hinge(name="hoist", bodies=("ground", "arm"), anchor=(0, 0, 0), axis=(0, -1, 0), motor=motor, limits=limits)])
+    with pytest.warns(RuntimeWarning, match="the motor of joint 'hoist' has been at its force_limit, 60 N"):
+        sim.run(1.5)
+    assert sim.joint("hoist").limit_force == pytest.approx(10 * GRAVITY * np.cos(0.1) - 60, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "fields, words",
+    [
+        ({"bodies": ("arm", "arm")}, "links the body 'arm' to itself"),
+        ({"bodies": ("ground", "leg")}, "unknown body of joint 'j' 'leg'"),
+        ({"axis": (0, 0, 0)}, "axis of joint 'j' must not be zero"),
+        ({"limits": {"lower": 1.0, "upper": 0.5}}, "lower must be below upper"),
+        ({"kind": "ball", "motor": {"speed": 1.0}}, "motor"),
+        ({"motor": {"speed": [[0, 0], [2, 1], [1, 1]]}}, "times must grow from row to row"),
+        ({"motor": {"speed": 1.0, "position": 2.0}}, "one of speed, position, force and pressure"),
+        ({"motor": {"pressure": 1e5}}, "pressure and area belong together"),
+        ({"bodies": ("ground", "post")}, "neither 'ground' nor 'post' is dynamic"),
+    ],
+)
+def test_bad_joints_are_refused_in_words(fields, words):
+    arm = Body(name="arm", kind="dynamic", mass=10, inertia=(1,) * 3, position=(1, 0, 0))
+    joint = {"kind": "hinge", "name": "j", "bodies": ("ground", "arm"), "anchor": (0, 0, 0), "axis": (0, 1, 0)} | fields
+    if joint["kind"] == "ball":
+        del joint["axis"]
+    with pytest.raises(InputError, match=words):
+        machine_scene([arm, Body(name="post")], [joint])

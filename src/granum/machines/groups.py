@@ -168,7 +168,7 @@ class Links(NamedTuple):
 class NoLinks(NamedTuple):
     """Of a run without machines: what concerns links is left out when kernels are compiled."""
 
-    count: int = 0
+    links: int = 0
 
 
 NO_LINKS = NoLinks()

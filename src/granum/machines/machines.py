@@ -12,7 +12,7 @@ import numpy as np
 from ..arithmetic import length, times
 from ..array_types import BoolArray, FloatArray, IntArray
 from ..checks import known_name
-from ..scene.joints import Ball, Cylindrical, Distance, Fixed, Hinge, Joint, Slider, Universal
+from ..scene.joints import Ball, Cylindrical, Distance, Fixed, Hinge, Joint, Limits, Motor, Slider, Universal
 from ..scene.scene import Scene
 from ..state.bodies import DYNAMIC, Bodies
 from ..state.rotation import matrix
@@ -78,10 +78,13 @@ class Machines:
         self.table = _table(laid, scene)
         self.links = self._make_links(laid, [machine_of[int(row)] for row in self.rows], bodies)
         self.motors = [
-            (k, self.joints[j].motor)  # type: ignore[union-attr]
+            (k, self.joints[j].motor)
             for k, j in enumerate(self.links.drives.joint)
             if self.links.drives.kind[k] in (SPEED, POSITION, FORCE)
         ]
+        self.names = [joint.name if joint is not None else "" for joint in self.joints]
+        self.size = float(np.abs(self.table.anchor).max(initial=0.0)) or 1.0  # how far joints are from the centres of their bodies [m]
+        self.weak = np.zeros(len(self.links.drives.joint))  # for how long each motor has been at its largest force [s]
         self.given: dict[str, float] = {}  # set points that a controller has written, by joint
 
     def _make_links(self, laid: list[_Laid], machine: Sequence[int], bodies: Bodies) -> Links:
@@ -134,13 +137,14 @@ class Machines:
     def _make_drives(self, laid: list[_Laid], owner: list[int], machines: int, most: int) -> Drives:
         found: list[tuple[int, int, float, float, float]] = []  # joint, kind, place of a limit, strength, restitution
         for j, one in enumerate(laid):
-            motor, limits = getattr(one.joint, "motor", None), getattr(one.joint, "limits", None)
+            motor: Motor | None = getattr(one.joint, "motor", None)
+            limits: Limits | None = getattr(one.joint, "limits", None)
             if motor is not None:
                 strength = motor.force_limit if motor.force_limit is not None else np.inf
                 found.append((j, MODES[motor.mode], 0.0, strength, 0.0))
-            for kind, place in ((LOWER, limits.lower), (UPPER, limits.upper)) if limits is not None else ():
-                if place is not None:
-                    found.append((j, kind, place, np.inf, limits.restitution))
+            if limits is not None:
+                ends = ((LOWER, limits.lower), (UPPER, limits.upper))
+                found += [(j, kind, place, np.inf, limits.restitution) for kind, place in ends if place is not None]
         count = len(found)
         joint = np.array([row[0] for row in found], np.int32)
         size = np.bincount([owner[j] for j in joint], minlength=machines)
@@ -190,8 +194,7 @@ class Machines:
 
     def number(self, name: str) -> int:
         """The place of a joint of the scene in the table."""
-        names = [joint.name if joint is not None else "" for joint in self.joints]
-        return names.index(known_name("joint", name, filter(None, names)))
+        return self.names.index(known_name("joint", name, filter(None, self.names)))
 
     def coordinate(self, joint: int, bodies: Bodies) -> float:
         """Of a joint where its bodies are now [m, rad]; angles near the one of the last step. NaN: it has none."""
@@ -211,12 +214,19 @@ class Machines:
     def checkpoint(self) -> dict[str, Any]:
         """What the next step depends on."""
         drives = self.links.drives
-        return {"status": drives.status, "impulse": drives.impulse, "coordinate": drives.coordinate, "given": dict(self.given)}
+        return {
+            "status": drives.status,
+            "impulse": drives.impulse,
+            "coordinate": drives.coordinate,
+            "given": dict(self.given),
+            "weak": self.weak,
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
         drives = self.links.drives
         for name in ("status", "impulse", "coordinate"):
             getattr(drives, name)[:] = saved[name]
+        self.weak[:] = saved["weak"]
         self.given = {name: float(value) for name, value in saved["given"].items()}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .._jit import device, kernel
 from ..machines.alone import work_of
 from ..machines.coupling import (
@@ -26,7 +28,7 @@ from .kinds.links import read_links, show_links, write_links
 def lay_links(packed: Packed, blocks: ContactBlocks, table: JointTable, bodies: BodyArrays, h: float, impact_velocity: float) -> int:
     """Rows of joints, and mobilities of the links that contacts touch, as nothing but joints acts on them; returns how many limits are
     hit in this step."""
-    links = packed.links
+    links: Any = packed.links
     for k in range(len(links.machine)):
         f = links.full[k]
         for i in range(6):
@@ -69,7 +71,7 @@ def find_touched(packed, blocks):
 @kernel
 def start_impact_links(packed: Packed, h: float, impact_velocity: float) -> None:
     """Joints, and limits that are hit, for the impact stage."""
-    links = packed.links
+    links: Any = packed.links
     read_links(links, packed.body, packed.first_full, links.base)
     keep_start(links, links.base)
     aim_at_impact(links, h, links.start, impact_velocity)
@@ -80,7 +82,7 @@ def start_impact_links(packed: Packed, h: float, impact_velocity: float) -> None
 @kernel
 def finish_links(packed: Packed) -> None:
     """Velocities of all links into their slots."""
-    links = packed.links
+    links: Any = packed.links
     finish(links, links.base)
     write_links(links, packed.body, packed.first_full, links.base)
 
@@ -88,7 +90,7 @@ def finish_links(packed: Packed) -> None:
 @kernel
 def drives_settled(packed: Packed, blocks: ContactBlocks, levers: Levers, found: Found) -> bool:
     """Whether motors and limits are where the contact impulses of now leave them; if not, velocities and weights are made anew."""
-    links = packed.links
+    links: Any = packed.links
     if not look_at_drives(links):
         return True
     show_links(links, packed.body, packed.first_full)

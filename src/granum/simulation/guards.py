@@ -12,6 +12,7 @@ import numpy as np
 from ..arithmetic import dot, length, total
 from ..checks import RunError
 from ..detection.mesh_table import dropped
+from ..machines.remarks import contradictions, troubles
 from ..nonsmooth.time_step import as_typed
 from ..scene.extent import cross, endless, reach_from_origin
 from ..scene.run_settings import Action, Guards
@@ -66,6 +67,9 @@ class Guard:
         if isinstance(sim.settings.stepper, Smooth):
             for kind, what in sim.settings.stepper.remarks(self.scene):
                 self._tell(sim, kind, what)
+        if sim.stepper.machines is not None:
+            for kind, what in contradictions(sim.stepper.machines, sim.bodies):
+                self._tell(sim, kind, what)
         self._look_at_meshes(sim)
 
     def _look_at_meshes(self, sim: Simulation) -> None:
@@ -89,6 +93,9 @@ class Guard:
         self._look_at_walls(sim)
         if isinstance(sim.settings.stepper, Smooth):
             self._look_at_leaps(sim)
+        if sim.stepper.machines is not None:
+            for kind, what in troubles(sim.stepper.machines, sim.time_step):
+                self._tell(sim, kind, what)
         for kind, what in self._coarse.found(sim):
             self._tell(sim, kind, what)
         self._look_at_overlap(sim)

@@ -58,8 +58,8 @@ def troubles(machines: Machines, h: float) -> Iterator[tuple[str, str]]:
         worst = int(np.searchsorted(table.first_row, int(np.abs(rows.gap).argmax()), side="right")) - 1
         yield (
             "joint drift",
-            f"joint {machines.names[worst]!r} is {machines.drift:.2g} m (or rad) off its place. A smaller time_step helps: what a joint drifts "
-            "goes with its square; or other joints or motors work against this one",
+            f"joint {machines.names[worst]!r} is {machines.drift:.2g} m (or rad) off its place. A smaller time_step helps: joints drift "
+            "with its square; or other joints or motors work against this one",
         )
     motor = (drives.kind == SPEED) | (drives.kind == POSITION)
     machines.weak[:] = np.where(motor & (drives.status != INSIDE), machines.weak + h, 0.0)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import kernel
-from ..arithmetic import product, times
+from ..arithmetic import product
 from ..array_types import FloatArray, IntArray
 from .bodies import DYNAMIC, Bodies
+from .free_turn import turn_free
 from .rotation import matrices, turn
 
 
@@ -21,19 +22,17 @@ def turn_bodies(orientation: FloatArray, rows: IntArray, spin: FloatArray, h: fl
 def move_walls(bodies: Bodies, h: float) -> None:
     """Positions and orientations of the bodies of the scene after ``h`` [s]; those that are parts of others move with these.
 
-    A free dynamic body keeps its angular momentum.
+    Driven bodies turn steadily, dynamic ones as free bodies do.
     """
     rows = bodies.moving
     if not len(rows):
         return
     rows = rows[bodies.member_of[rows] == rows]
-    pushed = rows[bodies.kind[rows] == DYNAMIC]
-    before = matrices(bodies.orientation[pushed])
-    momentum = times(before, bodies.moments[pushed] * times(before.transpose(0, 2, 1), bodies.spin[pushed]))
+    pushed = bodies.kind[rows] == DYNAMIC
+    driven = rows[~pushed]
     bodies.position[rows] += h * bodies.velocity[rows]
-    turn_bodies(bodies.orientation, rows, bodies.spin[rows], h)
-    after = matrices(bodies.orientation[pushed])
-    bodies.spin[pushed] = times(after, times(after.transpose(0, 2, 1), momentum) / bodies.moments[pushed])
+    turn_bodies(bodies.orientation, driven, bodies.spin[driven], h)
+    turn_free(bodies.orientation, bodies.spin, bodies.moments, rows[pushed], h)
 
 
 def inverse_inertia(bodies: Bodies, rows: IntArray) -> FloatArray:

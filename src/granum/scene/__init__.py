@@ -7,7 +7,7 @@ from .grains import Grains, Lattice
 from .regions import BallRegion, BoxRegion, CylinderRegion
 from .scene import Gravity, Scene
 from .sensor import BallSensor, BoxSensor, CylinderSensor
-from .shapes import Box, Cylinder, Mesh, Plane
+from .shapes import Box, Capsule, Cylinder, Mesh, Plane
 from .sink import Sink
 from .sizes import Discrete, LogNormal, Uniform
 
@@ -19,6 +19,7 @@ __all__ = [
     "BoxRegion",
     "BoxSensor",
     "BoxSource",
+    "Capsule",
     "Cell",
     "Cylinder",
     "CylinderRegion",

@@ -47,7 +47,7 @@ def size_of_scene(scene: Scene, duration: float | None = None) -> SceneSize | No
     volume += sum(_volume(size, number) for (_, size), number in zip(sources, emitted, strict=True))
     position, size = (np.concatenate(parts) for parts in zip(*placed, *sources, strict=True))
     material = _quickest(scene, {block.material for block in (*loose, *scene.emitters)})
-    turning = tuple(body.name for body in scene.bodies if any(body.motion.spin))
+    turning = tuple(body.name for body in scene.bodies if body.is_driven and body.fastest[1].any())
     width, height, how = _extent(scene, position, size, volume, poured=any(emitted), turning=bool(turning))
     notes = (
         f"diameter {_short(d)} m: the smallest",

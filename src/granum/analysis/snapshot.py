@@ -311,7 +311,7 @@ def _slip(scene: Scene, grains: GrainRows, contacts: ContactRows, wall_body: Ind
 def _walls_of(scene: Scene, time: float) -> dict[str, FloatArray]:
     """The wall bodies where the scene puts them, with the velocities of ``time`` [s]."""
     bodies = scene.all_bodies
-    motion = [owner.motion.at(time) if owner.kind == "kinematic" else (owner.velocity, owner.spin) for owner in bodies]
+    motion = [owner.velocity_at(time) if owner.kind == "kinematic" else (owner.velocity, owner.spin) for owner in bodies]
     return {
         "position": np.array([owner.position for owner in bodies], float),
         "orientation": np.array([np.asarray(owner.orientation) / np.linalg.norm(owner.orientation) for owner in bodies]),

@@ -1,9 +1,10 @@
 """What is simulated: materials, grains, walls, emitters and gravity."""
 
-from .bodies import Body, Motion
+from .bodies import Body
 from .cell import Cell
 from .emitter import BoxSource, Disc, Emitter, Rectangle
 from .grains import Grains, Lattice
+from .motion import Motion, PoseFunction, PoseTable
 from .regions import BallRegion, BoxRegion, CylinderRegion
 from .scene import Gravity, Scene
 from .sensor import BallSensor, BoxSensor, CylinderSensor
@@ -34,6 +35,8 @@ __all__ = [
     "Mesh",
     "Motion",
     "Plane",
+    "PoseFunction",
+    "PoseTable",
     "Rectangle",
     "Scene",
     "Sink",

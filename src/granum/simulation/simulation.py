@@ -71,6 +71,7 @@ class Simulation:
         self.scene = scene
         self.settings = make_settings(scene.run, settings or {}, fields)
         self.bodies = make_bodies(scene) if bodies is None else bodies
+        self._driven = [w for w, owner in enumerate(scene.all_bodies) if owner.is_driven]
         if bodies is None and self.bodies.grain_count == 0 and not scene.emitters:
             raise InputError("the scene has no grains and no emitter: add grains, a lattice or an emitter.")
         check_cell(scene)
@@ -183,7 +184,7 @@ class Simulation:
             if count:
                 new = np.arange(self.grain_count - count, self.grain_count)
                 self.ledger.add("emitted", self._energy_of(new, self.scene.gravity.at(time)))
-        self._drive_walls(time + h / 2)
+        self._drive_walls(time, h)
         gravity = self.scene.gravity.at(time)
         if self.scene.gravity.ramp > 0.0:
             change = gravity - self.scene.gravity.at(max(0.0, time - h))
@@ -205,10 +206,17 @@ class Simulation:
 
     def _call_back(self, gravity: FloatArray) -> None:
         """Callbacks may push grains: the energy they bring is not from nothing."""
-        before = energy(self.bodies, gravity)
+        b, driven = self.bodies, self._driven
+        before, motion = energy(b, gravity), np.concatenate([b.velocity[driven], b.spin[driven]])
         for callback in self.callbacks:
             callback(self)
-        after = energy(self.bodies, gravity)
+        for w, changed in zip(driven * 2, np.concatenate([b.velocity[driven], b.spin[driven]]) != motion, strict=True):
+            if changed.any():
+                raise InputError(
+                    f"a callback has written the velocity or spin of body {self.scene.all_bodies[w].name!r}, which its motion decides: "
+                    "leave the motion of this body out, and it keeps what callbacks give it."
+                )
+        after = energy(b, gravity)
         self.ledger.add("callbacks", (after[0] - before[0]) + (after[1] - before[1]))
 
     def run(self, duration: float) -> Simulation:
@@ -255,10 +263,11 @@ class Simulation:
         if failed is not None and self.ended_by is None:
             raise failed
 
-    def _drive_walls(self, time: float) -> None:
-        for w, owner in enumerate(self.scene.all_bodies):
-            if owner.kind == "kinematic":
-                self.bodies.velocity[w], self.bodies.spin[w] = owner.motion.at(time)
+    def _drive_walls(self, time: float, h: float) -> None:
+        """Velocities of the driven bodies over this step; one without a motion keeps its own."""
+        b = self.bodies
+        for w in self._driven:
+            b.velocity[w], b.spin[w] = self.scene.all_bodies[w].drive(time, h, b.position[w], b.orientation[w])
 
     def _take_out(self, gravity: FloatArray) -> None:
         """Grains that leave through a sink take their energy with them; ``gravity`` [m/s^2] is that of the last step."""

@@ -16,7 +16,7 @@ from ..parallel.barrier import share, wait
 from ..parallel.crew import Crew
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
-from ..state.motion import inverse_inertia
+from ..state.mobility import inertias, inverse_inertias
 from .blocks import BODY, COLOURS, FIELDS_3_ROWS, FIELDS_6_ROWS, LANES, PN, RX, at, colour_contacts, lay_out
 from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Momentum, Packed
 from .kinds.every import CHUNK, friction_works, projected_residual, sphere_energies
@@ -134,6 +134,7 @@ class Problem:
         self.colours = 0
         self.accuracy = 0.0  # [m/s] of the residual: what the state is worth
         self.pushed = _whole(0)  # rows of the bodies with full inertia, in the order of their slots
+        self._held = np.zeros(0, np.int64), np.zeros((0, 3, 3))  # bodies with locked rotations, by slot, and their inertia
         nothing, none = np.zeros(0), _whole(0)
         fields = FIELDS_6_ROWS if rolling else FIELDS_3_ROWS
         self.packed = Packed(nothing, np.zeros((0, 3, 3)), 0, 0)
@@ -266,9 +267,11 @@ class Problem:
         if not len(rows):
             return
         made = rows >= bodies.wall_body_count
-        inertia[~made] = inverse_inertia(bodies, rows[~made])
+        inertia[~made] = inverse_inertias(bodies, rows[~made])
         inertia[made] = inverse(bodies.inertia[rows[made]])
         packed = body[grains * BODY : yielding * BODY].reshape(-1, BODY)
+        held = bodies.locked[rows, 3:].any(axis=1)
+        self._held = np.flatnonzero(held), inertias(bodies, rows[held])
         packed[:, :3], packed[:, 3:6], packed[:, 6], packed[:, 7] = bodies.velocity[rows], bodies.spin[rows], bodies.inverse_mass[rows], 1.0
 
     def unpack(self, bodies: Bodies, contacts: Contacts, order: IntArray) -> None:
@@ -303,5 +306,9 @@ class Problem:
         if p.yielding == p.first_full:
             return total(parts)
         full = p.body[p.first_full * BODY : p.yielding * BODY].reshape(-1, BODY)
-        v, w, inertia = full[:, :3], full[:, 3:6], inverse(p.inverse_inertia)
+        own, locked = self._held
+        regular = p.inverse_inertia.copy()
+        regular[own] = np.eye(3)
+        v, w, inertia = full[:, :3], full[:, 3:6], inverse(regular)
+        inertia[own] = locked
         return total(parts) + total(0.5 * dot(v, v) / full[:, 6] + 0.5 * dot(w, times(inertia, w)))

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arithmetic import dot, times, total
 from ..array_types import FloatArray, IntArray
+from ..checks import InputError
 from ..detection.detector import Detector
 from ..detection.images import in_cell, period_of
 from ..detection.prediction import NOTHING_AHEAD, Ahead
@@ -97,11 +98,22 @@ class NonsmoothStep(StepContext):
     """How far grains go before they meet something that the step did not solve; none: nothing is fast."""
 
 
+def check_locks(scene: Scene) -> None:
+    """Refuse locked translations, which one inverse mass cannot tell."""
+    for body in scene.bodies:
+        if body.locked_axes[:3].any():
+            raise InputError(
+                f"body {body.name!r} has locked translations ({', '.join(body.locked)}), which the nonsmooth stepper cannot hold: take the "
+                "stepper 'smooth', or lock rotations only."
+            )
+
+
 class NonsmoothStepper:
     """Advances bodies by one step at a time: ``stages`` are those of WS Algorithm 1, with model reduction those of MR Algorithm 1."""
 
     def __init__(self, scene: Scene, bodies: Bodies, settings: Nonsmooth, team: Team = ONE) -> None:
         self.scene, self.bodies, self.settings, self.team = scene, bodies, settings, team
+        check_locks(scene)
         self.pairs = scene.pair_table()
         self.walls = WallTable.build(scene.all_bodies, scene.material_index, (1 + MOST_LOOK) * scene.size_range[1] / 2)
         self.period = period_of(scene.cell)

@@ -10,3 +10,4 @@ QUASISTATIC = (
     "minimise it"
 )
 CELL = "model reduction does not work in a periodic cell: an aggregate could reach around it and touch itself"
+LOCKED = "model reduction does not know of locked axes: an aggregate with such a body in it would move along them"

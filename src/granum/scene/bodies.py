@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import field_validator, model_validator
 
 from ..arithmetic import length
-from ..array_types import FloatArray
+from ..array_types import BoolArray, FloatArray
 from ..checks import InputError
 from ..records import Finite, Positive, Record, Vector
 from ..state.rotation import conjugate, quaternion_product, rotation_vectors
@@ -17,6 +17,7 @@ from .motion import ZERO, AnyMotion, DrivenPath, Motion, PoseFunction, PoseTable
 from .shapes import Shape
 
 SAME_PLACE = 1e-9  # of coordinates and quaternions: what a body is given twice must be as near as this
+Axis = Literal["x", "y", "z", "translation", "rotation x", "rotation y", "rotation z", "rotation"]
 A_MOMENT = 1e-6  # [s] over which velocities are asked for
 
 
@@ -43,6 +44,9 @@ class Body(Record):
     """Initial spin [rad/s] of a dynamic body."""
     force: Vector = ZERO
     """Constant external force [N] on a dynamic body, besides gravity."""
+    locked: tuple[Axis, ...] = ()
+    """What a dynamic body does not do, whatever pushes it: move along ``x``, ``y``, ``z`` (``translation``: all of them) or turn about an
+    axis, ``rotation x`` and so on (``rotation``: about all); axes of the world. A platen: ``["x", "y", "rotation"]``."""
     walls: tuple[Shape, ...] = ()
 
     _function = field_validator("motion", mode="before")(as_motion)
@@ -64,11 +68,27 @@ class Body(Record):
             raise ValueError(f"body {self.name!r} is {self.kind}; only a kinematic body has a motion")
         if not length(self.orientation) > 0:
             raise ValueError(f"orientation of body {self.name!r} must not be zero")
+        self._check_locks()
         if isinstance(self.motion, tuple):
             check_order(self.motion)
         if isinstance(self.motion, PoseTable) or (isinstance(self.motion, PoseFunction) and self.motion.known):
             self._start_on_path()
         return self
+
+    def _check_locks(self) -> None:
+        if self.locked and self.kind != "dynamic":
+            raise ValueError(f"body {self.name!r} is {self.kind}; only a dynamic body has locked axes")
+        if self.locked_axes.all():
+            raise ValueError(f"body {self.name!r} has all axes locked: make it static, or kinematic with a motion")
+        for name, moves, axes in (("velocity", self.velocity, self.locked_axes[:3]), ("spin", self.spin, self.locked_axes[3:])):
+            if (np.asarray(moves)[axes] != 0.0).any():
+                raise ValueError(f"{name} of body {self.name!r} must be 0 along locked axes ({', '.join(self.locked)}), is {moves}")
+
+    @cached_property
+    def locked_axes(self) -> BoolArray:
+        """(6,) translations along and rotations about x, y, z that are locked."""
+        names = [*(f"{axis}" for axis in "xyz"), *(f"rotation {axis}" for axis in "xyz")]
+        return np.array([name in self.locked or ("rotation" if " " in name else "translation") in self.locked for name in names])
 
     def _start_on_path(self) -> None:
         """A body whose poses are given is where they say at the start, and need not say it again."""

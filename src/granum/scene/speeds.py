@@ -180,7 +180,8 @@ def _strength(gravity: Gravity) -> float:
 def _pull(gravity: Gravity, body: Body) -> float:
     """Acceleration [m/s^2] of a body that is free."""
     assert body.mass is not None
-    return float(length([g + f / body.mass for g, f in zip(gravity.acceleration, body.force, strict=True)]))
+    free = ~body.locked_axes[:3]
+    return float(length([(g + f / body.mass) * go for g, f, go in zip(gravity.acceleration, body.force, free, strict=True)]))
 
 
 def _ordered(found: list[Speed]) -> list[Speed]:

@@ -45,7 +45,7 @@ def make_bodies(scene: Scene, with_grains: bool = True) -> Bodies:
         bodies.orientation[w] = np.asarray(owner.orientation) / length(owner.orientation)
         if owner.kind == "dynamic" and owner.mass is not None:
             bodies.velocity[w], bodies.spin[w] = owner.velocity, owner.spin
-            bodies.inverse_mass[w] = 1 / owner.mass
+            bodies.inverse_mass[w], bodies.locked[w] = 1 / owner.mass, owner.locked_axes
     for block in scene.grains if with_grains else ():
         position, diameter, velocity, spin = block.place()
         material = scene.material_index[block.material]

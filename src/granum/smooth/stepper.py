@@ -21,6 +21,7 @@ from ..state.bodies import KINEMATIC, Bodies
 from ..state.contacts import ContactArrays, Contacts
 from ..state.energy import wall_energy
 from ..state.ledger import Ledger
+from ..state.mobility import mobilities
 from ..state.motion import move_walls
 from ..state.report import StepReport
 from ..state.rotation import matrices
@@ -213,8 +214,15 @@ class SmoothStepper:
         if not len(rows):
             return
         applied, axes, push = self.force[rows], matrices(b.orientation[rows]), self.surfaces.force[rows]
+        held = np.flatnonzero(b.locked[rows].any(axis=1))
+        before = b.velocity[rows[held]], b.spin[rows[held]]
         b.velocity[rows] += kick * (self._gravity + b.inverse_mass[rows, None] * (applied + push[:, :3]))
         b.spin[rows] += kick * times(axes, times(axes.transpose(0, 2, 1), push[:, 3:]) / b.moments[rows])
+        if len(held):
+            weight = self._gravity / b.inverse_mass[rows[held], None]
+            whole = np.concatenate([weight + applied[held] + push[held, :3], push[held, 3:]], axis=1)
+            change = kick * times(mobilities(b, rows[held]), whole)
+            b.velocity[rows[held]], b.spin[rows[held]] = before[0] + change[:, :3], before[1] + change[:, 3:]
         self.ledger.add("drives", kick * total(dot(applied, b.velocity[rows])))
 
     def _calls(self) -> Calls:

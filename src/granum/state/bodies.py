@@ -75,7 +75,8 @@ class Bodies:
     life; ``next_id`` is that of the next grain.
     Of all other bodies, in the rows before ``first_grain``: ``kind`` (F,), ``member_of`` (F,) the row of the body that moves each, its own
     as a rule, ``moments`` (F, 3) principal moments of inertia in the body's axes [kg m^2], ``inertia`` (F, 3, 3) in world axes [kg m^2] of
-    those that a run has made, and ``body_id`` (F,), kept for life.
+    those that a run has made, ``locked`` (F, 6) the translations along and rotations about world axes that a dynamic body of the scene does
+    not make, and ``body_id`` (F,), kept for life.
     """
 
     position: FloatArray
@@ -95,6 +96,7 @@ class Bodies:
         self.wall_body_count = self.first_grain = len(self.kind)
         self.member_of: IntArray = np.arange(self.first_grain, dtype=np.int32)
         self.inertia = np.zeros((self.first_grain, 3, 3))
+        self.locked: BoolArray = np.zeros((self.first_grain, 6), bool)
         self.body_id: LongArray = np.arange(self.first_grain)
         self.next_body_id = self.first_grain
         self.dynamic = np.flatnonzero(self.kind == DYNAMIC).astype(np.int32)  # bodies of the scene that are pushed
@@ -190,6 +192,7 @@ class Bodies:
         self.moments = np.concatenate([self.moments, np.zeros((count, 3))])
         self.member_of = np.concatenate([self.member_of, new])
         self.inertia = np.concatenate([self.inertia, np.zeros((count, 3, 3))])
+        self.locked = np.concatenate([self.locked, np.zeros((count, 6), bool)])
         self.body_id = np.concatenate([self.body_id, np.full(count, -1)])
         self.first_grain += count
         self._show()

@@ -154,7 +154,7 @@ def test_turning_with_one_lock_keeps_energy_and_what_is_free():
         assert_allclose(momentum[:, :2], np.broadcast_to(momentum[0, :2], (len(momentum), 2)), rtol=1e-10)
         assert np.ptp(momentum[:, 2]) > 1  # the lock does push
         drift.append(np.abs(np.array(energy) / energy[0] - 1).max())
-    assert drift[0] < 5e-3
+    assert drift[0] < 2e-4
     assert drift[1] < 0.3 * drift[0]
 
 

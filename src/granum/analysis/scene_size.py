@@ -35,7 +35,7 @@ class SceneSize:
 def size_of_scene(scene: Scene, duration: float | None = None) -> SceneSize | None:
     """Size and material of a scene; None without grains. Emitters without a total count emit for ``duration`` [s]."""
     d = scene.size_range[0]
-    loose = [block for block in scene.grains if not block.static]
+    loose = [block for block in scene.grains if not block.held]
     placed = [block.place()[:2] for block in loose]
     emitted = [_emitted(e, duration) for e in scene.emitters]
     count = sum(len(position) for position, _ in placed) + sum(emitted)

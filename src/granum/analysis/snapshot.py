@@ -334,10 +334,10 @@ def _check_references(recording: Recording, frame: Frame, scene: Scene) -> None:
 
 
 def _static(scene: Scene, ids: IndexArray) -> BoolArray:
-    """(N,) grains of static blocks: those of the scene have the first ids, block by block."""
-    if not any(block.static for block in scene.grains):
+    """(N,) grains of blocks that are static or fixed to a body: those of the scene have the first ids, block by block."""
+    if not any(block.held for block in scene.grains):
         return np.zeros(len(ids), bool)
-    of_scene = np.concatenate([np.full(len(block.place()[0]), block.static) for block in scene.grains])
+    of_scene = np.concatenate([np.full(len(block.place()[0]), block.held) for block in scene.grains])
     static = np.zeros(len(ids), bool)
     first = ids < len(of_scene)
     static[first] = of_scene[ids[first]]

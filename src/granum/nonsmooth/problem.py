@@ -192,7 +192,7 @@ class Problem:
             self.packed.body,
         )
         self._pack_full(bodies, grains)
-        if full and (self.pushed >= bodies.wall_body_count).any():  # grains are parts of them
+        if full and ((self.pushed >= bodies.wall_body_count).any() or bodies.grains_on_dynamic):  # grains are parts of them
             self.levers = self.levers._replace(centre=bodies.position[self.pushed])
         elif len(self.levers.centre):
             self.levers = self.levers._replace(centre=np.zeros((0, 3)))
@@ -201,7 +201,7 @@ class Problem:
         self.make_contacts(contacts.contact_count, contacts.pair_count)
         full_slot = np.full(bodies.first_grain, -1, np.int32)
         full_slot[self.pushed] = grains + np.arange(full, dtype=np.int32)
-        if bodies.may_merge:  # grains may be parts of others
+        if bodies.may_merge or bodies.grains_on_dynamic:  # grains may be parts of others
             own = np.append(full_slot, -1)[np.minimum(bodies.grain_body, bodies.first_grain)]
             rank = np.where(own >= 0, own, rank)
         self.team.run(

@@ -313,12 +313,14 @@ class NonsmoothStepper:
         self._count_work(now.ledger)
         now.ledger.add("friction", self.problem.friction_work())
         self.problem.unpack(b, c, self.detector.order)
+        if b.fixed is not None:
+            b.fixed.take_motion(b)
         c.time_step = now.h
 
     def _count_work(self, ledger: Ledger) -> None:
         """Work of driven walls, through the impulses in the blocks."""
         p, c = self.problem, self.detector.contacts
-        first = c.pair_count if self.merged is None else 0  # what they hold drives others
+        first = c.pair_count if self.merged is None and self.bodies.fixed is None else 0  # what they hold drives others
         if self.driven and c.contact_count > first:
             ledger.add("drives", call(driven_work, p.packed, p.blocks, p.found, first))
 
@@ -347,6 +349,8 @@ class NonsmoothStepper:
         if now.impacts:
             now.found_overlap, c.overlap[:] = c.overlap.copy(), now.found_overlap
         self._part_rebounding(now.h, now.found_overlap if now.impacts else c.overlap)
+        if b.fixed is not None:
+            b.fixed.follow(b)
 
     def _part_rebounding(self, h: float, overlap: FloatArray) -> None:
         """``overlap`` (C,) [m] of the bodies where collisions have put them."""

@@ -56,7 +56,7 @@ def expected_speeds(scene: Scene) -> list[Speed]:
         fast = math.sqrt(own * own + 2 * _strength(scene.gravity) * height)
         found.append(Speed(fast, f"a fall of {height:.3g} m from " + _emitted(emitter.name, own)))
     for body in scene.bodies:
-        if body.kind == "dynamic" and body.walls:
+        if body.kind == "dynamic" and (body.walls or any(block.body == body.name for block in scene.grains)):
             own, height = float(length(body.velocity)), fall_of_body(scene, frame, placed, body)
             fast = math.sqrt(own * own + 2 * _pull(scene.gravity, body) * height)
             found.append(Speed(fast, f"a fall of {height:.3g} m of the body {body.name!r}", wall=True))
@@ -97,10 +97,22 @@ def reach_of_body(scene: Scene, body: Body, spin: FloatArray, around: FloatArray
     turn = matrix(np.asarray(body.orientation))
     own = np.array([float(dot(turn[:, k], axis)) for k in range(3)])
     reaches = [reach_from_axis(wall, own) for wall in body.walls]
-    furthest = max((r for r in reaches if math.isfinite(r)), default=0.0)
+    furthest = max([reach_of_grains(scene, body, axis), *(r for r in reaches if math.isfinite(r))])
     if any(not math.isfinite(r) for r in reaches) and len(around):
         furthest = max(furthest, float(away_from_axis(around - np.asarray(body.position), axis).max()))
     return furthest
+
+
+def reach_of_grains(scene: Scene, body: Body, axis: FloatArray | None = None) -> float:
+    """Largest distance [m] of the grains fixed to a body from an axis through its position, or from its position; 0 without any."""
+    reach = 0.0
+    for block in scene.grains:
+        if block.body == body.name:
+            position, diameter, _, _ = block.place()
+            away = position - np.asarray(body.position)
+            far = length(away) if axis is None else away_from_axis(away, axis)
+            reach = max(reach, float((far + 0.5 * diameter).max(initial=0.0)))
+    return reach
 
 
 def things_to_meet(scene: Scene, placed: Placed) -> FloatArray:
@@ -163,7 +175,7 @@ def _on_path(scene: Scene, body: Body, around: FloatArray) -> float:
     axis = spins[int(rate.argmax())]
     if length(np.cross(spins, axis)).max() <= 1e-9 * float(dot(axis, axis)):  # it turns about one axis, so its reach stays
         return fast + float(rate.max()) * reach_of_body(scene, body, axis, around)
-    reach = max((reach_from_origin(wall) for wall in body.walls), default=0.0)
+    reach = max([reach_of_grains(scene, body), *(reach_from_origin(wall) for wall in body.walls)])
     if any(endless(wall) for wall in body.walls) and len(around):
         reach = max(reach, float(length(around - np.asarray(body.position)).max()))
     return fast + float(rate.max()) * reach

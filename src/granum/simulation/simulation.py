@@ -22,6 +22,7 @@ from ..smooth import Smooth, SmoothStepper
 from ..state.bodies import DYNAMIC, KINEMATIC, STATE, STATIC, Bodies
 from ..state.contacts import Contacts
 from ..state.energy import energy
+from ..state.fixed import FixedGrains
 from ..state.ledger import Ledger
 from ..state.report import StepReport
 from .emission import Emission
@@ -51,9 +52,24 @@ def make_bodies(scene: Scene, with_grains: bool = True) -> Bodies:
         material = scene.material_index[block.material]
         radius = np.asarray(diameter) / 2
         mass = scene.materials[material].density * 4 / 3 * math.pi * radius * radius * radius
-        inverse = np.zeros(len(position)) if block.static else 1 / mass
+        inverse = np.zeros(len(position)) if block.held else 1 / mass
         bodies.append_grains(position, radius, np.full(len(position), material), inverse, velocity, spin)
     return bodies
+
+
+def fix_grains(scene: Scene, bodies: Bodies) -> None:
+    """Fix the grains of blocks that have a body to it; where they are on it follows from the scene alone."""
+    names = {owner.name: w for w, owner in enumerate(scene.all_bodies)}
+    placed, first = [], 0
+    for block in scene.grains:
+        position = block.place()[0]
+        if block.body is not None:
+            placed.append((first + np.arange(len(position)), np.full(len(position), names[block.body], np.int32), position))
+        first += len(position)
+    if placed:
+        ids, body, position = (np.concatenate([part[k] for part in placed]) for k in range(3))
+        frames = tuple(np.array([getattr(owner, name) for owner in scene.all_bodies], float) for name in ("position", "orientation"))
+        FixedGrains.at(ids, body, position, (frames[0], frames[1])).attach(bodies)
 
 
 class Simulation:
@@ -71,6 +87,7 @@ class Simulation:
         self.scene = scene
         self.settings = make_settings(scene.run, settings or {}, fields)
         self.bodies = make_bodies(scene) if bodies is None else bodies
+        fix_grains(scene, self.bodies)
         self._driven = [w for w, owner in enumerate(scene.all_bodies) if owner.is_driven]
         if bodies is None and self.bodies.grain_count == 0 and not scene.emitters:
             raise InputError("the scene has no grains and no emitter: add grains, a lattice or an emitter.")
@@ -268,6 +285,8 @@ class Simulation:
         b = self.bodies
         for w in self._driven:
             b.velocity[w], b.spin[w] = self.scene.all_bodies[w].drive(time, h, b.position[w], b.orientation[w])
+        if b.fixed is not None:
+            b.fixed.take_motion(b)
 
     def _take_out(self, gravity: FloatArray) -> None:
         """Grains that leave through a sink take their energy with them; ``gravity`` [m/s^2] is that of the last step."""

@@ -11,6 +11,7 @@ import numpy as np
 from .._jit import prepared
 from ..arithmetic import dot, times, total
 from ..array_types import FloatArray, IntArray
+from ..checks import InputError
 from ..detection.images import move_into_cell, period_of
 from ..detection.neighbours import NeighbourList
 from ..detection.wall_table import WallTable, surface_velocity
@@ -58,6 +59,17 @@ class WallCalls(NamedTuple):
     push: Callable[..., tuple[float, float, int, float]]
 
 
+def check_fixed(scene: Scene) -> None:
+    """Refuse grains fixed to dynamic bodies, whose mass the pairs of this stepper do not know."""
+    dynamic = {body.name for body in scene.bodies if body.kind == "dynamic"}
+    for block in scene.grains:
+        if block.body in dynamic:
+            raise InputError(
+                f"grains are fixed to the dynamic body {block.body!r}, which the smooth stepper cannot push: take the stepper 'nonsmooth', "
+                "or make the body static or kinematic."
+            )
+
+
 class SmoothStepper:
     """Advances bodies by one step at a time: kick, drift, find who touches, push, kick."""
 
@@ -65,6 +77,7 @@ class SmoothStepper:
         damped = settings.damping == "restitution"
         check_step(scene, damped, h)
         self.scene, self.bodies, self.settings, self.team = scene, bodies, settings, team
+        check_fixed(scene)
         self.pairs, self.laws = scene.pair_table(), laws_of(scene, damped)
         springs, forces = (ROLLING, FORCE) if (self.pairs.rolling_friction > 0).any() else (SPRING, 3)  # numbers of a contact
         largest = scene.size_range[1]
@@ -102,6 +115,8 @@ class SmoothStepper:
         first, last = (h / 2, h / 2) if self.settings.integrator == "verlet" else (h, 0.0)
         self._kick_walls(first)  # v += h/2 a
         move_walls(self.bodies, h)
+        if self.bodies.fixed is not None:
+            self.bodies.fixed.follow(self.bodies)
         left = self._calls().kick_and_drift(self.bodies.grain_count, first, h)  # the same for grains, and x += h v
         drifted = perf_counter()
         touching = self.detect(h, left)
@@ -188,6 +203,7 @@ class SmoothStepper:
         calls, now = self._calls(), self.at_walls.now
         elastic, deepest, impacts = calls.push_pairs(self.touching.count, self.touching.count, h)
         if not len(self.walls.kind):
+            self._count_fixed(h)
             return elastic, deepest, impacts
         rows = self.touching.rows
         if self.period is not None:
@@ -197,7 +213,17 @@ class SmoothStepper:
         more, deep, hits, power = calls.at_walls[now].push(now.count, h)
         if self.driven and now.count:
             self.ledger.add("drives", h * power)
+        self._count_fixed(h)
         return elastic + more, max(deepest, deep), impacts + hits
+
+    def _count_fixed(self, h: float) -> None:
+        """Work of driven bodies, through the forces on the grains that are fixed to them."""
+        b = self.bodies
+        if b.fixed is None or not self.driven:
+            return
+        rows = b.fixed.rows(b)
+        force, moves = self.touching.rows.force[self.touching.rows.rank[rows]], b.first_grain + rows
+        self.ledger.add("drives", -h * total(dot(force[:, :3], b.velocity[moves]) + dot(force[:, 3:], b.spin[moves])))
 
     def _kick_and_look(self, kick: float) -> tuple[float, float]:
         """The last kick of the grains; kinetic and gravitational energy [J] of all bodies after it."""

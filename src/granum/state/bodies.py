@@ -16,12 +16,15 @@ it changes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..array_types import BoolArray, FloatArray, IntArray, LongArray
 from ..kernel_groups import group
+
+if TYPE_CHECKING:
+    from .fixed import FixedGrains
 
 STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
 UNUSED = -1
@@ -103,6 +106,7 @@ class Bodies:
         self.moving = np.flatnonzero(self.kind != STATIC).astype(np.int32)  # bodies of the scene that are pushed or driven
         self.grain_count = self.next_id = 0
         self.may_merge = False  # whether bodies can become parts of others in this run
+        self.fixed: FixedGrains | None = None  # grains that keep their place on bodies of the scene
         self._room: dict[str, np.ndarray] = {}
         self._reserve(64)
         self._show()
@@ -140,6 +144,11 @@ class Bodies:
             return self.inverse_mass
         mine = np.concatenate([self.member_of == np.arange(self.first_grain), ~self.merged])
         return np.where(mine, self.inverse_mass, 0.0)
+
+    @property
+    def grains_on_dynamic(self) -> bool:
+        """Whether grains are fixed to dynamic bodies of the scene."""
+        return self.fixed is not None and bool(self.fixed.on_dynamic(self).any())
 
     def yielding_rows(self) -> IntArray:
         """Rows of the grains and of the dynamic bodies of the scene that have a mass of their own: none is counted twice."""

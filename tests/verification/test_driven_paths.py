@@ -102,3 +102,21 @@ def test_info_tells_what_drives(tmp_path):
     result = granum("info", tmp_path / "x.h5")
     assert result.exit_code == 0
     assert "plate by the Python function rocking" in result.stdout
+
+
+def test_a_python_scene_goes_on_from_the_command_line(tmp_path):
+    """A function is in no file: without the scene the restart is refused with the way out, with it it goes on."""
+    (tmp_path / "lift.py").write_text(
+        "from granum import Body, Box, Grains, Material, Scene\n"
+        "from granum.arithmetic import sin\n"
+        "plate = Box(material='m', lower=(-0.1, -0.1, -0.01), upper=(0.1, 0.1, 0), side='outside')\n"
+        "lift = lambda t: (0, 0, 0.01 * sin(5.0 * t))\n"
+        "scene = Scene(materials=[Material(name='m', density=2500)], grains=[Grains(material='m', position=[[0, 0, 1]], diameter=0.01)],\n"
+        "    bodies=[Body(name='plate', kind='kinematic', motion=lift, walls=[plate])])\n"
+    )
+    record = tmp_path / "lift.h5"
+    assert granum("run", tmp_path / "lift.py", "--duration", 0.01, "--time-step", 1e-3, "-o", record).exit_code == 0
+    refused = granum("restart", record, "--duration", 0.01)
+    assert refused.exit_code == 2
+    assert "--scene scene.py" in refused.stderr
+    assert granum("restart", record, "--duration", 0.01, "--scene", tmp_path / "lift.py").exit_code == 0

@@ -114,9 +114,8 @@ def test_driven_fixed_grains_put_in_the_energy_that_others_have(stepper):
     work = sim.ledger.joules["drives"]
     have = sim.report.kinetic_energy + sim.report.elastic_energy
     assert have > 0.01 * mass() * 0.5**2
-    # impacts at their time, and velocity Verlet with damped-free springs, conserve energy to the steps' own errors
-    lost = sim.ledger.joules.get("impact", 0.0) + sim.ledger.joules.get("friction", 0.0)
-    assert_allclose(work + lost, have, rtol=0.02)
+    # velocity Verlet keeps energies to (w h)^2; of the nonsmooth step, collisions of a crowd within one step do so to some 1e-3
+    assert_allclose(work, have, rtol=1e-4 if stepper == "smooth" else 5e-3)
 
 
 @pytest.mark.parametrize("stepper", STEPS)

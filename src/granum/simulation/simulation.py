@@ -89,6 +89,8 @@ class Simulation:
         self.bodies = make_bodies(scene) if bodies is None else bodies
         fix_grains(scene, self.bodies)
         self._driven = [w for w, owner in enumerate(scene.all_bodies) if owner.is_driven]
+        for w in self._driven:
+            scene.all_bodies[w].path  # noqa: B018 a function that is not known is refused here
         if bodies is None and self.bodies.grain_count == 0 and not scene.emitters:
             raise InputError("the scene has no grains and no emitter: add grains, a lattice or an emitter.")
         check_cell(scene)

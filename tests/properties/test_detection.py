@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from granum import Body, Box, Cell, Cylinder, Material, Motion, Plane, Scene, Simulation
+from granum import Body, Box, Capsule, Cell, Cylinder, Material, Motion, Plane, Scene, Simulation
 from granum.simulation import make_settings
 from tests.reference.pairs import all_pairs
 from tests.reference.periodic import all_images
@@ -131,13 +131,15 @@ vectors = st.tuples(*[st.integers(-100, 100).map(lambda n: n / 100)] * 3)
 
 @st.composite
 def moving_walls(draw):
-    """Bodies that drive or turn a plane, a cylinder around all grains, or a block among them."""
+    """Bodies that drive or turn a plane, a cylinder around all grains, or a block, roller or rod among them."""
     bodies = []
-    for k, shape in enumerate(draw(st.lists(st.sampled_from(["plane", "cylinder", "block"]), min_size=1, max_size=3))):
+    for k, shape in enumerate(draw(st.lists(st.sampled_from(["plane", "cylinder", "block", "roller", "rod"]), min_size=1, max_size=3))):
         wall = {
             "plane": Plane(material="m"),
             "cylinder": Cylinder(material="m", radius=2.0),
             "block": Box(material="m", lower=(-0.4, -0.3, -0.2), upper=(0.4, 0.3, 0.2), side="outside"),
+            "roller": Cylinder(material="m", axis=(0.6, 0.0, 0.8), radius=0.3, length=0.7, side="outside"),
+            "rod": Capsule(material="m", axis=(0.6, 0.0, 0.8), radius=0.2, length=0.7),
         }[shape]
         motion = Motion(velocity=draw(vectors), spin=draw(vectors), amplitude=draw(vectors), frequency=draw(st.integers(0, 5)))
         bodies.append(Body(name=f"b{k}", kind="kinematic", position=draw(vectors), motion=motion, walls=[wall]))

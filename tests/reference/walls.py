@@ -20,13 +20,22 @@ def rotation(q):
 
 
 def depth(wall, x, r):
-    """Overlap [m] of a sphere with a plane, an endless cylinder around it, or a block beside it, in the frame of the wall's body.
+    """Overlap [m] of a sphere with a plane, an endless cylinder around it, or a block, solid cylinder or capsule beside it.
+
+    All in the frame of the wall's body.
 
     Negative: a gap; NaN: the centre is not where grains live, so that there is no one answer.
     """
     if wall.shape == "plane":
         height = float(np.dot(x - np.array(wall.point), wall.normal))
         return r - height if height > 0 else math.nan
+    if wall.shape == "capsule" or (wall.shape == "cylinder" and wall.side == "outside"):
+        away = x - np.array(wall.centre)
+        along = float(np.dot(away, wall.axis))
+        aside = float(np.linalg.norm(away - along * np.array(wall.axis)))
+        beyond = max(0.0, abs(along) - wall.length / 2)
+        apart = math.hypot(aside, beyond) - wall.radius if wall.shape == "capsule" else math.hypot(max(0.0, aside - wall.radius), beyond)
+        return r - apart if apart > 0 else math.nan
     if wall.shape == "cylinder":
         away = x - np.array(wall.centre)
         room = wall.radius - float(np.linalg.norm(away - np.dot(away, wall.axis) * np.array(wall.axis)))

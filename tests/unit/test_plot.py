@@ -14,7 +14,7 @@ from granum.plot.fields import field_of
 from granum.plot.figures import FIGURES, PACKING_FIGURES, draw_figure
 from granum.plot.look import Look
 from granum.plot.section import cut, make_section, outline, surface
-from granum.scene import Body, Box, Cylinder, Mesh, Motion, Plane, Scene
+from granum.scene import Body, Box, Capsule, Cylinder, Mesh, Motion, Plane, Scene
 from tests.command_line import granum
 from tests.figures import grains, is_sound, legend, panels, segments
 
@@ -221,6 +221,10 @@ def test_sections_of_walls():
     corners, triangles = surface(Cylinder(material="m", radius=0.5, length=2.0))
     assert length(cut(corners, triangles, 0.3)) == pytest.approx(np.pi, rel=1e-3)  # a polygon of 96 sides: 1 - (pi / 96)^2 / 6
     assert length(cut(corners[:, [2, 0, 1]], triangles, 0.0)) == pytest.approx(2 * (1 + 2), rel=1e-3)
+    corners, triangles = surface(Capsule(material="m", radius=0.5, length=2.0))
+    assert length(cut(corners, triangles, 0.3)) == pytest.approx(np.pi, rel=1e-3)
+    assert length(cut(corners, triangles, 1.3)) == pytest.approx(2 * np.pi * 0.4, rel=1e-2)  # through an end
+    assert length(cut(corners[:, [2, 0, 1]], triangles, 0.0)) == pytest.approx(np.pi + 2 * 2, rel=1e-3)
     tent = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
     pieces = cut(tent, np.array([[0, 1, 3], [1, 2, 3], [2, 0, 3]]), 1.0)  # the plane touches the top
     assert length(pieces) == pytest.approx(0, abs=1e-12)

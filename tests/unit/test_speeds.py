@@ -13,6 +13,7 @@ from granum.scene import (
     Box,
     BoxRegion,
     BoxSource,
+    Capsule,
     Cell,
     Cylinder,
     Disc,
@@ -133,6 +134,9 @@ def test_driven_walls_count_at_their_fastest(motion, speed):
         (Cylinder(material="m", axis=(0, 1, 0), radius=0.3, length=5.0), 0.3),
         (Cylinder(material="m", axis=(0, 1, 0), centre=(0.1, 9, 0), radius=0.3), 0.4),
         (Cylinder(material="m", axis=(1, 0, 0), radius=0.3, length=2.0), 1.3),
+        (Cylinder(material="m", axis=(1, 0, 0), radius=0.3, length=2.0, side="outside"), 1.3),
+        (Capsule(material="m", axis=(0, 1, 0), centre=(0.1, 9, 0), radius=0.3, length=1.0), 0.4),
+        (Capsule(material="m", axis=(1, 0, 0), radius=0.3, length=2.0), 1.3),
         (Box(material="m", lower=(-0.3, -9, -0.1), upper=(0.2, 9, 0.4), side="outside"), 0.5),
         (Mesh(material="m", vertices=[(0, 5, 0.6), (0.8, 1, 0.6), (0, 0, 0.0)], triangles=[(0, 1, 2)]), 1.0),
         (Plane(material="m", normal=(0, 1, 0)), 0.25),  # it has no end, but the grain is not further from the axis
@@ -224,6 +228,14 @@ WALLS = {
     "lying cylinder": (Cylinder(material="m", axis=(0, 1, 0), radius=0.5), 0.3 + math.sqrt((0.5 - D / 2) ** 2 - 0.2**2)),
     "upright cylinder": (Cylinder(material="m", radius=0.5, length=1.0), 0.8 - D / 2),
     "tube": (Cylinder(material="m", radius=0.5, length=1.0, caps=False), 0.8 - D / 2),  # nothing below, but the tube ends there
+    "roller": (Cylinder(material="m", axis=(0, 1, 0), radius=0.25, side="outside"), 0.3 - math.sqrt((0.25 + D / 2) ** 2 - 0.2**2)),
+    "post": (Cylinder(material="m", centre=(0, 0, -0.4), radius=0.25, length=1.0, side="outside"), 0.2 - D / 2),
+    "rod": (Capsule(material="m", axis=(0, 1, 0), radius=0.25, length=1.0), 0.3 - math.sqrt((0.25 + D / 2) ** 2 - 0.2**2)),
+    "end of a rod": (
+        Capsule(material="m", centre=(-0.4, 0, 0), axis=(1, 0, 0), radius=0.25, length=1.0),
+        0.3 - math.sqrt((0.25 + D / 2) ** 2 - 0.1**2),
+    ),
+    "upright rod": (Capsule(material="m", centre=(0, 0, -0.5), radius=0.25, length=1.0), 0.3 - math.sqrt((0.25 + D / 2) ** 2 - 0.2**2)),
     "slope": (
         Mesh(material="m", vertices=[(-1, -1, -1), (1, -1, 1), (1, 1, 1), (-1, 1, -1)], triangles=[(0, 1, 2), (0, 2, 3)]),
         0.1 - D / 2 * math.sqrt(2),

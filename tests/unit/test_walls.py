@@ -1,4 +1,4 @@
-"""Grains against planes, boxes and cylinders: overlaps and normals in closed form, in moved and turned bodies."""
+"""Grains against planes, boxes, cylinders and capsules: overlaps and normals in closed form, in moved and turned bodies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from granum.detection.wall_table import WallTable
 from granum.detection.walls import find_wall_contacts
 from granum.parallel import ONE
 from granum.scene.bodies import Body
-from granum.scene.shapes import Box, Cylinder, Mesh, Plane
+from granum.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane
 from granum.state.bodies import BodyArrays, GrainArrays
 from granum.state.contacts import Spans, Touching
 from granum.state.rotation import matrix
@@ -223,6 +223,8 @@ def test_no_walls_and_no_grains_give_no_contacts():
         Box(material="steel", lower=(0, 0, 0), upper=(1, 1, 1)),
         Box(material="steel", lower=(0, 0, 0), upper=(1, 1, 1), side="outside"),
         tube(),
+        Cylinder(material="steel", radius=0.2, length=1.0, side="outside"),
+        Capsule(material="steel", radius=0.2, length=1.0),
         Mesh(material="steel", vertices=[[0, 0, 0], [1, 0, 0], [0, 1, 0]], triangles=[[0, 1, 2]]),
     ],
 )
@@ -234,3 +236,67 @@ def test_a_position_that_is_not_a_number_touches_nothing(wall):
 @pytest.fixture
 def rng():
     return np.random.default_rng(20240)
+
+
+def rod(**keys):
+    """A solid cylinder or capsule of radius 0.5, 2 long, along (0.6, 0, 0.8), centre at (0.1, 0, 0)."""
+    make = Capsule if keys.pop("round_ends", False) else Cylinder
+    return make(
+        material="steel", centre=(0.1, 0, 0), axis=(3, 0, 4), radius=0.5, length=2.0, **({"side": "outside"} if make is Cylinder else {})
+    )
+
+
+@pytest.mark.parametrize("pose", POSES)
+def test_solid_cylinder_touches_with_mantle_ends_and_rims(pose):
+    """The closest point: beside the mantle, beyond an end, or diagonally across the rim (a 3-4-5 triangle of 0.05 m)."""
+    owner, centre = [body(rod(), pose=pose)], np.array([0.1, 0, 0])
+    check(touch(owner, world(centre + 0.55 * ACROSS + 0.9 * ALONG, pose), 0.1), [0], [-ACROSS], [0.05], pose)
+    for end in (-1, 1):
+        check(touch(owner, world(centre + 0.3 * ACROSS + end * 1.04 * ALONG, pose), 0.1), [0], [-end * ALONG], [0.06], pose)
+        rim = centre + 0.53 * ACROSS + end * 1.04 * ALONG
+        check(touch(owner, world(rim, pose), 0.1), [0], [-0.6 * ACROSS - 0.8 * end * ALONG], [0.05], pose)
+    assert touch(owner, world(centre + 0.58 * ACROSS + 1.08 * ALONG, pose), 0.1)["total"] == 0  # near both, but not the rim
+
+
+def test_centre_inside_of_a_solid_cylinder_takes_the_nearest_way_out():
+    owner, centre = [body(rod())], np.array([0.1, 0, 0])
+    check(touch(owner, centre + 0.4 * ACROSS, 0.1), [0], [-ACROSS], [0.2])
+    check(touch(owner, centre + 0.4 * ACROSS - 0.95 * ALONG, 0.1), [0], [ALONG], [0.15])
+    on_axis = touch(owner, centre, 0.1)
+    assert_allclose(on_axis["overlap"], [0.6])
+    assert_allclose(on_axis["normal"] @ ALONG, 0, atol=1e-15)
+
+
+@pytest.mark.parametrize("pose", POSES)
+def test_capsule_touches_with_mantle_and_round_ends(pose):
+    """Everywhere the distance from the piece of line, less the radius; beyond an end diagonally (0.33, 0.44)."""
+    owner, centre = [body(rod(round_ends=True), pose=pose)], np.array([0.1, 0, 0])
+    check(touch(owner, world(centre + 0.55 * ACROSS + 0.99 * ALONG, pose), 0.1), [0], [-ACROSS], [0.05], pose)
+    for end in (-1, 1):
+        tip = centre + 0.33 * ACROSS + end * 1.44 * ALONG
+        check(touch(owner, world(tip, pose), 0.1), [0], [-0.6 * ACROSS - 0.8 * end * ALONG], [0.05], pose)
+        check(touch(owner, world(centre + end * 1.55 * ALONG, pose), 0.1), [0], [-end * ALONG], [0.05], pose)
+    assert touch(owner, world(centre + 1.61 * ALONG, pose), 0.1)["total"] == 0
+    inside = touch(owner, world(centre + 0.2 * ALONG, pose), 0.1)
+    assert_allclose(inside["overlap"], [0.6])
+
+
+def test_endless_solid_cylinder_has_no_ends():
+    wall = Cylinder(material="steel", axis=(3, 0, 4), radius=0.5, side="outside")
+    check(touch([body(wall)], 0.55 * ACROSS + 100 * ALONG, 0.1), [0], [-ACROSS], [0.05])
+
+
+def test_normals_point_down_the_distance_of_a_rod(rng):
+    """The overlap changes by n . dx where a grain moves by dx, at places all around, inside too."""
+    for round_ends in (False, True):
+        owner = [body(rod(round_ends=round_ends), pose="turned")]
+        for place in world(rng.uniform(-1.3, 1.3, (60, 3)), "turned"):
+            found, step = touch(owner, place, 1.0), 1e-6 * rng.normal(size=3)
+            if found["total"]:
+                moved = touch(owner, place + step, 1.0)
+                assert_allclose(moved["overlap"] - found["overlap"], found["normal"] @ step, atol=2e-10)
+
+
+def test_tube_without_caps_cannot_be_solid():
+    with pytest.raises(InputError, match=r"caps = false is for hollow cylinders"):
+        Cylinder(material="steel", radius=0.5, length=1.0, caps=False, side="outside")

@@ -46,7 +46,7 @@ class Drum:
         scene = snapshot.scene
         known = scene.parameters if isinstance(scene.parameters, DrumParameters) else None
         for w, owner in enumerate(scene.all_bodies):
-            round_walls = [wall for wall in owner.walls if isinstance(wall, (Cylinder, Mesh))]
+            round_walls = [wall for wall in owner.walls if isinstance(wall, Mesh) or (isinstance(wall, Cylinder) and wall.side == "inside")]
             spin = snapshot.wall_spin[w]
             speed = float(np.linalg.norm(spin))
             if not round_walls or (speed == 0 and known is None):

@@ -35,7 +35,7 @@ class SceneSize:
 def size_of_scene(scene: Scene, duration: float | None = None) -> SceneSize | None:
     """Size and material of a scene; None without grains. Emitters without a total count emit for ``duration`` [s]."""
     d = scene.size_range[0]
-    loose = [block for block in scene.grains if not block.static]
+    loose = [block for block in scene.grains if not block.held]
     placed = [block.place()[:2] for block in loose]
     emitted = [_emitted(e, duration) for e in scene.emitters]
     count = sum(len(position) for position, _ in placed) + sum(emitted)
@@ -47,7 +47,7 @@ def size_of_scene(scene: Scene, duration: float | None = None) -> SceneSize | No
     volume += sum(_volume(size, number) for (_, size), number in zip(sources, emitted, strict=True))
     position, size = (np.concatenate(parts) for parts in zip(*placed, *sources, strict=True))
     material = _quickest(scene, {block.material for block in (*loose, *scene.emitters)})
-    turning = tuple(body.name for body in scene.bodies if any(body.motion.spin))
+    turning = tuple(body.name for body in scene.bodies if body.is_driven and body.fastest[1].any())
     width, height, how = _extent(scene, position, size, volume, poured=any(emitted), turning=bool(turning))
     notes = (
         f"diameter {_short(d)} m: the smallest",

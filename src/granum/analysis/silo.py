@@ -11,7 +11,7 @@ import numpy as np
 
 from ..array_types import FloatArray
 from ..checks import InputError
-from ..scene.shapes import Box, Cylinder, Mesh, Plane
+from ..scene.shapes import Box, Capsule, Cylinder, Mesh, Plane
 from ..state.rotation import matrix
 from .snapshot import Snapshot
 from .surface import surface_height
@@ -42,8 +42,10 @@ class Container:
         faces, floors, round_ones = [], [], []
         for wall, body in zip(snapshot.scene.all_walls, snapshot.wall_body, strict=True):
             turn, shift = matrix(snapshot.wall_orientation[body]), snapshot.wall_position[body]
+            if isinstance(wall, Capsule):
+                continue
             if isinstance(wall, Cylinder):
-                if abs((turn @ wall.axis)[2]) > UPRIGHT:
+                if wall.side == "inside" and abs((turn @ wall.axis)[2]) > UPRIGHT:
                     centre = turn @ wall.centre + shift
                     round_ones.append((2 * math.pi * wall.radius, math.pi * wall.radius**2, centre[:2], wall.radius))
                     floors += [centre[2] - wall.length / 2] if wall.length is not None and wall.caps else []

@@ -311,7 +311,7 @@ def _slip(scene: Scene, grains: GrainRows, contacts: ContactRows, wall_body: Ind
 def _walls_of(scene: Scene, time: float) -> dict[str, FloatArray]:
     """The wall bodies where the scene puts them, with the velocities of ``time`` [s]."""
     bodies = scene.all_bodies
-    motion = [owner.motion.at(time) if owner.kind == "kinematic" else (owner.velocity, owner.spin) for owner in bodies]
+    motion = [owner.velocity_at(time) if owner.kind == "kinematic" else (owner.velocity, owner.spin) for owner in bodies]
     return {
         "position": np.array([owner.position for owner in bodies], float),
         "orientation": np.array([np.asarray(owner.orientation) / np.linalg.norm(owner.orientation) for owner in bodies]),
@@ -334,10 +334,10 @@ def _check_references(recording: Recording, frame: Frame, scene: Scene) -> None:
 
 
 def _static(scene: Scene, ids: IndexArray) -> BoolArray:
-    """(N,) grains of static blocks: those of the scene have the first ids, block by block."""
-    if not any(block.static for block in scene.grains):
+    """(N,) grains of blocks that are static or fixed to a body: those of the scene have the first ids, block by block."""
+    if not any(block.held for block in scene.grains):
         return np.zeros(len(ids), bool)
-    of_scene = np.concatenate([np.full(len(block.place()[0]), block.static) for block in scene.grains])
+    of_scene = np.concatenate([np.full(len(block.place()[0]), block.held) for block in scene.grains])
     static = np.zeros(len(ids), bool)
     first = ids < len(of_scene)
     static[first] = of_scene[ids[first]]

@@ -63,6 +63,7 @@ def _found(recording: Any) -> Run:
 def origin(recording: Any) -> dict[str, Any]:
     """Command, versions, seed and frames of a recording."""
     from ..io.packing import moment
+    from ..scene.motion import in_words
 
     description, times = recording.description, recording.times
     return {
@@ -74,8 +75,14 @@ def origin(recording: Any) -> dict[str, Any]:
         "last_time": float(times[-1]) if len(times) else None,
         "first": moment(recording, times[0]) if len(times) else None,
         "last": moment(recording, times[-1]) if len(times) else None,
+        "driven": {body.name: in_words(body.motion) for body in _bodies(recording) if body.is_driven},
         "cell": (description.get("scene", {}).get("cell") or {}).get("vectors"),
     }
+
+
+def _bodies(recording: Any) -> tuple[Any, ...]:
+    """Of the scene of a run in time; packings have none."""
+    return () if "kind" in recording.description else recording.scene.bodies
 
 
 def _show_origin(made_by: dict[str, Any]) -> None:
@@ -85,6 +92,7 @@ def _show_origin(made_by: dict[str, Any]) -> None:
         ("versions", ", ".join(f"{name} {version}" for name, version in made_by["versions"].items())),
         *([("seed", str(made_by["seed"]))] if made_by["seed"] is not None else []),
         *([("cell", _cell_in_words(made_by["cell"]))] if made_by["cell"] is not None else []),
+        *([("driven", "; ".join(f"{name} by {how}" for name, how in made_by["driven"].items()))] if made_by["driven"] else []),
         ("frames", f"{made_by['frames']}{span}"),
     ]
     show_rows(rows, "made by")

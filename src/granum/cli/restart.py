@@ -19,6 +19,10 @@ def restart(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Recording (x.h5) or its checkpoint (x.checkpoint.h5).")],
     duration: Annotated[float | None, typer.Option(help="Go on for this simulated time [s]. Default: to the end first asked for.")] = None,
     threads: Annotated[int | None, typer.Option(help="Same bits for any number. Default: those of the run.")] = None,
+    scene: Annotated[
+        str | None,
+        typer.Option(metavar="SCENE.py", help="The scene of the run, if Python functions drive its bodies: no file holds these."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Summary as one JSON object.")] = False,
 ) -> None:
     """Continue a run that was stopped, killed, or should last longer.
@@ -30,4 +34,4 @@ def restart(
     from ..runs.restart import restart as go_on
     from ..runs.run import check_emitted
 
-    check_emitted(show_run(lambda: go_on(file, duration=duration, threads=threads), as_json).found)
+    check_emitted(show_run(lambda: go_on(file, duration=duration, threads=threads, scene=scene), as_json).found)

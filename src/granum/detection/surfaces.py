@@ -1,6 +1,7 @@
 """The surfaces of walls in world axes, and a sphere against one of them.
 
-A wall offers one or more surfaces: a plane one, a container up to six sides, a cylinder its lateral surface and two caps.
+A wall offers one or more surfaces: a plane one, a container up to six sides, a hollow cylinder its lateral surface and two caps, what has
+grains around it one.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from .._jit import device
 from ..array_types import BoolArray, FloatArray, IntArray
 from .mesh import cell_of, touch_mesh
 from .prediction import TOWARDS
-from .wall_table import CYLINDER, INSIDE, OUTSIDE, PLANE
+from .wall_table import CYLINDER, INSIDE, OUTSIDE, PLANE, ROD
 
 # kinds of surfaces, and their rows in world axes [m]
 FLAT = 0  # 0:3 unit normal towards the grains, 3 its offset
 LATERAL = 1  # 0:3 centre, 3:6 unit axis, 6 radius, 7 half length (inf: endless or capped)
 OBSTACLE = 2  # 0:3 position of the body, 3:12 its rotation matrix; the rest is read from the wall
 FACETS = 3  # as OBSTACLE
+ROUND = 4  # as LATERAL, but seen from outside; 8 1 if its ends are round
 ROW = 12
 MOST_SURFACES = 6  # of one wall
 ON_THE_WAY = 0.5  # of the radius: distance of the places at which a fast grain looks for walls
@@ -32,7 +34,7 @@ MOST_LOOK = 0.5  # of the radius: how far ahead of a grain curved walls and mesh
 class Surfaces(NamedTuple):
     """The surfaces of all walls in world axes (S,), with room for more."""
 
-    kind: IntArray  # FLAT, LATERAL, OBSTACLE or FACETS
+    kind: IntArray  # FLAT, LATERAL, OBSTACLE, FACETS or ROUND
     wall: IntArray
     part: IntArray  # face of a container, surface of a cylinder
     yields: BoolArray  # whether the wall's body is pushed
@@ -60,6 +62,8 @@ def touch_surface(surfaces, s, walls, at, r, found):
     elif kind == LATERAL:
         dx, dy, dz = x - row[s, 0], y - row[s, 1], z - row[s, 2]
         nx, ny, nz, depth = touch_lateral(dx, dy, dz, row[s, 3], row[s, 4], row[s, 5], row[s, 6], row[s, 7], r)
+    elif kind == ROUND:
+        nx, ny, nz, depth = touch_rod(row, s, x - row[s, 0], y - row[s, 1], z - row[s, 2], r)
     else:
         nx, ny, nz, depth = touch_obstacle(row, s, parameter, wall, x, y, z, r)
     if not depth > 0.0:
@@ -126,13 +130,14 @@ def place_surfaces(walls, bodies, frame, surfaces):
                     corner, sign = 3 * (face % 2), 1.0 - 2.0 * (face % 2)
                     ex, ey, ez = sign * (face // 2 == 0), sign * (face // 2 == 1), sign * (face // 2 == 2)
                     s = add_flat(surfaces, s, frame, face, (p[corner], p[corner + 1], p[corner + 2]), (ex, ey, ez))
-        elif wall_kind[k] == CYLINDER:
-            kind[s], part[s] = LATERAL, 0
+        elif wall_kind[k] == CYLINDER or wall_kind[k] == ROD:
+            solid = wall_kind[k] == ROD
+            kind[s], part[s] = ROUND if solid else LATERAL, 0
             row[s, 0], row[s, 1], row[s, 2] = to_world(frame, 0, p[0], p[1], p[2])
             row[s, 3], row[s, 4], row[s, 5] = turned(frame, 0, p[3], p[4], p[5])
-            row[s, 6], row[s, 7] = p[6], np.inf if p[8] != 0.0 else p[7]
+            row[s, 6], row[s, 7], row[s, 8] = p[6], np.inf if p[8] != 0.0 and not solid else p[7], p[8]
             s += 1
-            if p[8] != 0.0:
+            if p[8] != 0.0 and not solid:
                 for end in range(2):
                     sign = 1.0 - 2.0 * end  # the lower cap looks along the axis, the upper against it
                     ex, ey, ez = sign * p[3], sign * p[4], sign * p[5]
@@ -213,12 +218,58 @@ def touch_lateral(x, y, z, ux, uy, uz, radius, half_length, r):
         return 0.0, 0.0, 0.0, 0.0
     if out > 0.0:
         return x / out, y / out, z / out, depth
-    # on the axis every direction across it is as good
+    nx, ny, nz = any_across(ux, uy, uz)
+    return nx, ny, nz, depth
+
+
+@device
+def any_across(ux, uy, uz):
+    """A unit vector across u: on an axis every such direction is as good."""
     if abs(ux) < 0.5:
         across = math.sqrt(uy * uy + uz * uz)
-        return 0.0, uz / across, -uy / across, depth
+        return 0.0, uz / across, -uy / across
     across = math.sqrt(ux * ux + uz * uz)
-    return -uz / across, 0.0, ux / across, depth
+    return -uz / across, 0.0, ux / across
+
+
+@device
+def touch_rod(row, s, x, y, z, r):
+    """Normal and overlap [m] (<= 0: apart) with the outside of a solid cylinder or capsule; the grain is at (x, y, z) from its centre.
+
+    The closest point of a capsule lies towards the nearest point of its line. That of a cylinder is on its mantle, on an end, or on the
+    rim between them; a grain whose centre is inside of it takes the nearest way out.
+    """
+    ux, uy, uz, radius, half = row[s, 3], row[s, 4], row[s, 5], row[s, 6], row[s, 7]
+    along = x * ux + y * uy + z * uz
+    x, y, z = x - along * ux, y - along * uy, z - along * uz
+    out = math.sqrt(x * x + y * y + z * z)  # distance from the axis
+    beyond = abs(along) - half  # an end
+    if beyond < 0.0:  # a NaN stays one, and touches nothing
+        beyond = 0.0
+    end = math.copysign(1.0, along)
+    if row[s, 8] != 0.0:
+        distance = math.sqrt(out * out + beyond * beyond)
+        depth = r + radius - distance
+        if distance > 0.0:
+            f = end * beyond
+            return -(x + f * ux) / distance, -(y + f * uy) / distance, -(z + f * uz) / distance, depth
+        nx, ny, nz = any_across(ux, uy, uz)
+        return nx, ny, nz, depth
+    beside = out - radius  # the mantle
+    if beside < 0.0:
+        beside = 0.0
+    distance = math.sqrt(beside * beside + beyond * beyond)
+    if not distance < r:
+        return 0.0, 0.0, 0.0, 0.0
+    if distance > 0.0:
+        f, e = (beside / out if beside > 0.0 else 0.0), end * beyond
+        return -(f * x + e * ux) / distance, -(f * y + e * uy) / distance, -(f * z + e * uz) / distance, r - distance
+    if half - abs(along) < radius - out:
+        return -end * ux, -end * uy, -end * uz, r + half - abs(along)
+    if out > 0.0:
+        return -x / out, -y / out, -z / out, r + radius - out
+    nx, ny, nz = any_across(ux, uy, uz)
+    return nx, ny, nz, r + radius
 
 
 @device

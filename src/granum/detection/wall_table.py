@@ -1,4 +1,4 @@
-"""Walls as a table: what is fixed about planes, boxes, cylinders and meshes, and which bodies they belong to."""
+"""Walls as a table: what is fixed about planes, boxes, cylinders, rods and meshes, and which bodies they belong to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..array_types import FloatArray, IntArray
 from ..checks import known_name
 from ..kernel_groups import group
 from ..scene.bodies import Body
-from ..scene.shapes import Box, Cylinder, Mesh, Plane
+from ..scene.shapes import Box, Capsule, Cylinder, Mesh, Plane
 from ..state.rotation import matrix
 from .mesh_table import MeshTable, build_mesh
 
@@ -22,6 +22,7 @@ INSIDE = 1  # of a box: 0:3 lower corner, 3:6 upper corner, 6:12 1 for each clos
 OUTSIDE = 2  # of a box: 0:3 lower corner, 3:6 upper corner
 CYLINDER = 3  # 0:3 centre, 3:6 unit axis, 6 radius, 7 half length (inf: endless), 8 1 if both ends are closed
 MESH = 4  # the grid: 0:3 lower corner, 3 size of a cell, 4:7 cells along each axis, 7 first cell, 8 1 if grains are in front only
+ROD = 5  # a solid cylinder or capsule: 0:3 centre, 3:6 unit axis, 6 radius, 7 half length (inf: endless), 8 1 if its ends are round
 PARAMETERS = 16
 FACES = ("-x", "+x", "-y", "+y", "-z", "+z")
 
@@ -78,7 +79,7 @@ def surface_velocity(walls: WallTable, orientation: FloatArray) -> FloatArray:
     return turned
 
 
-def _parameters(wall: Plane | Box | Cylinder) -> tuple[int, tuple[float, ...]]:
+def _parameters(wall: Plane | Box | Cylinder | Capsule) -> tuple[int, tuple[float, ...]]:
     """Kind and parameters of an analytic wall."""
     if isinstance(wall, Plane):
         return PLANE, (*wall.point, *wall.normal)
@@ -86,5 +87,7 @@ def _parameters(wall: Plane | Box | Cylinder) -> tuple[int, tuple[float, ...]]:
         closed = (float(face not in wall.open) for face in FACES)
         return (OUTSIDE if wall.side == "outside" else INSIDE), (*wall.lower, *wall.upper, *closed)
     half = np.inf if wall.length is None else 0.5 * wall.length
+    if isinstance(wall, Capsule) or wall.side == "outside":
+        return ROD, (*wall.centre, *wall.axis, wall.radius, half, float(isinstance(wall, Capsule)))
     capped = wall.length is not None and wall.caps
     return CYLINDER, (*wall.centre, *wall.axis, wall.radius, half, float(capped))

@@ -10,7 +10,7 @@ are touched. Bounded rows that are inside of their bounds are eliminated as well
 """
 
 from .groups import Drives, JointTable, Links, NoLinks, Rows
-from .machines import Machines
+from .machines import Machines, machines_of
 from .reading import JointView
 
-__all__ = ["Drives", "JointTable", "JointView", "Links", "Machines", "NoLinks", "Rows"]
+__all__ = ["Drives", "JointTable", "JointView", "Links", "Machines", "NoLinks", "Rows", "machines_of"]

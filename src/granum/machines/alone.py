@@ -36,7 +36,7 @@ def kick_links(
             for j in range(6):
                 links.inverse[k, i, j] = 0.0
         for i in range(3):
-            links.inverse[k, i, i] = bodies.inverse_mass[b]
+            links.inverse[k, i, i] = 0.0 if links.locked[k, i] else bodies.inverse_mass[b]
             for j in range(3):
                 links.inverse[k, 3 + i, 3 + j] = inertia[k, i, j]
             links.entered[k, i], links.entered[k, 3 + i] = bodies.velocity[b, i], bodies.spin[b, i]

@@ -186,6 +186,9 @@ def keep_joints(links, velocity):
     """From velocities (L, 6) without joints to those with them, ``Links.kept``."""
     rows, x = links.rows, links.rows.work
     for one in range(len(links.machine)):
+        for f in range(3):
+            if links.locked[one, f]:
+                velocity[one, f] = links.entered[one, f]
         for f in range(6):
             links.start[one, f] = links.kept[one, f] = velocity[one, f]
     for m in range(len(links.first) - 1):

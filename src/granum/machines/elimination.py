@@ -36,13 +36,17 @@ def softness_of(links, link, row, k):
         a = links.inverse[one]
         slides = row[k, 6 * side] ** 2 + row[k, 6 * side + 1] ** 2 + row[k, 6 * side + 2] ** 2
         if slides > 0.0:
-            total += slides * a[0, 0]
+            total += slides * max(a[0, 0], a[1, 1], a[2, 2])
         else:
             # 1 / trace of the inertia, by cofactors of its inverse
             xx, yy, zz, xy, xz, yz = a[3, 3], a[4, 4], a[5, 5], a[3, 4], a[3, 5], a[4, 5]
             cx, cy, cz = yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy
-            total += (xx * cx - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz)) / (cx + cy + cz)
-    return SOFT * total
+            trace = xx + yy + zz
+            if cx + cy + cz > 1e-12 * trace * trace:
+                total += (xx * cx - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz)) / (cx + cy + cz)
+            else:  # but for one axis all are locked
+                total += trace
+    return SOFT * total if total > 0.0 else SOFT  # of a row that nothing can move
 
 
 @device

@@ -12,9 +12,9 @@ from ..array_types import FloatArray, IntArray
 from ..kernel_groups import group
 
 # kinds of joints
-BALL, HINGE, SLIDER, CYLINDRICAL, UNIVERSAL, FIXED, ROD, CYLINDER, LOCKED = range(9)
+BALL, HINGE, SLIDER, CYLINDRICAL, UNIVERSAL, FIXED, ROD, CYLINDER = range(8)
 ROW_COUNT = {BALL: 3, HINGE: 5, SLIDER: 5, CYLINDRICAL: 4, UNIVERSAL: 4, FIXED: 6, ROD: 1, CYLINDER: 0}
-"""Rows of each kind; a locked body has one for each locked axis."""
+"""Rows of each kind."""
 # kinds of bounded rows
 SPEED, POSITION, FORCE, LOWER, UPPER = range(5)
 # where the impulse of a bounded row is
@@ -26,7 +26,7 @@ class JointTable(NamedTuple):
     """What is fixed about the joints."""
 
     kind: IntArray
-    """(J,) ``BALL`` to ``LOCKED``"""
+    """(J,) ``BALL`` to ``CYLINDER``"""
     body: IntArray
     """(J, 2) rows of the bodies a and b"""
     anchor: FloatArray
@@ -35,8 +35,6 @@ class JointTable(NamedTuple):
     """(J, 2, 3, 3) the axis u and two across it, in the frames of a and b"""
     length: FloatArray
     """(J,) of a rod [m]"""
-    locked: IntArray
-    """(J,) of a locked body: bits of the world axes x, y, z that it does not move along, then of those it does not turn about"""
     first_row: IntArray
     """(J + 1,)"""
 
@@ -133,8 +131,10 @@ class Links(NamedTuple):
     """(L,) number among the bodies with full inertia"""
     link_of: IntArray
     """(bodies with full inertia,) number among the links; -1: none"""
+    locked: IntArray
+    """(L, 3) 1 for world axes that the body does not move along"""
     inverse: FloatArray
-    """(L, 6, 6) M^-1, world axes"""
+    """(L, 6, 6) M^-1, world axes; of a body with locked axes that of its free ones"""
     touched: IntArray
     """(L,) from ``first[m]`` on the links of machine m that contacts touch"""
     touched_count: IntArray

@@ -24,7 +24,6 @@ from .groups import (
     FIXED,
     FORCE,
     HINGE,
-    LOCKED,
     LOWER,
     POSITION,
     ROD,
@@ -46,31 +45,41 @@ MODES = {"speed": SPEED, "position": POSITION, "force": FORCE}
 
 @dataclass(frozen=True)
 class _Laid:
-    """One joint as the table has it: of the scene, or the locked axes of a body."""
+    """One joint as the table has it, with its bodies as numbers."""
 
+    joint: Joint
     kind: int
     bodies: tuple[int, int]
     anchors: tuple[Any, Any]
     axis: Any = (0.0, 0.0, 1.0)
     other_axis: Any = None
-    locked: int = 0
-    joint: Joint | None = None
 
     @property
     def rows(self) -> int:
-        return bin(self.locked).count("1") if self.kind == LOCKED else ROW_COUNT[self.kind]
+        return ROW_COUNT[self.kind]
+
+
+def machines_of(scene: Scene, bodies: Bodies, locked: bool) -> Machines | None:
+    """The machines of a scene; ``locked``: bodies with locked translations are links too, if no joint holds them. None: there are none."""
+    rows = np.flatnonzero(bodies.locked[: bodies.wall_body_count, :3].any(axis=1)).tolist() if locked else []
+    if not scene.joints and not rows:
+        return None
+    made = Machines(scene, bodies, rows)
+    bodies.linked = made.rows
+    return made
 
 
 class Machines:
     """Links, joints, motors and limits of a scene.
 
     ``table`` says what is fixed about the joints, ``links`` holds all that kernels work with. ``joints`` are those of the scene in
-    the order of the table; ``None`` stands for locked axes.
+    the order of the table.
     """
 
-    def __init__(self, scene: Scene, bodies: Bodies) -> None:
+    def __init__(self, scene: Scene, bodies: Bodies, alone: Sequence[int] = ()) -> None:
+        """``alone``: rows of bodies that no joint needs to hold for them to be links."""
         laid = _lay(scene)
-        machine_of = _machines(laid, bodies)
+        machine_of = _machines(laid, bodies, alone)
         laid.sort(key=lambda one: machine_of[one.bodies[1] if one.bodies[1] in machine_of else one.bodies[0]])
         self.joints = [one.joint for one in laid]
         self.rows: IntArray = np.array(sorted(machine_of, key=lambda row: (machine_of[row], row)), np.int32)
@@ -82,7 +91,7 @@ class Machines:
             for k, j in enumerate(self.links.drives.joint)
             if self.links.drives.kind[k] in (SPEED, POSITION, FORCE)
         ]
-        self.names = [joint.name if joint is not None else "" for joint in self.joints]
+        self.names = [joint.name for joint in self.joints]
         self.size = float(np.abs(self.table.anchor).max(initial=0.0)) or 1.0  # how far joints are from the centres of their bodies [m]
         self.weak = np.zeros(len(self.links.drives.joint))  # for how long each motor has been at its largest force [s]
         self.given: dict[str, float] = {}  # set points that a controller has written, by joint
@@ -99,6 +108,7 @@ class Machines:
             body=self.rows,
             full=np.searchsorted(bodies.dynamic, self.rows).astype(np.int32),
             link_of=_link_of(bodies.dynamic, self.rows),
+            locked=bodies.locked[self.rows, :3].astype(np.int32),
             inverse=np.zeros((count, 6, 6)),
             touched=np.zeros(count, np.int32),
             touched_count=np.zeros(machines, np.int32),
@@ -186,7 +196,6 @@ class Machines:
         points = self.links.drives.set_point
         for k, motor in self.motors:
             joint = self.joints[self.links.drives.joint[k]]
-            assert joint is not None
             if joint.name in self.given:
                 points[k] = self.given[joint.name]
             else:
@@ -194,7 +203,7 @@ class Machines:
 
     def number(self, name: str) -> int:
         """The place of a joint of the scene in the table."""
-        return self.names.index(known_name("joint", name, filter(None, self.names)))
+        return self.names.index(known_name("joint", name, self.names))
 
     def coordinate(self, joint: int, bodies: Bodies) -> float:
         """Of a joint where its bodies are now [m, rad]; angles near the one of the last step. NaN: it has none."""
@@ -206,7 +215,7 @@ class Machines:
 
     def _measured(self, joint: int, bodies: Bodies) -> tuple[float, float]:
         given = self.joints[joint]
-        if given is None or not given.has_coordinate:
+        if not given.has_coordinate:
             return math.nan, math.nan
         found: tuple[float, float] = measure_coordinate(self.table, bodies.arrays, joint, self.links.drives.coordinate[joint])
         return found
@@ -248,19 +257,19 @@ def _lay(scene: Scene) -> list[_Laid]:
     for joint in scene.joints:
         a, b = (number[name] for name in joint.bodies)
         if isinstance(joint, Distance):
-            laid.append(_Laid(ROD if joint.is_rod else CYLINDER, (a, b), joint.anchors, joint=joint))
+            laid.append(_Laid(joint, ROD if joint.is_rod else CYLINDER, (a, b), joint.anchors))
             continue
         at = joint.anchor if joint.anchor is not None else scene.all_bodies[b].position
         axis = joint.axis if isinstance(joint, (Hinge, Slider, Cylindrical, Universal)) else (0.0, 0.0, 1.0)
         other = joint.other_axis if isinstance(joint, Universal) else None
         assert isinstance(joint, (Ball, Hinge, Slider, Cylindrical, Universal, Fixed))
-        laid.append(_Laid(KINDS[joint.kind], (a, b), (at, at), axis, other, joint=joint))
+        laid.append(_Laid(joint, KINDS[joint.kind], (a, b), (at, at), axis, other))
     return laid
 
 
-def _machines(laid: Sequence[_Laid], bodies: Bodies) -> dict[int, int]:
-    """The machine of every row that joints link, numbered in the order of the rows."""
-    parent = {row: row for one in laid for row in one.bodies if bodies.kind[row] == DYNAMIC}
+def _machines(laid: Sequence[_Laid], bodies: Bodies, alone: Sequence[int]) -> dict[int, int]:
+    """The machine of every row that joints link, and of those ``alone``, numbered in the order of the rows."""
+    parent = {row: row for rows in (*(one.bodies for one in laid), alone) for row in rows if bodies.kind[row] == DYNAMIC}
 
     def root(row: int) -> int:
         while parent[row] != row:
@@ -302,14 +311,11 @@ def _table(laid: Sequence[_Laid], scene: Scene) -> JointTable:
                 v = np.asarray(one.other_axis, float) / length(one.other_axis)
                 own = [v, *_across(v)]
             axes[j, side] = [times(back, e) for e in own]
-        if one.kind == LOCKED:
-            anchor[j, 0] = one.anchors[0]
     return JointTable(
         kind=np.array([one.kind for one in laid], np.int32),
-        body=np.array([one.bodies for one in laid], np.int32),
+        body=np.array([one.bodies for one in laid], np.int32).reshape(-1, 2),
         anchor=anchor,
         axes=axes,
         length=size,
-        locked=np.array([one.locked for one in laid], np.int32),
         first_row=_starts([one.rows for one in laid]),
     )

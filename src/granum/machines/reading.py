@@ -26,9 +26,7 @@ class JointView:
     @property
     def joint(self) -> Joint:
         """The joint of the scene."""
-        found = self._machines.joints[self._number]
-        assert found is not None
-        return found
+        return self._machines.joints[self._number]
 
     @property
     def coordinate(self) -> float:

@@ -32,8 +32,7 @@ def contradictions(machines: Machines, bodies: Bodies) -> Iterator[tuple[str, st
     all_rows(table, bodies.arrays, row, gap)
     pairs: dict[tuple[int, ...], list[int]] = {}
     for j, pair in enumerate(table.body):
-        if machines.joints[j] is not None:
-            pairs.setdefault(tuple(sorted(pair.tolist())), []).append(j)
+        pairs.setdefault(tuple(sorted(pair.tolist())), []).append(j)
     for joints in pairs.values():
         sides = [row[table.first_row[j] : table.first_row[j + 1]] for j in joints]
         # b against a: its own half of a row tells all that a pair of bodies feels, seen from the same one of the two

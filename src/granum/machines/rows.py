@@ -13,7 +13,7 @@ import numpy as np
 from .._jit import device, kernel
 from ..arithmetic.elementary import arctangent
 from ..state.bodies import BodyArrays
-from .groups import BALL, CYLINDER, CYLINDRICAL, FIXED, HINGE, LOCKED, ROD, SLIDER, UNIVERSAL, JointTable
+from .groups import BALL, CYLINDER, CYLINDRICAL, FIXED, HINGE, ROD, SLIDER, UNIVERSAL, JointTable
 
 
 @device
@@ -80,19 +80,6 @@ def joint_rows(table, bodies, j, row, gap):
     """All rows of joint j."""
     kind, k = table.kind[j], np.int64(table.first_row[j])
     d, own_arm, arm_a, arm_b = pose(table, bodies, j)
-    if kind == LOCKED:
-        b = table.body[j, 1]
-        for axis in range(6):
-            if table.locked[j] >> axis & 1:
-                t = 1.0 if axis % 3 == 0 else 0.0, 1.0 if axis % 3 == 1 else 0.0, 1.0 if axis % 3 == 2 else 0.0
-                gap[k] = 0.0
-                if axis < 3:
-                    slide_row(row, k, t, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-                    gap[k] = bodies.position[b, axis] - table.anchor[j, 0, axis]
-                else:
-                    turn_row(row, k, t)
-                k += 1
-        return
     if kind == CYLINDER:
         return
     if kind == ROD:

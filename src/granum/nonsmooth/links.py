@@ -35,7 +35,7 @@ def lay_links(packed: Packed, blocks: ContactBlocks, table: JointTable, bodies: 
             for j in range(6):
                 links.inverse[k, i, j] = 0.0
         for i in range(3):
-            links.inverse[k, i, i] = packed.body[(packed.first_full + f) * BODY + INV_MASS]
+            links.inverse[k, i, i] = 0.0 if links.locked[k, i] else packed.body[(packed.first_full + f) * BODY + INV_MASS]
             for j in range(3):
                 links.inverse[k, 3 + i, 3 + j] = packed.inverse_inertia[f, i, j]
     find_touched(packed, blocks)

@@ -17,7 +17,7 @@ from ..parallel.barrier import share, wait
 from ..parallel.crew import Crew
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
-from ..state.motion import inverse_inertia
+from ..state.mobility import inertias, inverse_inertias
 from .blocks import BODY, COLOURS, FIELDS_3_ROWS, FIELDS_6_ROWS, LANES, PN, RX, at, colour_contacts, lay_out
 from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Momentum, Packed
 from .kinds.every import CHUNK, friction_works, projected_residual, sphere_energies
@@ -135,6 +135,7 @@ class Problem:
         self.colours = 0
         self.accuracy = 0.0  # [m/s] of the residual: what the state is worth
         self.pushed = _whole(0)  # rows of the bodies with full inertia, in the order of their slots
+        self._held = np.zeros(0, np.int64), np.zeros((0, 3, 3))  # bodies with locked rotations, by slot, and their inertia
         nothing, none = np.zeros(0), _whole(0)
         fields = FIELDS_6_ROWS if rolling else FIELDS_3_ROWS
         self.links: Links | NoLinks = NO_LINKS  # of machines, among the bodies with full inertia
@@ -193,7 +194,7 @@ class Problem:
             self.packed.body,
         )
         self._pack_full(bodies, grains)
-        if full and (self.pushed >= bodies.wall_body_count).any():  # grains are parts of them
+        if full and ((self.pushed >= bodies.wall_body_count).any() or bodies.grains_on_dynamic):  # grains are parts of them
             self.levers = self.levers._replace(centre=bodies.position[self.pushed])
         elif len(self.levers.centre):
             self.levers = self.levers._replace(centre=np.zeros((0, 3)))
@@ -202,7 +203,7 @@ class Problem:
         self.make_contacts(contacts.contact_count, contacts.pair_count)
         full_slot = np.full(bodies.first_grain, -1, np.int32)
         full_slot[self.pushed] = grains + np.arange(full, dtype=np.int32)
-        if bodies.may_merge:  # grains may be parts of others
+        if bodies.may_merge or bodies.grains_on_dynamic:  # grains may be parts of others
             own = np.append(full_slot, -1)[np.minimum(bodies.grain_body, bodies.first_grain)]
             rank = np.where(own >= 0, own, rank)
         self.team.run(
@@ -268,9 +269,11 @@ class Problem:
         if not len(rows):
             return
         made = rows >= bodies.wall_body_count
-        inertia[~made] = inverse_inertia(bodies, rows[~made])
+        inertia[~made] = inverse_inertias(bodies, rows[~made])
         inertia[made] = inverse(bodies.inertia[rows[made]])
         packed = body[grains * BODY : yielding * BODY].reshape(-1, BODY)
+        held = bodies.locked[rows, 3:].any(axis=1)
+        self._held = np.flatnonzero(held), inertias(bodies, rows[held])
         packed[:, :3], packed[:, 3:6], packed[:, 6], packed[:, 7] = bodies.velocity[rows], bodies.spin[rows], bodies.inverse_mass[rows], 1.0
 
     def unpack(self, bodies: Bodies, contacts: Contacts, order: IntArray) -> None:
@@ -305,5 +308,9 @@ class Problem:
         if p.yielding == p.first_full:
             return total(parts)
         full = p.body[p.first_full * BODY : p.yielding * BODY].reshape(-1, BODY)
-        v, w, inertia = full[:, :3], full[:, 3:6], inverse(p.inverse_inertia)
+        own, locked = self._held
+        regular = p.inverse_inertia.copy()
+        regular[own] = np.eye(3)
+        v, w, inertia = full[:, :3], full[:, 3:6], inverse(regular)
+        inertia[own] = locked
         return total(parts) + total(0.5 * dot(v, v) / full[:, 6] + 0.5 * dot(w, times(inertia, w)))

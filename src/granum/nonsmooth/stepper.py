@@ -18,7 +18,7 @@ from ..detection.surfaces import MOST_LOOK
 from ..detection.wall_table import WallTable, surface_velocity
 from ..detection.ways import Ways, hold_back, may_be_fast, times_to_pairs, times_to_walls
 from ..kernel_groups import call
-from ..machines import Machines
+from ..machines import machines_of
 from ..parallel import LIGHT, ONE, Team
 from ..records import NonNegative, Positive, Record, Sweeps
 from ..reduction import Reduction
@@ -112,10 +112,9 @@ class NonsmoothStepper:
         self.force = np.array([owner.force for owner in scene.all_bodies], float).reshape(-1, 3)  # (W, 3) on bodies of the scene [N]
         self.belts = bool(self.walls.surface_velocity.any())
         self.driven = bool((bodies.kind == KINEMATIC).any()) or self.belts
-        self.machines = Machines(scene, bodies) if scene.joints else None
+        self.machines = machines_of(scene, bodies, locked=True)
         if self.machines is not None:
             self.problem.links = self.machines.links
-            bodies.link(self.machines.rows)
         self.ledger = Ledger(losses=True)
         self.stability = StabilityGuard()
         self.limits_hit = 0  # of joints, in this step
@@ -321,12 +320,14 @@ class NonsmoothStepper:
         self._count_work(now.ledger)
         now.ledger.add("friction", self.problem.friction_work())
         self.problem.unpack(b, c, self.detector.order)
+        if b.fixed is not None:
+            b.fixed.take_motion(b)
         c.time_step = now.h
 
     def _count_work(self, ledger: Ledger) -> None:
         """Work of driven walls, through the impulses in the blocks."""
         p, c = self.problem, self.detector.contacts
-        first = c.pair_count if self.merged is None else 0  # what they hold drives others
+        first = c.pair_count if self.merged is None and self.bodies.fixed is None else 0  # what they hold drives others
         if self.driven and c.contact_count > first:
             ledger.add("drives", call(driven_work, p.packed, p.blocks, p.found, first))
 
@@ -355,6 +356,8 @@ class NonsmoothStepper:
         if now.impacts:
             now.found_overlap, c.overlap[:] = c.overlap.copy(), now.found_overlap
         self._part_rebounding(now.h, now.found_overlap if now.impacts else c.overlap)
+        if b.fixed is not None:
+            b.fixed.follow(b)
 
     def _part_rebounding(self, h: float, overlap: FloatArray) -> None:
         """``overlap`` (C,) [m] of the bodies where collisions have put them."""

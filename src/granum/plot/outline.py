@@ -1,4 +1,4 @@
-"""Walls as lines: the edges of boxes, cylinders and meshes in the world."""
+"""Walls as lines: the edges of boxes, cylinders, capsules and meshes in the world."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..array_types import FloatArray
 from ..scene.scene import Scene
-from ..scene.shapes import Box, Cylinder, Mesh, Plane
+from ..scene.shapes import Box, Capsule, Cylinder, Mesh, Plane
 from ..state.rotation import matrix
 
 Frames = Sequence[tuple[FloatArray, FloatArray]]  # position [m] and orientation of every wall body
@@ -31,7 +31,7 @@ def wall_lines(scene: Scene, frames: Frames, low: FloatArray, high: FloatArray) 
             own: list[FloatArray] = []
             if isinstance(wall, Box):
                 own = _box_edges(wall, (high - position) @ turned)
-            elif isinstance(wall, Cylinder):
+            elif isinstance(wall, (Cylinder, Capsule)):
                 own = _cylinder_edges(wall, float(np.linalg.norm(high - low)))
             elif isinstance(wall, Mesh):
                 own = _mesh_edges(wall)
@@ -97,14 +97,19 @@ def _cut(face: FloatArray, point: FloatArray, normal: FloatArray) -> FloatArray:
     return np.array(kept).reshape(-1, 3)
 
 
-def _cylinder_edges(cylinder: Cylinder, endless: float) -> list[FloatArray]:
+def _cylinder_edges(cylinder: Cylinder | Capsule, endless: float) -> list[FloatArray]:
     axis, centre = np.asarray(cylinder.axis), np.asarray(cylinder.centre)
     u = np.cross(np.eye(3)[np.argmin(np.abs(axis))], axis)
     u /= np.linalg.norm(u)
     circle = cylinder.radius * CIRCLE @ np.stack([u, np.cross(axis, u)])
     half = (cylinder.length if cylinder.length is not None else endless) / 2
     rings = [centre + circle + side * half * axis for side in (-1, 1)]
-    return [*rings, *(np.stack([rings[0][k], rings[1][k]]) for k in (0, 18, 36, 54))]
+    sides = [np.stack([rings[0][k], rings[1][k]]) for k in (0, 18, 36, 54)]
+    if isinstance(cylinder, Cylinder):
+        return [*rings, *sides]
+    rise, out = cylinder.radius * CIRCLE[:37, 1:], CIRCLE[:37, :1]
+    arcs = [centre + side * (half * axis + rise * axis) + out * circle[k] for side in (-1, 1) for k in (0, 18)]
+    return [*rings, *sides, *arcs]
 
 
 def _mesh_edges(mesh: Mesh) -> list[FloatArray]:

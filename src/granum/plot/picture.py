@@ -81,7 +81,7 @@ def scene_picture(
 
 def _what_to_show(scene: Scene, radius: FloatArray, velocity: FloatArray) -> Literal["height", "speed"]:
     """The speed if walls turn, and while a tenth of the grains move by more than a fifth of their size in the time they need to fall it."""
-    if any(any(body.motion.spin) for body in scene.bodies):
+    if any(body.is_driven and body.fastest[1].any() for body in scene.bodies):
         return "speed"
     gravity = float(np.linalg.norm(scene.gravity.acceleration)) or 9.81
     speed = np.sqrt((velocity**2).sum(axis=1))

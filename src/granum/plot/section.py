@@ -12,7 +12,7 @@ from ..analysis.drum import Drum
 from ..analysis.snapshot import Snapshot
 from ..array_types import BoolArray, FloatArray
 from ..checks import InputError
-from ..scene.shapes import Box, Cylinder, Mesh, Plane, Shape
+from ..scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape
 from ..state.rotation import matrix
 from . import style
 from .render import Camera
@@ -159,8 +159,8 @@ def surface(wall: Shape) -> tuple[FloatArray, NDArray[np.integer]]:
         return wall.vertices, wall.triangles
     if isinstance(wall, Box):
         return _box(wall)
-    assert isinstance(wall, Cylinder)
-    return _cylinder(wall)
+    assert isinstance(wall, (Cylinder, Capsule))
+    return _cylinder(wall) if isinstance(wall, Cylinder) else _capsule(wall)
 
 
 def _box(box: Box) -> tuple[FloatArray, NDArray[np.integer]]:
@@ -175,12 +175,33 @@ def _box(box: Box) -> tuple[FloatArray, NDArray[np.integer]]:
     return corner, np.array(triangles).reshape(-1, 3)
 
 
-def _cylinder(cylinder: Cylinder) -> tuple[FloatArray, NDArray[np.integer]]:
-    axis, centre = np.asarray(cylinder.axis), np.asarray(cylinder.centre)
+def _ring(wall: Cylinder | Capsule) -> FloatArray:
+    """(SIDES, 3) points around the axis [m], from its centre."""
+    axis = np.asarray(wall.axis)
     u = np.cross(np.eye(3)[np.argmin(np.abs(axis))], axis)
     u /= np.linalg.norm(u)
     angle = 2 * np.pi * np.arange(SIDES) / SIDES
-    ring = cylinder.radius * (np.cos(angle)[:, None] * u + np.sin(angle)[:, None] * np.cross(axis, u))
+    return np.asarray(wall.radius * (np.cos(angle)[:, None] * u + np.sin(angle)[:, None] * np.cross(axis, u)))
+
+
+def _capsule(capsule: Capsule) -> tuple[FloatArray, NDArray[np.integer]]:
+    """Rings from tip to tip; those of the tips are points."""
+    axis, ring = np.asarray(capsule.axis), _ring(capsule)
+    angle = np.linspace(0, np.pi / 2, SIDES // 4 + 1)
+    width = np.concatenate([np.sin(angle), np.cos(angle)])
+    height = np.concatenate([-capsule.length / 2 - capsule.radius * np.cos(angle), capsule.length / 2 + capsule.radius * np.sin(angle)])
+    corners = np.asarray(capsule.centre) + width[:, None, None] * ring + height[:, None, None] * axis
+    k = np.arange(SIDES)
+    n = (k + 1) % SIDES
+    strips = [
+        np.stack([[k, n, k + SIDES], [n, n + SIDES, k + SIDES]]).transpose(0, 2, 1).reshape(-1, 3) + SIDES * row
+        for row in range(len(width) - 1)
+    ]
+    return corners.reshape(-1, 3), np.concatenate(strips)
+
+
+def _cylinder(cylinder: Cylinder) -> tuple[FloatArray, NDArray[np.integer]]:
+    axis, centre, ring = np.asarray(cylinder.axis), np.asarray(cylinder.centre), _ring(cylinder)
     half = (cylinder.length if cylinder.length is not None else 1e3 * cylinder.radius) / 2
     corners = np.concatenate([centre + ring - half * axis, centre + ring + half * axis, [centre - half * axis, centre + half * axis]])
     k = np.arange(SIDES)

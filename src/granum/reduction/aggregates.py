@@ -17,6 +17,7 @@ from ..checks import InputError
 from ..detection.wall_table import WallTable, surface_velocity
 from ..parallel import LIGHT, Team
 from ..state.bodies import DYNAMIC, KINEMATIC, STATIC, UNUSED, Bodies
+from ..state.free_turn import mean_spins
 from ..state.motion import turn_bodies
 from ..state.rotation import matrices
 from .rigid import CHUNK, Sums, Turns, move_members, rotations, set_members, sum_momenta, sum_turns
@@ -151,30 +152,35 @@ class Aggregates:
     def move(self, team: Team, h: float, gravity: FloatArray) -> float:
         """Move aggregates, belts and all members over a step; returns the energy [J] that carriers brought to the grains they hold.
 
-        The bodies of the scene that carry move after this. A free aggregate keeps its angular momentum exactly.
+        The bodies of the scene that carry move after this. A free aggregate keeps its angular momentum exactly,
+        and turns as free bodies do.
         """
         b, alive, first = self.bodies, self.alive, self.bodies.first_grain
         turned = np.broadcast_to(np.eye(3), (first, 3, 3)).copy()
-        shift, old_spin = h * b.velocity[:first], b.spin[:first].copy()
-        spinning = np.flatnonzero(old_spin.any(axis=1))
-        if len(spinning):
-            turned[spinning] = rotations(h * old_spin[spinning])
+        shift, steady = h * b.velocity[:first], b.spin[:first].copy()
         if len(alive):
-            momentum = times(b.inertia[alive], old_spin[alive])
+            mean = np.empty((len(alive), 3))
+            mean_spins(b.inertia[alive], steady[alive], h, mean)
+            steady[alive] = mean
+        spinning = np.flatnonzero(steady.any(axis=1))
+        if len(spinning):
+            turned[spinning] = rotations(h * steady[spinning])
+        if len(alive):
+            momentum = times(b.inertia[alive], b.spin[alive])
             r = turned[alive]
             b.inertia[alive] = product(product(r, b.inertia[alive]), r.transpose(0, 2, 1))
             b.spin[alive] = solve(b.inertia[alive], momentum)
-        still = np.where(shift.any(axis=1) | old_spin.any(axis=1), 0.0, 1.0)
+        still = np.where(shift.any(axis=1) | steady.any(axis=1), 0.0, 1.0)
         still[self.carriers :] = -1.0
         gained = np.zeros((b.grain_count + CHUNK - 1) // CHUNK)
         if len(alive) or not still[: self.carriers].all():
-            turns = Turns(still, shift, turned, old_spin, b.spin[:first])
+            turns = Turns(still, shift, turned, steady, b.spin[:first])
             team.run(move_members, b.grain_count // LIGHT, b.arrays, b.grain_arrays, turns, h, gravity, gained)
         bound = self.bound
         if len(bound):
             body = b.member_of[bound]
             b.position[bound] = b.position[body] + shift[body] + times(turned[body], b.position[bound] - b.position[body])
-            turn_bodies(b.orientation, bound, old_spin[body], h)
+            turn_bodies(b.orientation, bound, steady[body], h)
         b.position[self.belts] += shift[self.belts]
         b.position[self.carriers : first] += shift[self.carriers :]
         if len(bound):

@@ -32,7 +32,7 @@ class Merged:
 
     def __init__(self, scene: Scene, bodies: Bodies, walls: WallTable, detector: Detector, policy: Reduction) -> None:
         self.bodies, self.walls, self.detector, self.policy = bodies, walls, detector, policy
-        spinning = np.array([any(o.motion.spin) and o.kind == "kinematic" for o in scene.all_bodies], bool)
+        spinning = np.array([o.is_driven and bool(o.fastest[1].any()) for o in scene.all_bodies], bool)
         bodies.may_merge = True
         self.aggregates = Aggregates(bodies, walls, spinning)
         self.carriers = self.aggregates.carriers

@@ -10,3 +10,5 @@ QUASISTATIC = (
     "minimise it"
 )
 CELL = "model reduction does not work in a periodic cell: an aggregate could reach around it and touch itself"
+LOCKED = "model reduction does not know of locked axes: an aggregate with such a body in it would move along them"
+FIXED = "model reduction does not know of grains that are fixed to bodies: it would let them come off"

@@ -41,7 +41,7 @@ class Turns(NamedTuple):
     still: FloatArray  # 1: a carrier at rest, 0: a carrier that moves, -1: an aggregate
     shift: FloatArray  # (F, 3) [m]
     turned: FloatArray  # (F, 3, 3) the rotation of the step
-    spin: FloatArray  # (F, 3) before the step [rad/s]
+    spin: FloatArray  # (F, 3) steady one that makes the rotation of the step [rad/s]
     new_spin: FloatArray  # (F, 3) after it
 
 

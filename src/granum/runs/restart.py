@@ -8,23 +8,32 @@ from typing import Any
 from ..checks import InputError, finite_positive, steps_in
 from ..io import Recording, checkpoint_path
 from ..observe.machine import bits_promised, machine
+from ..scene.file import as_scene
 from ..scene.scene import Scene
 from ..simulation import Settings, Simulation
-from ..simulation.saved import load_run
+from ..simulation.saved import load_run, with_functions
 from ..talk import silent, talk
 from .result import Run
 from .run import RecordedRun, Talk, execute
 
 
-def restart(file: str | Path, *, duration: float | None = None, threads: int | None = None, progress: bool = True) -> Run:
+def restart(
+    file: str | Path,
+    *,
+    duration: float | None = None,
+    threads: int | None = None,
+    scene: Scene | str | Path | None = None,
+    progress: bool = True,
+) -> Run:
     """Continue the run of a recording, or of its checkpoint: to the end that was first asked for, or for ``duration`` [s] more.
 
-    With ``threads`` other than before it goes on with the same bits.
+    With ``threads`` other than before it goes on with the same bits. Python functions that drive bodies are in no file: ``scene``, as it
+    was given to the run, gives them again.
     """
     say: Talk = talk if progress else silent
     if duration is not None:
         finite_positive("duration", duration, "s")
-    going = find_run(Path(file), threads, say)
+    going = find_run(Path(file), threads, say, None if scene is None else as_scene(scene))
     going.progress, sim = progress, going.sim
     if duration is not None:
         going.last_step = sim.step_count + steps_in(duration, sim.time_step)
@@ -40,16 +49,16 @@ def recording_of(file: Path) -> Path:
     return file.with_name(file.name.replace(".checkpoint", "", 1)) if ".checkpoint" in file.suffixes else file
 
 
-def find_run(file: Path, threads: int | None = None, say: Talk = talk) -> RecordedRun:
-    """The run of a recording or checkpoint, ready to go on, perhaps with other threads than before."""
+def find_run(file: Path, threads: int | None = None, say: Talk = talk, scene: Scene | None = None) -> RecordedRun:
+    """The run of a recording or checkpoint, ready to go on, perhaps with other threads than before; ``scene`` gives functions anew."""
     recording = recording_of(file)
     checkpoint = checkpoint_path(recording)
     if not checkpoint.exists() and file == checkpoint:
         raise InputError(f"checkpoint {checkpoint} does not exist.")
     description = _description(recording)
     if not checkpoint.exists():
-        return _from_the_start(recording, description, f"there is no checkpoint {checkpoint}", threads, say)
-    run = load_run(checkpoint, threads)
+        return _from_the_start(recording, description, f"there is no checkpoint {checkpoint}", threads, say, scene)
+    run = load_run(checkpoint, threads, scene)
     promise = bits_promised(run.machine, machine())
     if promise is not None:
         say(promise)
@@ -60,7 +69,7 @@ def find_run(file: Path, threads: int | None = None, say: Talk = talk) -> Record
     if description is None:
         say(f"there is no recording {recording}: it begins anew at the checkpoint")
     elif description.get("run_id", "") != run.about["run_id"]:
-        return _from_the_start(recording, description, f"{checkpoint} belongs to another run", threads, say)
+        return _from_the_start(recording, description, f"{checkpoint} belongs to another run", threads, say, scene)
     return RecordedRun(sim, run.last_step, recording, run.about, resume=description is not None)
 
 
@@ -74,7 +83,9 @@ def _description(recording: Path) -> dict[str, Any] | None:
         return {**opened.description, "frames": len(opened)}
 
 
-def _from_the_start(recording: Path, description: dict[str, Any] | None, why: str, threads: int | None, say: Talk) -> RecordedRun:
+def _from_the_start(
+    recording: Path, description: dict[str, Any] | None, why: str, threads: int | None, say: Talk, scene: Scene | None
+) -> RecordedRun:
     """A run that was killed before its first checkpoint starts again from what its recording says."""
     keys = ("run_id", "recording", "command", "seed", "picture", "chosen")
     if description is None or description["frames"] > 1 or not set(keys) <= set(description):
@@ -83,6 +94,6 @@ def _from_the_start(recording: Path, description: dict[str, Any] | None, why: st
     settings = Settings.read(description["settings"], f"the settings of recording {recording}")
     if threads is not None:
         settings = settings.model_copy(update={"threads": threads})
-    sim = Simulation(Scene.read(description["scene"], f"the scene of recording {recording}"), settings)
+    sim = Simulation(with_functions(Scene.read(description["scene"], f"the scene of recording {recording}"), scene), settings)
     about = {key: description[key] for key in (*keys, "time_step_reason") if key in description}
     return RecordedRun(sim, description["last_step"], recording, about)

@@ -1,14 +1,15 @@
 """What is simulated: materials, grains, walls, emitters and gravity."""
 
-from .bodies import Body, Motion
+from .bodies import Body
 from .cell import Cell
 from .emitter import BoxSource, Disc, Emitter, Rectangle
 from .grains import Grains, Lattice
 from .joints import Ball, Cylindrical, Distance, Fixed, Hinge, Limits, Motor, Slider, Universal
+from .motion import Motion, PoseFunction, PoseTable
 from .regions import BallRegion, BoxRegion, CylinderRegion
 from .scene import Gravity, Scene
 from .sensor import BallSensor, BoxSensor, CylinderSensor
-from .shapes import Box, Cylinder, Mesh, Plane
+from .shapes import Box, Capsule, Cylinder, Mesh, Plane
 from .sink import Sink
 from .sizes import Discrete, LogNormal, Uniform
 
@@ -21,6 +22,7 @@ __all__ = [
     "BoxRegion",
     "BoxSensor",
     "BoxSource",
+    "Capsule",
     "Cell",
     "Cylinder",
     "CylinderRegion",
@@ -41,6 +43,8 @@ __all__ = [
     "Motion",
     "Motor",
     "Plane",
+    "PoseFunction",
+    "PoseTable",
     "Rectangle",
     "Scene",
     "Sink",

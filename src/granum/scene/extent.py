@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arithmetic import dot, length
 from ..array_types import FloatArray
-from .shapes import Box, Cylinder, Mesh, Plane, Shape
+from .shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape
 
 
 def cross(a: FloatArray, b: FloatArray) -> FloatArray:
@@ -25,6 +25,9 @@ def furthest(wall: Shape, direction: FloatArray) -> float:
         along = float(dot(np.asarray(wall.axis), direction))
         across = math.sqrt(max(0.0, 1.0 - along * along))
         return float(dot(np.asarray(wall.centre), direction)) + 0.5 * wall.length * abs(along) + wall.radius * across
+    if isinstance(wall, Capsule):
+        along = float(dot(np.asarray(wall.axis), direction))
+        return float(dot(np.asarray(wall.centre), direction)) + 0.5 * wall.length * abs(along) + wall.radius
     if isinstance(wall, Mesh):
         return float(dot(wall.vertices, direction).max())
     return math.inf
@@ -34,7 +37,7 @@ def reach_from_axis(wall: Shape, axis: FloatArray) -> float:
     """Largest distance [m] of a wall from an axis (a unit vector) through the origin of its body's frame; infinite without end."""
     if isinstance(wall, Box):
         return float(away_from_axis(_corners(wall), axis).max())
-    if isinstance(wall, Cylinder):
+    if isinstance(wall, (Cylinder, Capsule)):
         centre, own = np.asarray(wall.centre), np.asarray(wall.axis)
         parallel = abs(float(dot(own, axis))) > 1 - 1e-9
         if wall.length is None and not parallel:
@@ -58,6 +61,8 @@ def reach_from_origin(wall: Shape) -> float:
         return float(length(_corners(wall)).max())
     if isinstance(wall, Cylinder):
         return float(length(wall.centre) + length((wall.radius, (wall.length or 0.0) / 2)))
+    if isinstance(wall, Capsule):
+        return float(length(wall.centre)) + 0.5 * wall.length + wall.radius
     return float(length(wall.vertices).max()) if isinstance(wall, Mesh) else 0.0
 
 

@@ -87,7 +87,7 @@ def _from_toml(path: Path, values: Mapping[str, Any]) -> Scene:
     _set_all(tree, values)
     check_tree(tree, f"scene file {str(path)!r}")
     tree.setdefault("name", path.stem)
-    _resolve_meshes(tree, path.parent)
+    _resolve_files(tree, path.parent)
     return Scene.read(tree, f"scene file {str(path)!r}")
 
 
@@ -196,13 +196,14 @@ def _entry(entries: list[Any], part: str, key: str, where: str) -> int:
     raise InputError(f"cannot set {key!r}: {where} has {len(entries)} entries (numbered from 0{named}; got {part!r}).")
 
 
-def _resolve_meshes(tree: Mapping[str, Any], folder: Path) -> None:
-    """Mesh files are named relative to the scene file."""
-    owners = [tree, *(b for b in _tables(tree.get("bodies")))]
-    for wall in (w for owner in owners for w in _tables(owner.get("walls"))):
-        file = wall.get("file")
+def _resolve_files(tree: Mapping[str, Any], folder: Path) -> None:
+    """Files of meshes and motions are named relative to the scene file."""
+    bodies = _tables(tree.get("bodies"))
+    walls = [wall for owner in (tree, *bodies) for wall in _tables(owner.get("walls"))]
+    for named in (*walls, *_tables([body.get("motion") for body in bodies])):
+        file = named.get("file")
         if isinstance(file, str) and not Path(file).is_absolute():
-            wall["file"] = str(folder / file)
+            named["file"] = str(folder / file)
 
 
 def _tables(value: Any) -> list[dict[str, Any]]:

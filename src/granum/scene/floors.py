@@ -14,7 +14,7 @@ from ..state.rotation import matrix
 from .bodies import Body
 from .extent import cross
 from .scene import Scene
-from .shapes import Box, Cylinder, Mesh, Shape
+from .shapes import Box, Capsule, Cylinder, Mesh, Shape
 
 LEVEL = 1e-9  # walls whose surface leans less than this against the vertical hold nothing
 
@@ -96,6 +96,8 @@ def _to_wall(wall: Shape, centre: FloatArray, radius: FloatArray, down: FloatArr
                 if f"{'-' if sign > 0 else '+'}{axis}" not in wall.open:
                     fall = np.minimum(fall, _to_plane(centre, radius, down, corner, sign * np.eye(3)[k]))
         return fall
+    if isinstance(wall, Capsule) or (isinstance(wall, Cylinder) and wall.side == "outside"):
+        return _to_rod(wall, centre, radius, down)
     if isinstance(wall, Cylinder):
         return _to_cylinder(wall, centre, radius, down)
     assert not isinstance(wall, Mesh)
@@ -142,6 +144,34 @@ def _to_cylinder(wall: Cylinder, centre: FloatArray, radius: FloatArray, down: F
         to_cap = (half - radius - along * math.copysign(1.0, sinks)) / abs(sinks)
         fall = np.where(inside & (np.abs(along) <= half), np.minimum(fall, np.maximum(to_cap, 0.0)), fall)
     return fall
+
+
+def _to_rod(wall: Cylinder | Capsule, centre: FloatArray, radius: FloatArray, down: FloatArray) -> FloatArray:
+    """From outside, onto the mantle or an end."""
+    axis, from_middle, both = np.asarray(wall.axis), centre - np.asarray(wall.centre), wall.radius + radius
+    along, sinks = dot(from_middle, axis), float(dot(down, axis))
+    across, leans = from_middle - along[:, None] * axis, down - sinks * axis
+    half = 0.5 * wall.length if wall.length is not None else math.inf
+    mantle = _to_ball(across, leans, both)
+    fall = np.where(np.abs(along + np.where(np.isfinite(mantle), mantle, 0.0) * sinks) <= half, mantle, np.inf)
+    if isinstance(wall, Capsule):
+        for end in (-half, half):
+            fall = np.minimum(fall, _to_ball(from_middle - end * axis, down, both))
+    elif wall.length is not None and abs(sinks) > LEVEL:
+        to_end = (-math.copysign(half, sinks) - along) / sinks
+        above = (to_end >= 0) & (length(across + to_end[:, None] * leans) <= wall.radius)
+        fall = np.where(above, np.minimum(fall, np.maximum(to_end - radius / abs(sinks), 0.0)), fall)
+    return fall
+
+
+def _to_ball(place: FloatArray, way: FloatArray, size: FloatArray) -> FloatArray:
+    """(n,) first t >= 0 at which |place + t way| = size, in the plane of both or in space; infinite if there is none."""
+    square, middle, inside = float(dot(way, way)), dot(place, way), dot(place, place) - size * size
+    if square <= LEVEL * LEVEL:
+        return np.full(len(place), np.inf)
+    under = middle * middle - square * inside
+    first = np.maximum((-middle - np.sqrt(np.maximum(under, 0.0))) / square, 0.0)
+    return np.where((under > 0.0) & (middle < 0.0), first, np.inf)
 
 
 def _to_mesh(wall: Mesh, corners: FloatArray, centre: FloatArray, radius: FloatArray) -> FloatArray:

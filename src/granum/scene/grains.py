@@ -30,6 +30,9 @@ class Grains(Record):
     """(n, 3) [rad/s]; none: at rest."""
     static: bool = False
     """Grains that never move: a rough floor."""
+    body: str | None = None
+    """Name of a body that they are fixed to: from where they are at the start they keep their place on it, and what pushes them pushes it.
+    Their mass does not count: that of the body is the one it is given."""
 
     @model_validator(mode="after")
     def _match(self) -> Grains:
@@ -46,7 +49,16 @@ class Grains(Record):
                 raise ValueError(f"{name} must have shape ({n}, 3), has {getattr(self, name).shape}")
             if self.static and getattr(self, name).any():
                 raise ValueError(f"static grains have no {name}: leave it out")
+            if self.body is not None and getattr(self, name).any():
+                raise ValueError(f"grains fixed to the body {self.body!r} move with it: leave {name} out")
+        if self.static and self.body is not None:
+            raise ValueError(f"grains fixed to the body {self.body!r} move with it: leave static out")
         return self
+
+    @property
+    def held(self) -> bool:
+        """Whether no push moves these grains by themselves."""
+        return self.static or self.body is not None
 
     def place(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Position (n, 3), diameter (n,), velocity (n, 3), spin (n, 3)."""
@@ -77,6 +89,8 @@ class Lattice(Record):
     jitter: Fraction = 0.1
     """Largest shift, as a part of the lattice spacing; the spacing leaves room for it."""
     seed: Whole = Field(default=0, ge=0)
+    body: str | None = None
+    """Name of a body that they are fixed to, as those of ``Grains``."""
 
     def place(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Position (n, 3), diameter (n,), velocity (n, 3), spin (n, 3)."""
@@ -106,8 +120,9 @@ class Lattice(Record):
         return self.sizes.range
 
     @property
-    def static(self) -> bool:
-        return False
+    def held(self) -> bool:
+        """Whether no push moves these grains by themselves."""
+        return self.body is not None
 
 
 def _kind(value: Any) -> Any:

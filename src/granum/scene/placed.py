@@ -29,7 +29,7 @@ class Placed:
     spin: FloatArray
     """(n, 3) [rad/s]"""
     static: BoolArray
-    """(n,) those that never move."""
+    """(n,) those that never move, or only with the body that they are fixed to."""
     block: LongArray
     """(n,) which block of the scene they belong to."""
 
@@ -44,7 +44,7 @@ class Placed:
             0.5 * np.concatenate([np.zeros(0), *(block[1] for block in blocks)]),
             velocity,
             spin,
-            np.repeat(np.array([block.static for block in scene.grains], bool), number),
+            np.repeat(np.array([block.held for block in scene.grains], bool), number),
             np.repeat(np.arange(len(number)), number),
         )
 

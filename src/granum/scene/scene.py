@@ -111,6 +111,9 @@ class Scene(Record):
         if len(set(owners)) < len(owners):
             raise ValueError(f"body names must differ (the first, of the static walls, is 'ground'), has {owners}")
         self._check_joints(owners)
+        for block in self.grains:
+            if block.body is not None:
+                known_name("body of grains", block.body, owners)
         if self.world is not None and not all(lo < hi for lo, hi in zip(*self.world, strict=True)):
             raise ValueError(f"world: lower must be below upper in every direction, has {self.world}")
         regions = [(f"sensor {k}", sensor) for k, sensor in enumerate(self.sensors)]

@@ -1,4 +1,4 @@
-"""Walls: planes, boxes, cylinders and triangle meshes, each owned by a body and given in that body's frame."""
+"""Walls: planes, boxes, cylinders, capsules and triangle meshes, each owned by a body and given in that body's frame."""
 
 from __future__ import annotations
 
@@ -87,7 +87,8 @@ class Box(Wall):
 
 
 class Cylinder(Wall):
-    """A hollow cylinder with grains inside; ``length`` none: endless."""
+    """A round wall: a hollow cylinder with grains ``inside``, as a drum, or a solid one with flat ends and grains ``outside``, as a roller
+    or a pipe; ``length`` none: endless."""
 
     shape: Literal["cylinder"] = "cylinder"
     centre: Vector = (0.0, 0.0, 0.0)
@@ -95,7 +96,30 @@ class Cylinder(Wall):
     radius: Positive
     length: Positive | None = None
     caps: bool = True
-    """Close both ends of a cylinder of finite length."""
+    """Close both ends of a hollow cylinder of finite length; those of a solid one always are."""
+    side: Literal["inside", "outside"] = "inside"
+    """Where the grains are."""
+
+    _axis = field_validator("axis")(unit)
+
+    @model_validator(mode="after")
+    def _solid(self) -> Cylinder:
+        if self.side == "outside" and not self.caps:
+            raise ValueError(
+                "caps = false is for hollow cylinders (side = 'inside'); a solid one, with grains outside, has flat ends always"
+            )
+        return self
+
+
+class Capsule(Wall):
+    """A solid rod with round ends and grains outside: all points within ``radius`` of a piece of line."""
+
+    shape: Literal["capsule"] = "capsule"
+    centre: Vector = (0.0, 0.0, 0.0)
+    axis: Vector = (0.0, 0.0, 1.0)
+    radius: Positive
+    length: Positive
+    """[m] of the piece of line: between the centres of the two ends. From tip to tip it is longer by two radii."""
 
     _axis = field_validator("axis")(unit)
 
@@ -161,4 +185,4 @@ def check_mesh(vertices: FloatArray, triangles: IntArray, name: str) -> None:
         raise ValueError(f"{name} has {len(flat)} degenerate triangle(s) without area, the first is number {flat[0]}")
 
 
-Shape = Annotated[Plane | Box | Cylinder | Mesh, Field(discriminator="shape")]
+Shape = Annotated[Plane | Box | Cylinder | Capsule | Mesh, Field(discriminator="shape")]

@@ -14,9 +14,10 @@ from ..arithmetic import dot, length
 from ..array_types import FloatArray
 from ..state.rotation import matrix
 from .bodies import Body
-from .extent import away_from_axis, reach_from_axis
+from .extent import away_from_axis, endless, reach_from_axis, reach_from_origin
 from .falls import fall_of_body, fall_of_emitter, falls_of_grains
 from .floors import Frame
+from .motion import Motion
 from .placed import Placed, source_points
 from .scene import Gravity, Scene
 
@@ -55,7 +56,7 @@ def expected_speeds(scene: Scene) -> list[Speed]:
         fast = math.sqrt(own * own + 2 * _strength(scene.gravity) * height)
         found.append(Speed(fast, f"a fall of {height:.3g} m from " + _emitted(emitter.name, own)))
     for body in scene.bodies:
-        if body.kind == "dynamic" and body.walls:
+        if body.kind == "dynamic" and (body.walls or any(block.body == body.name for block in scene.grains)):
             own, height = float(length(body.velocity)), fall_of_body(scene, frame, placed, body)
             fast = math.sqrt(own * own + 2 * _pull(scene.gravity, body) * height)
             found.append(Speed(fast, f"a fall of {height:.3g} m of the body {body.name!r}", wall=True))
@@ -96,10 +97,22 @@ def reach_of_body(scene: Scene, body: Body, spin: FloatArray, around: FloatArray
     turn = matrix(np.asarray(body.orientation))
     own = np.array([float(dot(turn[:, k], axis)) for k in range(3)])
     reaches = [reach_from_axis(wall, own) for wall in body.walls]
-    furthest = max((r for r in reaches if math.isfinite(r)), default=0.0)
+    furthest = max([reach_of_grains(scene, body, axis), *(r for r in reaches if math.isfinite(r))])
     if any(not math.isfinite(r) for r in reaches) and len(around):
         furthest = max(furthest, float(away_from_axis(around - np.asarray(body.position), axis).max()))
     return furthest
+
+
+def reach_of_grains(scene: Scene, body: Body, axis: FloatArray | None = None) -> float:
+    """Largest distance [m] of the grains fixed to a body from an axis through its position, or from its position; 0 without any."""
+    reach = 0.0
+    for block in scene.grains:
+        if block.body == body.name:
+            position, diameter, _, _ = block.place()
+            away = position - np.asarray(body.position)
+            far = length(away) if axis is None else away_from_axis(away, axis)
+            reach = max(reach, float((far + 0.5 * diameter).max(initial=0.0)))
+    return reach
 
 
 def things_to_meet(scene: Scene, placed: Placed) -> FloatArray:
@@ -131,21 +144,41 @@ def _of_falls(scene: Scene, frame: Frame, placed: Placed) -> list[Speed]:
 
 def _of_body(scene: Scene, placed: Placed, body: Body) -> list[Speed]:
     """A wall body at its fastest, and its belts."""
-    if body.kind == "kinematic":
-        motion = body.motion
-        over = motion.stop is not None and (motion.stop <= 0 or motion.stop <= motion.start)
-        velocity = float(length(motion.velocity)) + 2 * math.pi * motion.frequency * float(length(motion.amplitude))
-        velocity, spin = (0.0, np.zeros(3)) if over else (velocity, np.asarray(motion.spin, float))
+    later, around = "", things_to_meet(scene, placed)
+    if body.kind == "kinematic" and not isinstance(body.motion, Motion):
+        velocity = _on_path(scene, body, around)
     else:
-        velocity, spin = float(length(body.velocity)), np.asarray(body.spin, float)
-    if spin.any():
-        velocity += float(length(spin)) * reach_of_body(scene, body, spin, things_to_meet(scene, placed))
-    later = f" from {body.motion.start:.3g} s on" if body.motion.start > 0 else ""
+        if body.kind == "kinematic":
+            assert isinstance(body.motion, Motion)
+            motion = body.motion
+            over = motion.stop is not None and (motion.stop <= 0 or motion.stop <= motion.start)
+            velocity = motion.top_speed(np.asarray(body.position))
+            velocity, spin = (0.0, np.zeros(3)) if over else (velocity, np.asarray(motion.spin, float))
+            later = f" from {motion.start:.3g} s on" if motion.start > 0 else ""
+        else:
+            velocity, spin = float(length(body.velocity)), np.asarray(body.spin, float)
+        if spin.any():
+            velocity += float(length(spin)) * reach_of_body(scene, body, spin, around)
     found = [Speed(velocity, f"the wall body {body.name!r} at {velocity:.3g} m/s{later}", wall=True)]
     belt = max((float(length(wall.surface_velocity)) for wall in body.walls), default=0.0)
     if belt > 0:
         found.append(Speed(velocity + belt, f"the belt of {body.name!r} at {velocity + belt:.3g} m/s", wall=True))
     return found
+
+
+def _on_path(scene: Scene, body: Body, around: FloatArray) -> float:
+    """Largest speed [m/s] of a body that follows a path, its rim included, or a little more."""
+    speeds, spins = body.fastest
+    fast, rate = float(speeds.max()), length(spins)
+    if not rate.any():
+        return fast
+    axis = spins[int(rate.argmax())]
+    if length(np.cross(spins, axis)).max() <= 1e-9 * float(dot(axis, axis)):  # it turns about one axis, so its reach stays
+        return fast + float(rate.max()) * reach_of_body(scene, body, axis, around)
+    reach = max([reach_of_grains(scene, body), *(reach_from_origin(wall) for wall in body.walls)])
+    if any(endless(wall) for wall in body.walls) and len(around):
+        reach = max(reach, float(length(around - np.asarray(body.position)).max()))
+    return fast + float(rate.max()) * reach
 
 
 def _emitted(name: str, speed: float) -> str:
@@ -159,7 +192,8 @@ def _strength(gravity: Gravity) -> float:
 def _pull(gravity: Gravity, body: Body) -> float:
     """Acceleration [m/s^2] of a body that is free."""
     assert body.mass is not None
-    return float(length([g + f / body.mass for g, f in zip(gravity.acceleration, body.force, strict=True)]))
+    free = ~body.locked_axes[:3]
+    return float(length([(g + f / body.mass) * go for g, f, go in zip(gravity.acceleration, body.force, free, strict=True)]))
 
 
 def _ordered(found: list[Speed]) -> list[Speed]:

@@ -39,18 +39,19 @@ def check_cell(scene: Scene) -> None:
         )
     wall = -1
     for body in scene.all_bodies:
-        turn, spin = matrix(np.asarray(body.orientation)), np.asarray(body.motion.spin)
+        turn = matrix(np.asarray(body.orientation))
+        spins = body.fastest[1] if body.is_driven else np.zeros((1, 3))
         for shape in body.walls:
             wall += 1
             if not isinstance(shape, Plane):
                 continue
             normal = times(turn, np.asarray(shape.normal))
-            ways = np.stack([normal, np.cross(spin, normal), spin * dot(spin, normal)])  # it may turn that way
+            ways = np.concatenate([normal[None], np.cross(spins, normal), spins * dot(spins, normal)[:, None]])  # it may turn that way
             leans = np.abs(ways[:, : cell.dim]).max(axis=0) > ALONG
             if leans.any():
                 raise InputError(
                     f"wall {wall}, a plane of body {body.name!r}, must not lean along {'xyz'[int(np.argmax(leans))]}, where the cell "
-                    f"repeats (normal {tuple(round(float(v), 6) for v in normal)}{', turning' if spin.any() else ''}): turn it, or "
+                    f"repeats (normal {tuple(round(float(v), 6) for v in normal)}{', turning' if spins.any() else ''}): turn it, or "
                     "take a cell that repeats along the other axes only."
                 )
 

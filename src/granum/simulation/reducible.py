@@ -17,12 +17,18 @@ if TYPE_CHECKING:
 
 
 def check_reduction(scene: Scene, settings: Settings) -> None:
-    """Refuse model reduction in a periodic cell, and the split ``sensor`` of a scene that has none."""
+    """Refuse model reduction in a periodic cell with locked axes or fixed grains, and the split ``sensor`` of a scene that has none."""
     policy = settings.reduction
     if policy is None:
         return
     if scene.cell is not None:
         raise InputError(f"{refused.CELL}. Leave the reduction out, or put walls in place of the cell.")
+    held = [body.name for body in scene.bodies if body.locked]
+    if held:
+        raise InputError(f"{refused.LOCKED} (body {held[0]!r}). Leave the reduction out, or the locked axes.")
+    fixed = [block.body for block in scene.grains if block.body is not None]
+    if fixed:
+        raise InputError(f"{refused.FIXED} (body {fixed[0]!r}). Leave the reduction out, or make a mesh of these grains.")
     if "sensor" in policy.split and not scene.sensors:
         raise InputError(
             "reduction.split has 'sensor', but the scene has no sensor: add one (`sensors` of the scene, --sensor X,Y,Z:X,Y,Z), or leave "

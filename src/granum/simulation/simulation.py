@@ -23,6 +23,7 @@ from ..smooth import Smooth, SmoothStepper
 from ..state.bodies import DYNAMIC, KINEMATIC, STATE, STATIC, Bodies
 from ..state.contacts import Contacts
 from ..state.energy import energy
+from ..state.fixed import FixedGrains
 from ..state.ledger import Ledger
 from ..state.report import StepReport
 from .emission import Emission
@@ -46,15 +47,30 @@ def make_bodies(scene: Scene, with_grains: bool = True) -> Bodies:
         bodies.orientation[w] = np.asarray(owner.orientation) / length(owner.orientation)
         if owner.kind == "dynamic" and owner.mass is not None:
             bodies.velocity[w], bodies.spin[w] = owner.velocity, owner.spin
-            bodies.inverse_mass[w] = 1 / owner.mass
+            bodies.inverse_mass[w], bodies.locked[w] = 1 / owner.mass, owner.locked_axes
     for block in scene.grains if with_grains else ():
         position, diameter, velocity, spin = block.place()
         material = scene.material_index[block.material]
         radius = np.asarray(diameter) / 2
         mass = scene.materials[material].density * 4 / 3 * math.pi * radius * radius * radius
-        inverse = np.zeros(len(position)) if block.static else 1 / mass
+        inverse = np.zeros(len(position)) if block.held else 1 / mass
         bodies.append_grains(position, radius, np.full(len(position), material), inverse, velocity, spin)
     return bodies
+
+
+def fix_grains(scene: Scene, bodies: Bodies) -> None:
+    """Fix the grains of blocks that have a body to it; where they are on it follows from the scene alone."""
+    names = {owner.name: w for w, owner in enumerate(scene.all_bodies)}
+    placed, first = [], 0
+    for block in scene.grains:
+        position = block.place()[0]
+        if block.body is not None:
+            placed.append((first + np.arange(len(position)), np.full(len(position), names[block.body], np.int32), position))
+        first += len(position)
+    if placed:
+        ids, body, position = (np.concatenate([part[k] for part in placed]) for k in range(3))
+        frames = tuple(np.array([getattr(owner, name) for owner in scene.all_bodies], float) for name in ("position", "orientation"))
+        FixedGrains.at(ids, body, position, (frames[0], frames[1])).attach(bodies)
 
 
 class Simulation:
@@ -72,6 +88,10 @@ class Simulation:
         self.scene = scene
         self.settings = make_settings(scene.run, settings or {}, fields)
         self.bodies = make_bodies(scene) if bodies is None else bodies
+        fix_grains(scene, self.bodies)
+        self._driven = [w for w, owner in enumerate(scene.all_bodies) if owner.is_driven]
+        for w in self._driven:
+            scene.all_bodies[w].path  # noqa: B018 a function that is not known is refused here
         if bodies is None and self.bodies.grain_count == 0 and not scene.emitters and not len(self.bodies.dynamic):
             raise InputError("the scene has no grains, no emitter and no dynamic body: add grains, a lattice or an emitter.")
         check_cell(scene)
@@ -196,7 +216,7 @@ class Simulation:
             if count:
                 new = np.arange(self.grain_count - count, self.grain_count)
                 self.ledger.add("emitted", self._energy_of(new, self.scene.gravity.at(time)))
-        self._drive_walls(time + h / 2)
+        self._drive_walls(time, h)
         gravity = self.scene.gravity.at(time)
         if self.scene.gravity.ramp > 0.0:
             change = gravity - self.scene.gravity.at(max(0.0, time - h))
@@ -218,10 +238,17 @@ class Simulation:
 
     def _call_back(self, gravity: FloatArray) -> None:
         """Callbacks may push grains: the energy they bring is not from nothing."""
-        before = energy(self.bodies, gravity)
+        b, driven = self.bodies, self._driven
+        before, motion = energy(b, gravity), np.concatenate([b.velocity[driven], b.spin[driven]])
         for callback in self.callbacks:
             callback(self)
-        after = energy(self.bodies, gravity)
+        for w, changed in zip(driven * 2, np.concatenate([b.velocity[driven], b.spin[driven]]) != motion, strict=True):
+            if changed.any():
+                raise InputError(
+                    f"a callback has written the velocity or spin of body {self.scene.all_bodies[w].name!r}, which its motion decides: "
+                    "leave the motion of this body out, and it keeps what callbacks give it."
+                )
+        after = energy(b, gravity)
         self.ledger.add("callbacks", (after[0] - before[0]) + (after[1] - before[1]))
 
     def run(self, duration: float) -> Simulation:
@@ -268,10 +295,13 @@ class Simulation:
         if failed is not None and self.ended_by is None:
             raise failed
 
-    def _drive_walls(self, time: float) -> None:
-        for w, owner in enumerate(self.scene.all_bodies):
-            if owner.kind == "kinematic":
-                self.bodies.velocity[w], self.bodies.spin[w] = owner.motion.at(time)
+    def _drive_walls(self, time: float, h: float) -> None:
+        """Velocities of the driven bodies over this step; one without a motion keeps its own."""
+        b = self.bodies
+        for w in self._driven:
+            b.velocity[w], b.spin[w] = self.scene.all_bodies[w].drive(time, h, b.position[w], b.orientation[w])
+        if b.fixed is not None:
+            b.fixed.take_motion(b)
 
     def _take_out(self, gravity: FloatArray) -> None:
         """Grains that leave through a sink take their energy with them; ``gravity`` [m/s^2] is that of the last step."""

@@ -11,11 +11,12 @@ import numpy as np
 from .._jit import prepared
 from ..arithmetic import dot, times, total
 from ..array_types import FloatArray, IntArray
+from ..checks import InputError
 from ..detection.images import move_into_cell, period_of
 from ..detection.neighbours import NeighbourList
 from ..detection.wall_table import WallTable, surface_velocity
 from ..kernel_groups import call
-from ..machines import Machines
+from ..machines import machines_of
 from ..machines.alone import kick_links
 from ..parallel import LIGHT, ONE, Team
 from ..scene.grid import grid_origin
@@ -24,7 +25,8 @@ from ..state.bodies import KINEMATIC, Bodies
 from ..state.contacts import ContactArrays, Contacts
 from ..state.energy import wall_energy
 from ..state.ledger import Ledger
-from ..state.motion import inverse_inertia, move_walls
+from ..state.mobility import inverse_inertias, mobilities
+from ..state.motion import move_walls
 from ..state.report import StepReport
 from ..state.rotation import matrices
 from .groups import Movers, Surfaces
@@ -60,6 +62,17 @@ class WallCalls(NamedTuple):
     push: Callable[..., tuple[float, float, int, float]]
 
 
+def check_fixed(scene: Scene) -> None:
+    """Refuse grains fixed to dynamic bodies, whose mass the pairs of this stepper do not know."""
+    dynamic = {body.name for body in scene.bodies if body.kind == "dynamic"}
+    for block in scene.grains:
+        if block.body in dynamic:
+            raise InputError(
+                f"grains are fixed to the dynamic body {block.body!r}, which the smooth stepper cannot push: take the stepper 'nonsmooth', "
+                "or make the body static or kinematic."
+            )
+
+
 class SmoothStepper:
     """Advances bodies by one step at a time: kick, drift, find who touches, push, kick."""
 
@@ -67,6 +80,7 @@ class SmoothStepper:
         damped = settings.damping == "restitution"
         check_step(scene, damped, h)
         self.scene, self.bodies, self.settings, self.team = scene, bodies, settings, team
+        check_fixed(scene)
         self.pairs, self.laws = scene.pair_table(), laws_of(scene, damped)
         springs, forces = (ROLLING, FORCE) if (self.pairs.rolling_friction > 0).any() else (SPRING, 3)  # numbers of a contact
         largest = scene.size_range[1]
@@ -81,11 +95,8 @@ class SmoothStepper:
         self._belts = bool(self.walls.surface_velocity.any())
         self.driven = bool((bodies.kind == KINEMATIC).any()) or self._belts
         self.force = np.array([owner.force for owner in scene.all_bodies], float).reshape(-1, 3)  # (W, 3) on bodies of the scene [N]
-        self.machines = Machines(scene, bodies) if scene.joints else None
-        self._kicked = bodies.dynamic  # bodies of the scene that are pushed and no links
-        if self.machines is not None:
-            bodies.link(self.machines.rows)
-            self._kicked = np.setdiff1d(bodies.dynamic, self.machines.rows).astype(np.int32)
+        self.machines = machines_of(scene, bodies, locked=False)
+        self._kicked = np.setdiff1d(bodies.dynamic, bodies.linked).astype(np.int32)  # bodies of the scene that are pushed and no links
         self.ledger, self.fastest, self.through = Ledger(), 0.0, -1
         self.leap = 0.0  # furthest way of a grain in the last step, in its own radii
         x = bodies.position[bodies.grains]
@@ -110,6 +121,8 @@ class SmoothStepper:
         self._kick_walls(first)  # v += h/2 a
         self._kick_links(time, h)  # v += h a, with the forces of joints, motors and limits
         move_walls(self.bodies, h)
+        if self.bodies.fixed is not None:
+            self.bodies.fixed.follow(self.bodies)
         left = self._calls().kick_and_drift(self.bodies.grain_count, first, h)  # the same for grains, and x += h v
         drifted = perf_counter()
         touching = self.detect(h, left)
@@ -196,6 +209,7 @@ class SmoothStepper:
         calls, now = self._calls(), self.at_walls.now
         elastic, deepest, impacts = calls.push_pairs(self.touching.count, self.touching.count, h)
         if not len(self.walls.kind):
+            self._count_fixed(h)
             return elastic, deepest, impacts
         rows = self.touching.rows
         if self.period is not None:
@@ -205,7 +219,17 @@ class SmoothStepper:
         more, deep, hits, power = calls.at_walls[now].push(now.count, h)
         if self.driven and now.count:
             self.ledger.add("drives", h * power)
+        self._count_fixed(h)
         return elastic + more, max(deepest, deep), impacts + hits
+
+    def _count_fixed(self, h: float) -> None:
+        """Work of driven bodies, through the forces on the grains that are fixed to them."""
+        b = self.bodies
+        if b.fixed is None or not self.driven:
+            return
+        rows = b.fixed.rows(b)
+        force, moves = self.touching.rows.force[self.touching.rows.rank[rows]], b.first_grain + rows
+        self.ledger.add("drives", -h * total(dot(force[:, :3], b.velocity[moves]) + dot(force[:, 3:], b.spin[moves])))
 
     def _kick_and_look(self, kick: float) -> tuple[float, float]:
         """The last kick of the grains; kinetic and gravitational energy [J] of all bodies after it."""
@@ -222,8 +246,15 @@ class SmoothStepper:
         if not len(rows):
             return
         applied, axes, push = self.force[rows], matrices(b.orientation[rows]), self.surfaces.force[rows]
+        held = np.flatnonzero(b.locked[rows].any(axis=1))
+        before = b.velocity[rows[held]], b.spin[rows[held]]
         b.velocity[rows] += kick * (self._gravity + b.inverse_mass[rows, None] * (applied + push[:, :3]))
         b.spin[rows] += kick * times(axes, times(axes.transpose(0, 2, 1), push[:, 3:]) / b.moments[rows])
+        if len(held):
+            weight = self._gravity / b.inverse_mass[rows[held], None]
+            whole = np.concatenate([weight + applied[held] + push[held, :3], push[held, 3:]], axis=1)
+            change = kick * times(mobilities(b, rows[held]), whole)
+            b.velocity[rows[held]], b.spin[rows[held]] = before[0] + change[:, :3], before[1] + change[:, 3:]
         self.ledger.add("drives", kick * total(dot(applied, b.velocity[rows])))
 
     def _kick_links(self, time: float, h: float) -> None:
@@ -235,7 +266,7 @@ class SmoothStepper:
         m.aim_motors(time, h)
         force = self.surfaces.force[rows].copy()
         force[:, :3] += applied + self._gravity / b.inverse_mass[rows, None]
-        motors, driven = call(kick_links, m.links, m.table, b.arrays, inverse_inertia(b, rows), force, h, IMPACT)
+        motors, driven = call(kick_links, m.links, m.table, b.arrays, inverse_inertias(b, rows), force, h, IMPACT)
         self.ledger.add("motors", motors)
         self.ledger.add("drives", driven + h * total(dot(applied, b.velocity[rows])))
 

@@ -125,8 +125,7 @@ def _speed_at_start(scene: Scene) -> float:
     speeds = [float(length(e.velocity)) for e in scene.emitters]
     speeds += [float(length(g.velocity).max(initial=0.0)) for g in scene.grains if isinstance(g, Grains)]
     for body in scene.bodies:
-        swing = 2 * math.pi * body.motion.frequency * float(length(body.motion.amplitude))
-        speeds.append(float(length(body.velocity) + length(body.motion.velocity)) + swing)
+        speeds.append(float(length(body.velocity)) + (float(body.fastest[0].max()) if body.is_driven else 0.0))
     return max(speeds, default=0.0)
 
 

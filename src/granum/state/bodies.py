@@ -16,12 +16,15 @@ it changes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..array_types import BoolArray, FloatArray, IntArray, LongArray
 from ..kernel_groups import group
+
+if TYPE_CHECKING:
+    from .fixed import FixedGrains
 
 STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
 UNUSED = -1
@@ -75,7 +78,8 @@ class Bodies:
     life; ``next_id`` is that of the next grain.
     Of all other bodies, in the rows before ``first_grain``: ``kind`` (F,), ``member_of`` (F,) the row of the body that moves each, its own
     as a rule, ``moments`` (F, 3) principal moments of inertia in the body's axes [kg m^2], ``inertia`` (F, 3, 3) in world axes [kg m^2] of
-    those that a run has made, and ``body_id`` (F,), kept for life.
+    those that a run has made, ``locked`` (F, 6) the translations along and rotations about world axes that a dynamic body of the scene does
+    not make, and ``body_id`` (F,), kept for life.
     """
 
     position: FloatArray
@@ -95,13 +99,15 @@ class Bodies:
         self.wall_body_count = self.first_grain = len(self.kind)
         self.member_of: IntArray = np.arange(self.first_grain, dtype=np.int32)
         self.inertia = np.zeros((self.first_grain, 3, 3))
+        self.locked: BoolArray = np.zeros((self.first_grain, 6), bool)
         self.body_id: LongArray = np.arange(self.first_grain)
         self.next_body_id = self.first_grain
         self.dynamic = np.flatnonzero(self.kind == DYNAMIC).astype(np.int32)  # bodies of the scene that are pushed
         self.moving = np.flatnonzero(self.kind != STATIC).astype(np.int32)  # bodies of the scene that are pushed or driven
         self.grain_count = self.next_id = 0
-        self.linked: IntArray = np.zeros(0, np.int32)  # bodies of the scene that joints hold
+        self.linked: IntArray = np.zeros(0, np.int32)  # links of machines
         self.may_merge = False  # whether bodies can become parts of others in this run
+        self.fixed: FixedGrains | None = None  # grains that keep their place on bodies of the scene
         self._room: dict[str, np.ndarray] = {}
         self._reserve(64)
         self._show()
@@ -136,18 +142,16 @@ class Bodies:
     def yielding(self) -> FloatArray:
         """(B,) inverse masses [1/kg] of the bodies that are moved on their own; 0 also for those that are parts of others, and for links of
         machines, which nothing moves by itself."""
-        if len(self.linked):
-            inverse = self.inverse_mass.copy()
-            inverse[self.linked] = 0.0
-            return inverse
-        if not self.may_merge:
+        if not self.may_merge and not len(self.linked):
             return self.inverse_mass
         mine = np.concatenate([self.member_of == np.arange(self.first_grain), ~self.merged])
+        mine[self.linked] = False
         return np.where(mine, self.inverse_mass, 0.0)
 
-    def link(self, rows: IntArray) -> None:
-        """Joints hold the bodies of these rows."""
-        self.linked = rows
+    @property
+    def grains_on_dynamic(self) -> bool:
+        """Whether grains are fixed to dynamic bodies of the scene."""
+        return self.fixed is not None and bool(self.fixed.on_dynamic(self).any())
 
     def yielding_rows(self) -> IntArray:
         """Rows of the grains and of the dynamic bodies of the scene that have a mass of their own: none is counted twice."""
@@ -200,6 +204,7 @@ class Bodies:
         self.moments = np.concatenate([self.moments, np.zeros((count, 3))])
         self.member_of = np.concatenate([self.member_of, new])
         self.inertia = np.concatenate([self.inertia, np.zeros((count, 3, 3))])
+        self.locked = np.concatenate([self.locked, np.zeros((count, 6), bool)])
         self.body_id = np.concatenate([self.body_id, np.full(count, -1)])
         self.first_grain += count
         self._show()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .._jit import kernel
-from ..arithmetic import product, times
+from ..arithmetic import times
 from ..array_types import FloatArray, IntArray
 from .bodies import DYNAMIC, Bodies
-from .rotation import matrices, turn
+from .free_turn import turn_free
+from .mobility import inertias, inverse_inertias
+from .rotation import turn
 
 
 @kernel
@@ -21,22 +21,29 @@ def turn_bodies(orientation: FloatArray, rows: IntArray, spin: FloatArray, h: fl
 def move_walls(bodies: Bodies, h: float) -> None:
     """Positions and orientations of the bodies of the scene after ``h`` [s]; those that are parts of others move with these.
 
-    A free dynamic body keeps its angular momentum.
+    Driven bodies turn steadily, dynamic ones as free bodies do, as far as nothing is locked.
     """
     rows = bodies.moving
     if not len(rows):
         return
     rows = rows[bodies.member_of[rows] == rows]
-    pushed = rows[bodies.kind[rows] == DYNAMIC]
-    before = matrices(bodies.orientation[pushed])
-    momentum = times(before, bodies.moments[pushed] * times(before.transpose(0, 2, 1), bodies.spin[pushed]))
+    pushed = bodies.kind[rows] == DYNAMIC
+    driven = rows[~pushed]
     bodies.position[rows] += h * bodies.velocity[rows]
-    turn_bodies(bodies.orientation, rows, bodies.spin[rows], h)
-    after = matrices(bodies.orientation[pushed])
-    bodies.spin[pushed] = times(after, times(after.transpose(0, 2, 1), momentum) / bodies.moments[pushed])
+    turn_bodies(bodies.orientation, driven, bodies.spin[driven], h)
+    dynamic = rows[pushed]
+    held = bodies.locked[dynamic, 3:].any(axis=1)
+    turn_free(bodies.orientation, bodies.spin, bodies.moments, dynamic[~held], h)
+    if held.any():
+        turn_held(bodies, dynamic[held], h)
 
 
-def inverse_inertia(bodies: Bodies, rows: IntArray) -> FloatArray:
-    """(n, 3, 3) in world axes [1/(kg m^2)] of dynamic bodies of the scene."""
-    turned = matrices(bodies.orientation[rows])
-    return np.asarray(product(turned / bodies.moments[rows][:, None, :], turned.transpose(0, 2, 1)))
+def turn_held(bodies: Bodies, rows: IntArray, h: float) -> None:
+    """Turn dynamic bodies some of whose rotations are locked: of their angular momentum the free parts stay (midpoint rule)."""
+    momentum = times(inertias(bodies, rows), bodies.spin[rows])
+    begin = bodies.orientation[rows]
+    turn_bodies(bodies.orientation, rows, bodies.spin[rows], h / 2)
+    middle = times(inverse_inertias(bodies, rows), momentum)
+    bodies.orientation[rows] = begin
+    turn_bodies(bodies.orientation, rows, middle, h)
+    bodies.spin[rows] = times(inverse_inertias(bodies, rows), momentum)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .._jit import device
-from ..arithmetic import length
+from ..arithmetic import arctan2, cos, length, sin
 from ..arithmetic.elementary import sincos
 from ..array_types import FloatArray
 
@@ -58,3 +58,38 @@ def matrices(quaternion: FloatArray) -> FloatArray:
 def matrix(quaternion: FloatArray) -> FloatArray:
     """(3, 3) rotation from the body's frame to the world."""
     return matrices(np.asarray(quaternion, float)[None])[0]
+
+
+def quaternion_product(a: FloatArray, b: FloatArray) -> FloatArray:
+    """(..., 4) a b: the turn b, then the turn a."""
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    p, x, y, z = (a[..., k] for k in range(4))
+    q, u, v, w = (b[..., k] for k in range(4))
+    return np.stack(
+        [p * q - x * u - y * v - z * w, p * u + x * q + y * w - z * v, p * v + y * q + z * u - x * w, p * w + z * q + x * v - y * u],
+        axis=-1,
+    )
+
+
+def conjugate(q: FloatArray) -> FloatArray:
+    """(..., 4) the turns back."""
+    return np.asarray(q, float) * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def quaternions(turn: FloatArray) -> FloatArray:
+    """(..., 4) of turns about the vectors ``turn`` (..., 3) by their lengths [rad]."""
+    turn = np.asarray(turn, float)
+    half = 0.5 * np.asarray(length(turn))
+    small = half < 1e-4
+    part = np.where(small, 1.0 - half * half / 6.0, np.asarray(sin(half)) / np.where(small, 1.0, half))
+    return np.concatenate([np.asarray(cos(half))[..., None], 0.5 * part[..., None] * turn], axis=-1)
+
+
+def rotation_vectors(q: FloatArray) -> FloatArray:
+    """(..., 3) vectors [rad] of unit quaternions (..., 4): the axis times the angle, by the shorter way round."""
+    q = np.asarray(q, float)
+    size = np.asarray(length(q[..., 1:]))
+    angle = 2.0 * np.asarray(arctan2(size, np.abs(q[..., 0])))
+    small = size < 1e-9
+    factor = np.where(small, 2.0, angle / np.where(small, 1.0, size))
+    return np.asarray((np.where(q[..., 0] < 0.0, -factor, factor))[..., None] * q[..., 1:])

@@ -167,11 +167,15 @@ class WholeElimination(Elimination):
 
 
 def _root(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Cholesky factor of a matrix of 6 x 6 blocks on the diagonal."""
+    """A factor R R^T of a matrix of 6 x 6 blocks on the diagonal: Cholesky's, or of blocks with locked axes another."""
     n = matrix.shape[0] // 6
-    if matrix.nnz == 6 * n:  # spheres only
+    if matrix.nnz == 6 * n and (matrix.indices == np.arange(6 * n)).all():  # spheres only
         return sparse.csr_array((np.sqrt(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
-    blocks = np.linalg.cholesky(matrix.tobsr((6, 6)).data)
+    blocks = matrix.tobsr((6, 6)).data
+    locked = ~(np.diagonal(blocks, axis1=1, axis2=2) > 0.0).all(axis=1)
+    value, vector = np.linalg.eigh(blocks[locked])
+    blocks[~locked] = np.linalg.cholesky(blocks[~locked])
+    blocks[locked] = vector * np.sqrt(np.maximum(value, 0.0))[:, None, :]
     return sparse.bsr_array((blocks, np.arange(n), np.arange(n + 1)), shape=matrix.shape).tocsr()
 
 

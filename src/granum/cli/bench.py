@@ -23,6 +23,8 @@ OPTIONS: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "sizes": (int, "minimise: packings, each of 4 times as many grains; 3 goes to 65536. Default: 2.", {}),
 }
 """Kind and help of what a benchmark may be told."""
+KEYWORDS = {"particles": "count"}
+"""Of options that benchmarks know by another name."""
 
 
 def register(app: typer.Typer) -> None:
@@ -58,9 +60,9 @@ def bench(**options: Any) -> None:
         check_picture(output)
     chosen = {name: options[name] for name in (*OPTIONS, "output") if options[name] is not None}
     for name in chosen:
-        if name not in inspect.signature(measure).parameters:
+        if KEYWORDS.get(name, name) not in inspect.signature(measure).parameters:
             raise InputError(f"benchmark {what!r} has no {name}: leave --{name} out.")
-    result = measure(talk=talk, **chosen)
+    result = measure(talk=talk, **{KEYWORDS.get(name, name): value for name, value in chosen.items()})
     if options["as_json"]:
         print_json(result)
         return

@@ -51,3 +51,6 @@ def _time(sim: Simulation) -> float:
     for _ in range(STEPS):
         sim.step()
     return (perf_counter() - start) / STEPS * 1e3
+
+
+BENCHMARKS = {"reduction": measure_reduction}

@@ -7,11 +7,14 @@ from typing import Any
 
 import typer
 
+from ..features import names_in
 from ..talk import talk
 from .console import check_picture, in_words, print_json
+from .features import examples
 from .options import argument, json_option, option, with_parameters
 from .tables import show_columns, show_rows
 
+NAMES = ("pgs", "step", "detect", "convergence", "smooth", "parallel", "minimise", *names_in("bench"))
 OPTIONS: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "particles": (int, "Grains in the box. Default: 10000, parallel 20000, minimise 4096.", {}),
     "rows": (int, "Rows per contact: 6, or 3 without rolling resistance. Default: 6, smooth 3.", {}),
@@ -32,10 +35,11 @@ def register(app: typer.Typer) -> None:
 
 
 @with_parameters(
-    argument("what", str, "pgs, step, detect, convergence, smooth, parallel, minimise or reduction.", default="pgs", metavar="WHAT"),
+    argument("what", str, f"{', '.join(NAMES[:-1])} or {NAMES[-1]}.", default="pgs", metavar="WHAT"),
     *(option(name, kind | None, f"--{name}", help=text, **more) for name, (kind, text, more) in OPTIONS.items()),
     option("output", Path | None, "--output", "-o", metavar="PNG", help="parallel: draw the predicted curves."),
     json_option("One JSON object on stdout.", None),
+    examples=examples("bench"),
 )
 def bench(**options: Any) -> None:
     """Measure solver and steps on a settled box that is made once and kept.
@@ -47,7 +51,6 @@ def bench(**options: Any) -> None:
     granum bench smooth
     granum bench parallel --threads 2 -o speed-up.png
     granum bench minimise --sizes 3
-    granum bench reduction --particles 100000
     """
     import inspect
 

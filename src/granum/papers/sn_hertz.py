@@ -15,6 +15,7 @@ from .figures.sn import draw_hertz
 from .pool import Job
 from .sn_systems import PAPER_REST, Rest, come_to_rest, container
 
+TITLE = "overlaps of a column against Hertz's law, E = 1e5 to 1e13 Pa (SN 5.4)"
 PAPER_ERROR = 0.001  # [d]
 
 

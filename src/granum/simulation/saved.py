@@ -42,7 +42,7 @@ def load_run(path: str | Path, threads: int | None = None) -> SavedRun:
             settings = settings.model_copy(update={"threads": Team(threads).threads})  # a refusal if there can be no such team
         check_saved(saved["simulation"], scene, settings)
         sim = Simulation.restore(scene, settings, saved["simulation"])
-        sim.report = StepReport(**saved["report"])
+        sim.report = StepReport.restored(saved["report"])
         sim.stage_seconds, sim.wall_seconds = saved["stage_seconds"], saved["wall_seconds"]
         sim.contacts.time_step = sim.time_step
         sim.last_checkpoint = str(path)

@@ -25,12 +25,10 @@ from ..state.energy import energy
 from ..state.ledger import Ledger
 from ..state.report import StepReport
 from .emission import Emission
-from .guards import Guard
+from .guards import Guard, default_world
 from .placement import check_cell, check_placement
-from .reducible import check_reduction, check_sensors
 from .removal import Removal
 from .settings import Layer, Settings, make_settings
-from .shadow import Shadow
 from .stepper import Stepper
 
 KINDS = {"static": STATIC, "kinematic": KINEMATIC, "dynamic": DYNAMIC}
@@ -74,7 +72,8 @@ class Simulation:
         if bodies is None and self.bodies.grain_count == 0 and not scene.emitters:
             raise InputError("the scene has no grains and no emitter: add grains, a lattice or an emitter.")
         check_cell(scene)
-        check_reduction(scene, self.settings)
+        for feature in self.settings.features:
+            feature.check(scene)
         self.time_step = finite_positive("time_step", self.settings.step_for(scene), "s")
         self.stepper: Stepper = self._make_stepper()
         self.emissions = [
@@ -85,9 +84,11 @@ class Simulation:
         self.callbacks: list[Callable[[Simulation], None]] = []
         self.observers: list[Observer] = []
         self.guard = Guard(self.settings.guards, scene)
-        policy = self.settings.reduction
-        self.shadow = Shadow(policy.shadow) if policy is not None and policy.shadow else None
         self.report = StepReport(step=0, time=0.0, contacts=0, impacts=0, iterations=0, residual=0.0, max_overlap=0.0)
+        self.shadow: Any = None  # a run beside this one (``features.base.Shadow``), if a feature asks for it
+        for extension in self.stepper.extensions.values():
+            self.report.more |= extension.at_start()
+            self.shadow = self.shadow or extension.shadow()
         self.stage_seconds: dict[str, float] = {}
         self.wall_seconds = 0.0
         self.last_checkpoint: str | None = None
@@ -96,7 +97,8 @@ class Simulation:
         self.ended_by: BaseException | None = None
         self.stop_reason: str | None = None
         if bodies is None:
-            check_sensors(self)
+            for feature in self.settings.features:
+                feature.check_start(self)
             check_placement(self.bodies, Detector(self.stepper.walls, period=self.stepper.period), self.settings.relax)
             self.guard.look_ahead(self)
             tell_of_bed(self.grain_count)
@@ -150,6 +152,11 @@ class Simulation:
         view = self.bodies.radius[:]
         view.flags.writeable = False
         return view
+
+    @property
+    def world(self) -> tuple[np.ndarray, np.ndarray]:
+        """Two corners (3,) [m] of the box that grains must not leave: the scene's, or one far around all that is there now."""
+        return self.guard.world if self.guard.world is not None else default_world(self)
 
     @property
     def warnings(self) -> list[str]:

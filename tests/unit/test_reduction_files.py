@@ -225,7 +225,7 @@ def test_a_belt_is_its_body():
         walls=(Plane(material="stone"), Plane(material="stone", point=(0, 0, -1), surface_velocity=(1, 0, 0))),
         grains=(Grains(material="stone", position=[[0.02 * k, 0, 0.5] for k in range(6)], diameter=0.01),),
     )
-    merged = Simulation(scene, make_settings(scene.run, {"stepper": {"reduction": {}}})).stepper.extensions["reduced"].merged
+    merged = Simulation(scene, make_settings(scene.run, {"stepper": {"reduction": {}}})).stepper.parts["reduced"].merged
     ground, belt = merged.walls.body
     assert (ground, belt) == (0, 1)
     merged.aggregates.hold(np.array([1, 2], np.int32), np.array([ground, belt], np.int32))

@@ -121,7 +121,7 @@ class Snapshot:
     wall_velocity: FloatArray  # (W, 3) [m/s]
     wall_spin: FloatArray  # (W, 3) [rad/s]
 
-    more: Mapping[str, Any] = field(default_factory=dict)  # (N, ...) what features record of grains, by the names that ``Bodies`` has
+    more: Mapping[str, Any] = field(default_factory=dict)  # (N, ...) what extensions record of grains, by the names that ``Bodies`` has
     path: Path | None = None  # of the recording
 
     @property
@@ -207,7 +207,9 @@ class Snapshot:
                 material=bodies.material.copy(),
                 id=bodies.id.copy(),
                 static=bodies.inverse_mass[bodies.grains] == 0,
-                more={column.attribute: np.array(getattr(bodies, column.attribute)) for f in sim.settings.features for column in f.columns},
+                more={
+                    column.attribute: np.array(getattr(bodies, column.attribute)) for f in sim.settings.extensions for column in f.columns
+                },
             ),
             ContactRows(
                 a=c.a.copy(),

@@ -1,11 +1,11 @@
-"""Benchmarks on a settled box of grains: solve, step, search, convergence, the smooth step, threads and features; and of packings.
+"""Benchmarks on a settled box of grains: solve, step, search, convergence, the smooth step, threads and extensions; and of packings.
 Behind ``granum bench``.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from ..features import parts
+from ..extensions import modules
 from .convergence import measure_convergence
 from .minimise import measure_minimise
 from .parallel import measure_parallel
@@ -21,7 +21,7 @@ BENCHMARKS: dict[str, Callable[..., dict[str, Any]]] = {
     "smooth": measure_smooth,
     "parallel": measure_parallel,
     "minimise": measure_minimise,
-    **{name: measure for part in parts("bench") for name, measure in part.BENCHMARKS.items()},
+    **{name: measure for module in modules("bench") for name, measure in module.BENCHMARKS.items()},
 }
 
 __all__ = [

@@ -7,10 +7,10 @@ from typing import Any
 
 import typer
 
-from ..features import names_in
+from ..extensions import names_in
 from ..talk import talk
 from .console import check_picture, in_words, print_json
-from .features import examples
+from .extensions import examples
 from .options import argument, json_option, option, with_parameters
 from .tables import show_columns, show_rows
 

@@ -9,7 +9,7 @@ import typer
 
 from ..checks import InputError, known_name
 from .console import in_words
-from .features import examples
+from .extensions import examples
 from .options import Opt, argument, option, settings_of, with_parameters
 from .tables import console, show_list
 

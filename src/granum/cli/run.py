@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..checks import InputError, known_name, table
-from . import features
+from . import extensions
 from .console import command_line, in_words, pairs
 from .options import OUTPUT, Opt, argument, json_option, no_picture, option, output_option, settings_of, with_parameters
 from .show import show_run
@@ -102,8 +102,8 @@ def register(app: typer.Typer) -> None:
     no_picture("Do not draw the last state."),
     json_option("Summary as one JSON object."),
     *OPTIONS[6:],
-    *features.PARAMETERS,
-    examples=features.examples("run"),
+    *extensions.PARAMETERS,
+    examples=extensions.examples("run"),
 )
 def run(**given: Any) -> None:
     """Simulate a scene and record it.
@@ -119,7 +119,7 @@ def run(**given: Any) -> None:
     from ..scene.file import load_scene
 
     seed = given["seed"]
-    asked = features.asked(given)
+    asked = extensions.asked(given)
     scene = load_scene(given["scene"], pairs(given["values"] or []), seed)
     for one in asked:
         scene = one.add_to(scene)
@@ -138,7 +138,7 @@ def run(**given: Any) -> None:
 
 
 def _settings(scene: Scene, flags: dict[str, Any], seed: int | None, more: list[Any]) -> dict[str, Any]:
-    """What the options ask for, ``more`` those of features; refused where it does not go together."""
+    """What the options ask for, ``more`` those of extensions; refused where it does not go together."""
     from ..nonsmooth.solvers import SOLVERS
     from ..nonsmooth.warm_start import WARM_STARTS
 

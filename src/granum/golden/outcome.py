@@ -43,7 +43,7 @@ def start(scene: Scene, threads: int, **settings: Any) -> Simulation:
 
 
 def run_steps(scene: Scene, steps: int, threads: int, **settings: Any) -> Outcome:
-    """The outcome after some steps; of what features report, the most that there ever was."""
+    """The outcome after some steps; of what extensions report, the most that there ever was."""
     sim, most = start(scene, threads, **settings), dict[str, float]()
     for _ in range(steps):
         for name, value in sim.step().more.items():

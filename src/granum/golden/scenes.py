@@ -1,6 +1,6 @@
-"""Twelve short runs that together touch all that leads to a state: walls, sources, sinks, cells, steppers, solvers, features, restarts.
+"""Twelve short runs that together touch all that leads to a state: walls, sources, sinks, cells, steppers, solvers, extensions, restarts.
 
-Those of features stand in their own modules.
+Those of extensions stand in their own modules.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from ..arithmetic import cos, normal, sin
 from ..checks import RunError
 from ..contact.power import HERTZ
-from ..features import parts
+from ..extensions import modules
 from ..observe import Checkpointer
 from ..quasistatic.jam import jam
 from ..scene import (
@@ -195,7 +195,7 @@ SCENES: dict[str, tuple[Callable[[int], Outcome], tuple[str, ...]]] = {
     "silo": (silo, ("at walls",)),
     "restart": (restart, ("emitted",)),
     "jammed": (jammed, ()),
-    **{name: scene for part in parts("golden") for name, scene in part.SCENES.items()},
+    **{name: scene for module in modules("golden") for name, scene in module.SCENES.items()},
 }
 """By name: the run, with its number of threads, and which of its facts must not be 0 for it to show what it is for."""
 

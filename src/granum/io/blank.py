@@ -26,7 +26,7 @@ def lay_out(
     units: Mapping[str, str],
     columns: Sequence[str],
 ) -> None:
-    """Make all tables in an empty file; ``columns`` names those of features."""
+    """Make all tables in an empty file; ``columns`` names those of extensions."""
     point_chunk, contact_chunk = layout.chunk_rows(expected_points), layout.chunk_rows(3 * expected_points)
     vtk = file.create_group(layout.VTK)
     steps = vtk.create_group("Steps")

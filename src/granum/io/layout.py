@@ -16,7 +16,7 @@ A recording is one HDF5 file of two halves::
         walls/first              (F + 1,) wall bodies of frame i are rows first[i] : first[i + 1]
         walls/*                  wall bodies of all frames, in the order of the description (the ground first)
 
-Columns and scalars of features (``granum.features``) are there in runs that have them only.
+Columns and scalars of extensions (``granum.extensions``) are there in runs that have them only.
 
 A recording of packings (``kind`` of its description, see ``packing.py``) has the same layout; what ``time`` counts in it, the description
 says.
@@ -46,7 +46,7 @@ from collections.abc import Container, Mapping
 import numpy as np
 
 from .._version import __version__
-from ..features import features
+from ..extensions import extensions
 from ..state.columns import Column
 
 RECORDING_FORMAT = "granum-recording"
@@ -135,8 +135,8 @@ TABLE_CHUNK = 256
 
 
 def point_columns(there: Container[str]) -> tuple[Column, ...]:
-    """Of every grain, besides its position: those of all runs, and the ones of features whose names are ``there``."""
-    return (*POINT_DATA, *(column for feature in features() for column in feature.columns if column.name in there))
+    """Of every grain, besides its position: those of all runs, and the ones of extensions whose names are ``there``."""
+    return (*POINT_DATA, *(column for extension in extensions() for column in extension.columns if column.name in there))
 
 
 def scalar_column(name: str, units: Mapping[str, str]) -> Column:

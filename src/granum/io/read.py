@@ -73,7 +73,7 @@ class Frame:
     material: IndexArray  # (N,)
     contacts: FrameContacts
     walls: FrameWalls
-    more: dict[str, Any]  # (N, ...) columns of features, by their names in the file
+    more: dict[str, Any]  # (N, ...) columns of extensions, by their names in the file
 
 
 class Recording:
@@ -100,7 +100,7 @@ class Recording:
         self.times: FloatArray = self._own["frames/time"][: self.frame_count]
         self.steps: IndexArray = self._own["frames/step"][: self.frame_count]
         points = layout.point_columns(self._vtk["PointData"])
-        self.columns = points[len(layout.POINT_DATA) :]  # of features
+        self.columns = points[len(layout.POINT_DATA) :]  # of extensions
         counts = self._vtk["NumberOfPoints"][: self.frame_count]
         self._first_point = np.concatenate([[0], np.cumsum(counts)])
         self._first_contact = self._own["contacts/first"][: self.frame_count + 1]

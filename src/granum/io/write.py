@@ -30,7 +30,7 @@ class RecordingWriter:
 
     ``scalars`` names the numbers that come with every frame. ``expected_points`` [grains in a frame] sizes the chunks of the
     file: it changes speed and size, never what can be written. ``units`` of scalars that mean something else than in a run, or that
-    features add. ``columns`` names what grains have of features. An existing file of that name is replaced.
+    extensions add. ``columns`` names what grains have of extensions. An existing file of that name is replaced.
     """
 
     path: Path
@@ -96,7 +96,7 @@ class RecordingWriter:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of what grains have of features."""
+        """Names of what grains have of extensions."""
         return tuple(column.name for column in self._columns[len(layout.POINT_DATA) :])
 
     @property
@@ -114,7 +114,7 @@ class RecordingWriter:
         walls: Mapping[str, Any],
         scalars: Mapping[str, float],
     ) -> None:
-        """Add one frame, SI units: N ``grains`` (``position``, the columns of ``layout.POINT_DATA`` and those of features that the file
+        """Add one frame, SI units: N ``grains`` (``position``, the columns of ``layout.POINT_DATA`` and those of extensions that the file
         was made with), C ``contacts`` (``layout.CONTACTS``), W wall bodies ``walls`` (``layout.WALLS``), and all ``scalars``.
 
         On return the frame is in the file. OutputError if the disk does not take it; the frames before it stay.

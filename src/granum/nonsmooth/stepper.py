@@ -17,7 +17,7 @@ from ..detection.prediction import NOTHING_AHEAD, Ahead
 from ..detection.surfaces import MOST_LOOK
 from ..detection.wall_table import WallTable, surface_velocity
 from ..detection.ways import Ways, hold_back, may_be_fast, times_to_pairs, times_to_walls
-from ..features.base import Extension, Solved, chosen
+from ..extensions.base import Solved, StepPart, chosen
 from ..kernel_groups import call
 from ..parallel import LIGHT, ONE, Team
 from ..scene.grid import grid_origin
@@ -63,7 +63,7 @@ class NonsmoothStep(StepContext):
 
 
 class NonsmoothStepper:
-    """Advances bodies by one step at a time: ``stages`` are those of WS Algorithm 1, and what ``extensions`` put among them."""
+    """Advances bodies by one step at a time: ``stages`` are those of WS Algorithm 1, and what ``parts`` put among them."""
 
     def __init__(self, scene: Scene, bodies: Bodies, settings: Nonsmooth, team: Team = ONE) -> None:
         self.scene, self.bodies, self.settings, self.team = scene, bodies, settings, team
@@ -96,9 +96,9 @@ class NonsmoothStepper:
             Stage("integrate", self._move),  # positions
             Stage("measure", self._measure),  # energies
         ]
-        self.extensions: dict[str, Extension] = {}
-        for feature in chosen(settings):
-            self.extensions[feature.saved_as] = feature.extend(self)
+        self.parts: dict[str, StepPart] = {}
+        for extension in chosen(settings):
+            self.parts[extension.saved_as] = extension.extend(self)
 
     def step(self, number: int, time: float, h: float, gravity: FloatArray) -> StepReport:
         """Advance from ``time`` by ``h`` [s] under ``gravity`` [m/s^2]."""
@@ -354,14 +354,14 @@ class NonsmoothStepper:
             "reused_part": self.stability.part,
             "reused_limit": self.stability.limit,
             "last_energy": float(self.stability.energy),
-            **{name: extension.checkpoint() for name, extension in self.extensions.items()},
+            **{name: part.checkpoint() for name, part in self.parts.items()},
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
-        for name, extension in self.extensions.items():
+        for name, part in self.parts.items():
             if name in saved:
-                extension.restore(saved[name])
+                part.restore(saved[name])
         self._shown = None
         self.detector.restore(saved["detector"])
         self.ledger.restore(saved["ledger"])
@@ -373,5 +373,5 @@ class NonsmoothStepper:
         """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
         self._shown = None
         self.detector.keep(new_row)
-        for extension in self.extensions.values():
-            extension.keep(rows, new_row)
+        for part in self.parts.values():
+            part.keep(rows, new_row)

@@ -61,7 +61,7 @@ class Recorder:
                 self.description or describe(sim),
                 tuple(frame_scalars(sim)),
                 expected_points=max(expected, 1),
-                units={scalar.name: scalar.unit for feature in sim.settings.features for scalar in feature.scalars},
+                units={scalar.name: scalar.unit for extension in sim.settings.extensions for scalar in extension.scalars},
                 columns=tuple(more_columns(sim)),
             )
             self.resume = True  # a simulation that is run again continues its file
@@ -120,17 +120,17 @@ def describe(sim: Watched) -> dict[str, Any]:
 
 
 def frame_scalars(sim: Watched) -> dict[str, float]:
-    """One number for each of ``SCALARS``, SI units; with sinks the grains ``taken_out``; then those of features and of a shadow.
+    """One number for each of ``SCALARS``, SI units; with sinks the grains ``taken_out``; then those of extensions and of a shadow.
 
     Stage seconds are since the start of the run.
     """
-    report, overlap, features = sim.report, sim.contacts.overlap, sim.settings.features
+    report, overlap, extensions = sim.report, sim.contacts.overlap, sim.settings.extensions
     values = {name: float(getattr(report, name)) for name in REPORTED}
     values["mean_overlap"] = float(overlap.mean()) if len(overlap) else 0.0
-    values |= {f"{stage}_seconds": sim.stage_seconds.get(stage, 0.0) for stage in timers(t for f in features for t in f.timers)}
+    values |= {f"{stage}_seconds": sim.stage_seconds.get(stage, 0.0) for stage in timers(t for f in extensions for t in f.timers)}
     if sim.scene.sinks:
         values["taken_out"] = float(sim.taken_out)
-    values |= {scalar.name: float(report.more[scalar.name]) for feature in features for scalar in feature.scalars}
+    values |= {scalar.name: float(report.more[scalar.name]) for extension in extensions for scalar in extension.scalars}
     if sim.shadow is not None:
         values |= sim.shadow.scalars()
     return values
@@ -151,8 +151,8 @@ def frame_grains(sim: Watched) -> dict[str, Any]:
 
 
 def more_columns(sim: Watched) -> dict[str, Any]:
-    """What of the grains features record."""
-    columns = [column for feature in sim.settings.features for column in feature.columns]
+    """What of the grains extensions record."""
+    columns = [column for extension in sim.settings.extensions for column in extension.columns]
     return {column.name: getattr(sim.bodies, column.attribute) for column in columns}
 
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from ..array_types import FloatArray
 from ..contact import PairTable
 from ..detection.wall_table import WallTable
-from ..features.base import Feature
+from ..extensions.base import Extension
 from ..scene.scene import Scene
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
@@ -18,7 +18,7 @@ class WatchedSettings(Protocol):
     """The settings of a run."""
 
     @property
-    def features(self) -> tuple[Feature, ...]: ...
+    def extensions(self) -> tuple[Extension, ...]: ...
     def model_dump(self, *, mode: str) -> dict[str, Any]: ...
     def model_dump_json(self) -> str: ...
 
@@ -59,7 +59,7 @@ class Watched(Protocol):
     def stepper(self) -> WatchedStepper: ...
     @property
     def shadow(self) -> WatchedShadow | None:
-        """If a feature asks for one."""
+        """If an extension asks for one."""
 
     @property
     def time(self) -> float: ...

@@ -1,6 +1,6 @@
 """Figures by name: ``granum plot FILE FIGURE``. To add one, write a function of a recording and a look, and name it in ``FIGURES``.
 
-Those of features stand in their own modules.
+Those of extensions stand in their own modules.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from ..checks import InputError, known_name
-from ..features import parts
+from ..extensions import modules
 from ..io import Recording
 from ..io.packing import is_packing
 from .fields import FIELDS, draw_field
@@ -41,7 +41,7 @@ FIGURES: dict[str, Kind] = {
     "contacts": Kind(draw_contacts, "contacts in time, by what they do"),
     "overlap": Kind(draw_overlap, "mean and largest overlap in time"),
     "solver": Kind(draw_solver, "residual and iterations in time"),
-    **{name: kind for part in parts("plot") for name, kind in part.FIGURES.items()},
+    **{name: kind for module in modules("plot") for name, kind in module.FIGURES.items()},
 }
 
 

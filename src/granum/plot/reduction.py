@@ -13,7 +13,7 @@ from ..analysis.snapshot import Snapshot
 from ..array_types import FloatArray
 from ..checks import InputError
 from ..io import Recording
-from ..reduction.feature import AGGREGATE
+from ..reduction.extension import AGGREGATE
 from . import style
 from .look import PLANE, Kind, Look, about
 from .render import Window, render

@@ -15,7 +15,7 @@ from ..state.bodies import Bodies
 from ..state.saved import SavedPart
 from .aggregates import NONE, Aggregates
 from .bonds import Bonds, keep_impulses, recall_impulses
-from .feature import Reduction
+from .extension import Reduction
 from .motion import relative_motion
 from .network import Network
 from .visits import Visits

@@ -8,12 +8,12 @@ import numpy as np
 
 from ..arithmetic import dot, length, total
 from ..array_types import FloatArray, IntArray
-from ..features.base import ExtensibleStepper
+from ..extensions.base import ExtensibleStepper
 from ..parallel import Team
 from ..scene.scene import Scene
 from ..state.saved import SavedPart
 from ..state.stages import Stage
-from .feature import Reduction
+from .extension import Reduction
 from .merged import Merged
 from .merging import Merging
 from .shadow import Shadow

@@ -167,8 +167,8 @@ class Shadow:
 
 
 def _full_resolution(settings: Any) -> Any:
-    """The same settings without features."""
-    stepper = settings.stepper.model_copy(update={feature.name: None for feature in settings.features})
+    """The same settings without extensions."""
+    stepper = settings.stepper.model_copy(update={extension.name: None for extension in settings.extensions})
     return settings.model_copy(update={"stepper": stepper, "guards": UNWATCHED})
 
 

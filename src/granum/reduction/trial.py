@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arithmetic import length, solve, times, totals
 from ..array_types import BoolArray, FloatArray, IntArray
-from ..features.base import Solved
+from ..extensions.base import Solved
 from ..state.bodies import KINEMATIC
 from ..state.rotation import matrix
 from ..state.saved import SavedPart

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..analysis import mean_and_largest_overlap, scene_results, state_hash
-from ..features import features
+from ..extensions import extensions
 from ..io import Recording, checkpoint_path
 from ..simulation import Simulation
 from ..state.report import timers
@@ -32,7 +32,9 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
         "kinetic_energy": sim.report.kinetic_energy,
         "energy_lost": sim.guard.lost(sim) if sim.guard.began is not None else None,
         "wall_seconds": sim.wall_seconds,
-        "stage_seconds": {stage: sim.stage_seconds.get(stage, 0.0) for stage in timers(t for f in sim.settings.features for t in f.timers)},
+        "stage_seconds": {
+            stage: sim.stage_seconds.get(stage, 0.0) for stage in timers(t for f in sim.settings.extensions for t in f.timers)
+        },
         "energy": ledger_of(sim),
         "state_hash": state_hash(sim.wrapped_position, sim.orientation, sim.velocity, sim.spin),
         "recording": str(recording),
@@ -45,15 +47,15 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
         "time_step_reason": about.get("time_step_reason"),
         "warnings": sim.warnings,
         "stopped": sim.stop_reason,
-        **of_features(sim),
+        **of_extensions(sim),
     }
 
 
-def of_features(sim: Simulation) -> dict[str, Any]:
-    """What the features of a run came to."""
+def of_extensions(sim: Simulation) -> dict[str, Any]:
+    """What the extensions of a run came to."""
     found: dict[str, Any] = {}
-    for feature in sim.settings.features:
-        found |= {scalar.name: sim.report.more[scalar.name] for scalar in feature.scalars} | feature.summary(sim)
+    for extension in sim.settings.extensions:
+        found |= {scalar.name: sim.report.more[scalar.name] for scalar in extension.scalars} | extension.summary(sim)
     return found
 
 
@@ -99,7 +101,7 @@ def method(settings: dict[str, Any]) -> dict[str, Any]:
         "friction": stepper.get("friction"),
         "order": solver.get("order"),
         "threads": settings["threads"],
-        **{feature.name: stepper[feature.name] for feature in features() if stepper.get(feature.name) is not None},
+        **{extension.name: stepper[extension.name] for extension in extensions() if stepper.get(extension.name) is not None},
     }
 
 
@@ -113,9 +115,9 @@ def from_recording(path: Path) -> dict[str, Any]:
 
 
 def means(recording: Recording) -> dict[str, float]:
-    """Of scalars of features, over the frames after the first step; nothing if none was recorded."""
+    """Of scalars of extensions, over the frames after the first step; nothing if none was recorded."""
     done = recording.steps > 0
-    names = [scalar.name for feature in features() for scalar in feature.scalars if scalar.mean and scalar.name in recording.scalars]
+    names = [scalar.name for extension in extensions() for scalar in extension.scalars if scalar.mean and scalar.name in recording.scalars]
     return {f"mean_{name}": float(recording.scalars[name][done].mean()) for name in names} if done.any() else {}
 
 
@@ -142,9 +144,9 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
     last = {name: float(values[-1]) for name, values in recording.scalars.items()}
     smallest = 2 * float(frame.radius.min(initial=float("inf")))
     time_step = frame.time / frame.step if frame.step else 0.0
-    more = (stage for feature in features() for stage in feature.timers if f"{stage}_seconds" in last)
+    more = (stage for extension in extensions() for stage in extension.timers if f"{stage}_seconds" in last)
     stages = {stage: last[f"{stage}_seconds"] for stage in timers(more)}
-    scalars = [scalar for feature in features() for scalar in feature.scalars if scalar.name in last]
+    scalars = [scalar for extension in extensions() for scalar in extension.scalars if scalar.name in last]
     return known | {
         "grains": len(frame.radius),
         "taken_out": int(last.get("taken_out", 0)),

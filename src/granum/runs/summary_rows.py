@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..features import features
+from ..extensions import extensions
 from .result import Rows
 
 
@@ -20,14 +20,14 @@ def summary_rows(s: dict[str, Any]) -> Rows:
         value = s.get(key)
         return "unknown" if value is None else f"{value:.6g} {unit}".strip()
 
-    used = [feature for feature in features() if s.get(feature.name) is not None]
+    used = [extension for extension in extensions() if s.get(extension.name) is not None]
     units = {"height": "m", "exact_height": "m", "angle": "degrees"}
     rows = [
         ("grains", number("grains")),
-        ("contacts", number("contacts") + "".join(f" ({feature.of_contacts})" for feature in used if feature.of_contacts)),
+        ("contacts", number("contacts") + "".join(f" ({extension.of_contacts})" for extension in used if extension.of_contacts)),
         ("time", f"{number('time', 's')} in {number('steps')} steps of {number('time_step', 's')}{_step_origin(s)}"),
         *_how(s, given),
-        *(row for feature in used for row in feature.rows(s)),
+        *(row for extension in used for row in extension.rows(s)),
         ("threads", number("threads")),
         ("overlap", f"mean {number('mean_overlap')} d, largest {number('max_overlap')} d"),
         ("kinetic energy", number("kinetic_energy", "J")),

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from ..checks import table
-from ..features.base import Feature, chosen
+from ..extensions.base import Extension, chosen
 from ..nonsmooth import Nonsmooth
 from ..nonsmooth.time_step import TimeStep, automatic_step
 from ..scene.run_settings import Guards, RunSettings, merge, named, spelled
@@ -36,7 +36,7 @@ class Settings(RunSettings):
         return fields
 
     @property
-    def features(self) -> tuple[Feature, ...]:
+    def extensions(self) -> tuple[Extension, ...]:
         """What the run has besides its stepper."""
         return chosen(self.stepper)
 

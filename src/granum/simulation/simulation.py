@@ -13,6 +13,7 @@ from ..arithmetic import dot, length, total
 from ..array_types import FloatArray, IntArray, LongArray
 from ..checks import InputError, finite_positive, steps_in
 from ..detection.detector import Detector
+from ..extensions.base import Shadow
 from ..memory import tell_of_bed
 from ..nonsmooth import NonsmoothStepper
 from ..observe.protocol import Observer
@@ -72,8 +73,8 @@ class Simulation:
         if bodies is None and self.bodies.grain_count == 0 and not scene.emitters:
             raise InputError("the scene has no grains and no emitter: add grains, a lattice or an emitter.")
         check_cell(scene)
-        for feature in self.settings.features:
-            feature.check(scene)
+        for extension in self.settings.extensions:
+            extension.check(scene)
         self.time_step = finite_positive("time_step", self.settings.step_for(scene), "s")
         self.stepper: Stepper = self._make_stepper()
         self.emissions = [
@@ -85,10 +86,10 @@ class Simulation:
         self.observers: list[Observer] = []
         self.guard = Guard(self.settings.guards, scene)
         self.report = StepReport(step=0, time=0.0, contacts=0, impacts=0, iterations=0, residual=0.0, max_overlap=0.0)
-        self.shadow: Any = None  # a run beside this one (``features.base.Shadow``), if a feature asks for it
-        for extension in self.stepper.extensions.values():
-            self.report.more |= extension.at_start()
-            self.shadow = self.shadow or extension.shadow()
+        self.shadow: Shadow | None = None  # a run beside this one, if an extension asks for it
+        for part in self.stepper.parts.values():
+            self.report.more |= part.at_start()
+            self.shadow = self.shadow or part.shadow()
         self.stage_seconds: dict[str, float] = {}
         self.wall_seconds = 0.0
         self.last_checkpoint: str | None = None
@@ -97,8 +98,8 @@ class Simulation:
         self.ended_by: BaseException | None = None
         self.stop_reason: str | None = None
         if bodies is None:
-            for feature in self.settings.features:
-                feature.check_start(self)
+            for extension in self.settings.extensions:
+                extension.check_start(self)
             check_placement(self.bodies, Detector(self.stepper.walls, period=self.stepper.period), self.settings.relax)
             self.guard.look_ahead(self)
             tell_of_bed(self.grain_count)

@@ -40,8 +40,8 @@ def check_saved(saved: Mapping[str, Any], scene: Scene, settings: Settings) -> N
         raise guard.refuse("low", "must be a point")
     guard.array("high", np.float64, low.shape, finite=False)
     if "shadow" in saved:
-        for feature in settings.features:
-            feature.check_shadow(top.part("shadow"), lambda inside: check_saved(inside, scene, settings))
+        for extension in settings.extensions:
+            extension.check_shadow(top.part("shadow"), lambda inside: check_saved(inside, scene, settings))
 
 
 def _check_bodies(part: SavedPart, scene: Scene) -> tuple[np.ndarray, int]:
@@ -120,9 +120,9 @@ def _check_nonsmooth(part: SavedPart, scene: Scene, settings: Settings, ids: np.
     for name in ("left_over", "reused_part", "reused_limit", "last_energy"):
         part.number(name)
     _check_ledger(part.part("ledger"), losses=True)
-    for feature in settings.features:
-        if feature.saved_as in part.content:
-            feature.check_saved(part.part(feature.saved_as), scene, grains, first_grain)
+    for extension in settings.extensions:
+        if extension.saved_as in part.content:
+            extension.check_saved(part.part(extension.saved_as), scene, grains, first_grain)
 
 
 def _check_smooth(part: SavedPart, scene: Scene, ids: np.ndarray) -> None:

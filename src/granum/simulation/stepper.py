@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from ..array_types import FloatArray, IntArray
 from ..contact import PairTable
 from ..detection.wall_table import WallTable
-from ..features.base import Extension
+from ..extensions.base import StepPart
 from ..state.contacts import Contacts
 from ..state.ledger import Ledger
 from ..state.report import StepReport
@@ -26,8 +26,8 @@ class Stepper(Protocol):
     """Speed of the fastest grain after the last step [m/s]."""
     extent: FloatArray
     """(2, 3) box around all grain centres after the last step [m]."""
-    extensions: dict[str, Extension]
-    """Features at work in it, by the names in checkpoints."""
+    parts: dict[str, StepPart]
+    """Extensions at work in it, by the names in checkpoints."""
 
     @property
     def contacts(self) -> Contacts:

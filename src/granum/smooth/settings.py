@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from ..features import features
+from ..extensions import extensions
 from ..records import Record
 from ..scene.scene import Scene
 from .damping import least_used
@@ -25,9 +25,9 @@ class Smooth(Record):
     @model_validator(mode="before")
     @classmethod
     def _whole(cls, given: Any) -> Any:
-        for feature in features() if isinstance(given, dict) else ():
-            if feature.not_smooth and given.get(feature.name) is not None:
-                raise ValueError(f"{feature.not_smooth}. Leave {feature.name} out, or take the stepper nonsmooth")
+        for extension in extensions() if isinstance(given, dict) else ():
+            if extension.not_smooth and given.get(extension.name) is not None:
+                raise ValueError(f"{extension.not_smooth}. Leave {extension.name} out, or take the stepper nonsmooth")
         return given
 
     def step_for(self, scene: Scene, speed: float = 0.0) -> float:

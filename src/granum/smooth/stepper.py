@@ -14,7 +14,7 @@ from ..array_types import FloatArray, IntArray
 from ..detection.images import move_into_cell, period_of
 from ..detection.neighbours import NeighbourList
 from ..detection.wall_table import WallTable, surface_velocity
-from ..features.base import Extension
+from ..extensions.base import StepPart
 from ..parallel import LIGHT, ONE, Team
 from ..scene.grid import grid_origin
 from ..scene.scene import Scene
@@ -83,7 +83,7 @@ class SmoothStepper:
         self.leap = 0.0  # furthest way of a grain in the last step, in its own radii
         x = bodies.position[bodies.grains]
         self.extent = np.array([x.min(axis=0, initial=np.inf), x.max(axis=0, initial=-np.inf)])  # box around all grain centres [m]
-        self.extensions: dict[str, Extension] = {}  # no feature works on springs so far
+        self.parts: dict[str, StepPart] = {}  # no extension works on springs so far
         self._gravity = np.zeros(3)
         self._h = h
         self._fresh = True  # forces have not been found yet

@@ -16,4 +16,4 @@ class Column:
     unit: str = ""
     meaning: str = ""
     attribute: str = ""
-    """Of a feature's column: what of ``Bodies`` it holds, which snapshots have under that name."""
+    """Of an extension's column: what of ``Bodies`` it holds, which snapshots have under that name."""

@@ -11,7 +11,7 @@ STAGES = ("detection", "assembly", "impact", "solve", "integrate", "measure", "o
 
 
 def timers(more: Iterable[str] = ()) -> tuple[str, ...]:
-    """The names of all timers of a run, with those of the stages that features add."""
+    """The names of all timers of a run, with those of the stages that extensions add."""
     return (*STAGES[:-1], *more, STAGES[-1])
 
 
@@ -19,7 +19,7 @@ def timers(more: Iterable[str] = ()) -> tuple[str, ...]:
 class StepReport:
     """The record of one step. Not frozen: that would cost more than all else in making it.
 
-    What features add (``more``) is read like a field.
+    What extensions add (``more``) is read like a field.
     """
 
     step: int
@@ -42,7 +42,7 @@ class StepReport:
     seconds: dict[str, float] = field(default_factory=dict)
     """Wall time by stage."""
     more: dict[str, float] = field(default_factory=dict)
-    """Scalars of features, by name (``Feature.scalars``)."""
+    """Scalars of extensions, by name (``Extension.scalars``)."""
 
     def __getattr__(self, name: str) -> float:
         if name == "more" or name not in self.more:

@@ -30,7 +30,7 @@ class StepContext:
     found: dict[str, Any] = field(default_factory=dict)
     """What stages tell the report."""
     more: dict[str, float] = field(default_factory=dict)
-    """The same of stages that features add."""
+    """The same of stages that extensions add."""
 
 
 class Stage(NamedTuple):

@@ -1,4 +1,4 @@
-"""Model reduction as a feature of runs: its policy, and what it adds to steps, files and summaries."""
+"""Model reduction as an extension of runs: its policy, and what it adds to steps, files and summaries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from ..checks import InputError
-from ..features.base import ExtensibleStepper, Extension, Feature, Scalar
+from ..extensions.base import ExtensibleStepper, Extension, Scalar, StepPart
 from ..records import Whole
 from ..state.columns import Column
 from .policy import ContactSplit, Merge, TrialSplit
@@ -30,7 +30,7 @@ AGGREGATE = Column(
 )
 
 
-class Reduction(Feature):
+class Reduction(Extension):
     """How a run merges grains that move as one; thresholds are those of MR Table 2 unless given."""
 
     name: ClassVar[str] = "reduction"
@@ -114,7 +114,7 @@ class Reduction(Feature):
                     f"(got {_box(lower, upper)}): move it, or give the scene a larger world."
                 )
 
-    def extend(self, stepper: ExtensibleStepper) -> Extension:
+    def extend(self, stepper: ExtensibleStepper) -> StepPart:
         from .reducer import Reducer
 
         return Reducer(self, stepper)

@@ -1,4 +1,4 @@
-"""What a feature is made of: the record of its settings with all that a run asks of it, and the parts that it is at work with."""
+"""What an extension is made of: the record of its settings with all that a run asks of it, and what it is at work with."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Solved(NamedTuple):
 
 
 class ExtensibleStepper(Protocol):
-    """What a feature is given of a stepper. It may put stages of its own among ``stages``."""
+    """What an extension is given of a stepper. It may put stages of its own among ``stages``."""
 
     scene: Scene
     bodies: Bodies
@@ -71,8 +71,8 @@ class Shadow(Protocol):
     def restore(self, saved: dict[str, Any], sim: Any) -> None: ...
 
 
-class Extension(Protocol):
-    """A feature at work in a stepper. What its stages tell of a step they write into ``more`` of the context (``StepContext``)."""
+class StepPart(Protocol):
+    """An extension at work in a stepper. What its stages tell of a step they write into ``more`` of the context (``StepContext``)."""
 
     def at_start(self) -> dict[str, float]:
         """The scalars before the first step."""
@@ -90,12 +90,12 @@ class Extension(Protocol):
         """Continue from a checkpoint."""
 
 
-FEATURES: dict[str, type[Feature]] = {}
-"""All features by name, as far as their files have been read (see ``features``)."""
+EXTENSIONS: dict[str, type[Extension]] = {}
+"""All extensions by name, as far as their files have been read (see ``extensions``)."""
 
 
-class Feature(Record, ABC):
-    """Settings of a feature, a field of the settings of its stepper. A subclass that has a name is known from then on."""
+class Extension(Record, ABC):
+    """Settings of an extension, a field of the settings of its stepper. A subclass that has a name is known from then on."""
 
     name: ClassVar[str]
     """Of its folder, of its field in the stepper's settings, and of its settings in summaries."""
@@ -114,7 +114,7 @@ class Feature(Record, ABC):
     @classmethod
     def __pydantic_init_subclass__(cls, **given: Any) -> None:
         super().__pydantic_init_subclass__(**given)
-        FEATURES[cls.name] = cls
+        EXTENSIONS[cls.name] = cls
 
     def check(self, scene: Scene) -> None:
         """Refuse a scene that it does not go together with."""
@@ -123,11 +123,11 @@ class Feature(Record, ABC):
         """Refuse a new simulation that it does not go together with."""
 
     @abstractmethod
-    def extend(self, stepper: ExtensibleStepper) -> Extension:
+    def extend(self, stepper: ExtensibleStepper) -> StepPart:
         """Begin to work in a stepper that has just been made."""
 
     def check_saved(self, part: SavedPart, scene: Scene, grains: int, first: int) -> None:
-        """Refuse a checkpoint of its extension that must not be trusted; ``first`` is the row of the first grain."""
+        """Refuse a checkpoint of its part of the stepper that must not be trusted; ``first`` is the row of the first grain."""
 
     def check_shadow(self, part: SavedPart, check: Callable[[Mapping[str, Any]], None]) -> None:
         """The same of the checkpoint of its shadow; ``check`` looks at that of a simulation inside of it."""
@@ -142,7 +142,7 @@ class Feature(Record, ABC):
         return []
 
 
-def chosen(settings: Record) -> tuple[Feature, ...]:
-    """The features that the settings of a stepper ask for."""
+def chosen(settings: Record) -> tuple[Extension, ...]:
+    """The extensions that the settings of a stepper ask for."""
     found = (getattr(settings, name) for name in type(settings).model_fields)
-    return tuple(value for value in found if isinstance(value, Feature))
+    return tuple(value for value in found if isinstance(value, Extension))

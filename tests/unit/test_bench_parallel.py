@@ -102,4 +102,4 @@ def test_bad_input_is_refused(bad):
 
 def test_more_threads_than_cores_are_warned_of():
     with pytest.warns(UserWarning, match="threads on"):
-        measure_parallel(particles=300, iterations=2, threads=64, drum=0, jacobian="recomputed", talk=lambda line: None)
+        measure_parallel(count=300, iterations=2, threads=64, drum=0, jacobian="recomputed", talk=lambda line: None)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Literal
 
 import numpy as np
@@ -58,6 +60,42 @@ def test_it_reaches_the_solution_of_the_direct_solver(name):
     report = Halves(iterations=4000).solve(problem)
     assert report.residual < 1e-9
     np.testing.assert_allclose(kept(problem)[0], exact, atol=1e-7)
+
+
+FILE = """
+from typing import Literal
+from granum.nonsmooth.solvers.pgs import PGS
+
+class Patient(PGS):
+    name: Literal["patient"] = "patient"
+    iterations: int = 300
+"""
+FIND = """
+import sys
+from importlib.machinery import PathFinder
+
+class Beside(PathFinder):
+    \"\"\"As if the folder that the command names were a part of that of the solvers.\"\"\"
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        spec = super().find_spec(name, path, target)
+        if name == "granum.nonsmooth.solvers":
+            spec.submodule_search_locations.append(sys.argv[1])
+        return spec
+
+sys.meta_path.insert(0, Beside)
+from granum import make_scene, Simulation
+sim = Simulation(make_scene("column", {"count": 3}), solver="patient")
+assert sim.settings.stepper.solver.iterations == 300
+"""
+
+
+def test_a_file_among_the_solvers_is_found_by_itself(tmp_path):
+    """Nothing names it: the file is all."""
+    (tmp_path / "patient.py").write_text(FILE)
+    done = subprocess.run([sys.executable, "-c", FIND, str(tmp_path)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
 
 
 def test_settings_python_and_the_command_line_find_it_by_its_name(granum):

@@ -51,7 +51,7 @@ approach = 1e-3
 
 def policy_of(scene: Scene, reduce: str | None, *sensors: str, **numbers: float) -> Reduction | None:
     options = ReductionOptions(reduce, NONE | numbers, sensors)
-    return make_settings(scene.run, {"stepper": {"reduction": options.over(scene, "nonsmooth")}}).reduction
+    return make_settings(scene.run, {"stepper": {"reduction": options.over(scene, "nonsmooth")}}).stepper.reduction
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_scene_files_hold_policy_and_sensors(scene_file):
     scene = load_scene(scene_file)
     assert scene.sensors == (BoxSensor(lower=(-0.1, -0.1, 0), upper=(0.1, 0.1, 0.05)), BallSensor(centre=(0, 0, 0), radius=0.02))
     of_file = Reduction(split=("contact", "sensor"), shadow=5, merge=Merge(approach=1e-3))
-    assert make_settings(scene.run).reduction == of_file
+    assert make_settings(scene.run).stepper.reduction == of_file
     # Options go over what the file says, and off turns it off.
     assert policy_of(scene, None, split_depth=1) == of_file.model_copy(update={"contact": ContactSplit(depth=1)})
     assert policy_of(scene, "sensor") == of_file.model_copy(update={"split": ("sensor",)})
@@ -101,7 +101,7 @@ def test_scene_files_hold_policy_and_sensors(scene_file):
 
 
 def test_sensors_of_the_command_line_come_to_those_of_the_scene(scene_file):
-    scene = ReductionOptions("sensor", NONE, ("0,0,0:1,2,3",)).add_sensors(load_scene(scene_file))
+    scene = ReductionOptions("sensor", NONE, ("0,0,0:1,2,3",)).add_to(load_scene(scene_file))
     assert len(scene.sensors) == 3
     assert scene.sensors[-1] == BoxSensor(lower=(0, 0, 0), upper=(1, 2, 3))
 

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from granum.analysis import GrainRows, Snapshot, merged_counts, snapshots
+from granum.analysis import GrainRows, Snapshot, snapshots
+from granum.analysis.reduction import merged_counts
 from granum.checks import InputError
 from granum.contact import Material
 from granum.io import Recording, RecordingWriter
 from granum.observe import Recorder, steps
-from granum.plot.aggregates import FREE, HELD, grain_colours
 from granum.plot.figures import draw_figure
+from granum.plot.reduction import FREE, HELD, grain_colours
 from granum.scene import Grains, Plane, Scene
 from granum.scene.library import make_scene
 from granum.simulation import Simulation, make_settings
@@ -62,27 +63,27 @@ def write(path, counts, **options) -> None:
 
 def test_aggregates_come_back_also_after_a_restart(tmp_path):
     path = tmp_path / "run.h5"
-    write(path, (2, 3, 5), aggregates=True)
+    write(path, (2, 3, 5), columns=["aggregate"])
     with RecordingWriter.resume(path, keep_until=0.1) as writer:
         writer.append(**frame(7, 4))
     with Recording(path) as run:
-        assert run.reduced
-        assert [run.frame(k).aggregate.tolist() for k in range(3)] == [[0, 1], [1, 2, 3], [7, 8, 9, 10]]
-        assert run.frame(0).aggregate.dtype == np.int32
+        assert [column.name for column in run.columns] == ["aggregate"]
+        assert [run.frame(k).more["aggregate"].tolist() for k in range(3)] == [[0, 1], [1, 2, 3], [7, 8, 9, 10]]
+        assert run.frame(0).more["aggregate"].dtype == np.int32
 
 
 def test_without_reduction_files_are_as_before(tmp_path):
     path = tmp_path / "run.h5"
     write(path, (2, 3))
     with Recording(path) as run:
-        assert not run.reduced
-        assert run.frame(-1).aggregate is None
+        assert run.columns == ()
+        assert run.frame(-1).more == {}
     with h5py.File(path) as file:
         assert "aggregate" not in file["VTKHDF/PointData"]
 
 
 def test_every_frame_must_say_it(tmp_path):
-    with RecordingWriter(tmp_path / "run.h5", {}, ["reduction_level"], aggregates=True) as writer:
+    with RecordingWriter(tmp_path / "run.h5", {}, ["reduction_level"], columns=["aggregate"]) as writer:
         with pytest.raises(ValueError, match="aggregate"):
             writer.append(**frame(0, 3) | {"grains": frame(0, 3)["grains"] | {"aggregate": np.zeros(2)}})
         with pytest.raises(ValueError, match="aggregate"):
@@ -94,7 +95,7 @@ def test_vtk_reads_them(tmp_path):
     from vtkmodules.util.numpy_support import vtk_to_numpy
 
     path = tmp_path / "run.h5"
-    write(path, (2, 3, 5), aggregates=True)
+    write(path, (2, 3, 5), columns=["aggregate"])
     reader = module.vtkHDFReader()
     reader.SetFileName(str(path))
     for k, count in enumerate((2, 3, 5)):
@@ -104,11 +105,11 @@ def test_vtk_reads_them(tmp_path):
         assert_array_equal(found, k + np.arange(count))
 
 
-def snapshot(aggregate) -> Snapshot:
+def snapshot(merged_into) -> Snapshot:
     """Of a column, whose only wall body is the ground."""
     scene = make_scene("column", {"count": 3})
-    place = 0.01 * np.arange(len(aggregate))[:, None] * np.array([0, 0, 1.0])
-    return Snapshot.build(scene, GrainRows(position=place, radius=0.005, aggregate=aggregate))
+    place = 0.01 * np.arange(len(merged_into))[:, None] * np.array([0, 0, 1.0])
+    return Snapshot.build(scene, GrainRows(position=place, radius=0.005, more={"merged_into": merged_into}))
 
 
 def test_counts_of_a_snapshot():
@@ -185,7 +186,7 @@ def test_restart_gives_the_same_levels_and_errors(granum, heap):
         kept = np.isin(parts.steps, whole.steps)
         for name in ("reduction_level", "aggregates", "approximation_error", "perpendicular_error"):
             assert_array_equal(parts.scalars[name][kept], whole.scalars[name])
-        assert_array_equal(parts.frame(-1).aggregate, whole.frame(-1).aggregate)
+        assert_array_equal(parts.frame(-1).more["aggregate"], whole.frame(-1).more["aggregate"])
 
 
 @pytest.mark.parametrize("scene", ["pile", "drum", "conveyor"])
@@ -224,7 +225,7 @@ def test_a_belt_is_its_body():
         walls=(Plane(material="stone"), Plane(material="stone", point=(0, 0, -1), surface_velocity=(1, 0, 0))),
         grains=(Grains(material="stone", position=[[0.02 * k, 0, 0.5] for k in range(6)], diameter=0.01),),
     )
-    merged = Simulation(scene, make_settings(scene.run, {"stepper": {"reduction": {}}})).stepper.merged
+    merged = Simulation(scene, make_settings(scene.run, {"stepper": {"reduction": {}}})).stepper.parts["reduced"].merged
     ground, belt = merged.walls.body
     assert (ground, belt) == (0, 1)
     merged.aggregates.hold(np.array([1, 2], np.int32), np.array([ground, belt], np.int32))
@@ -242,6 +243,6 @@ def test_snapshots_of_run_and_recording_agree(tmp_path):
     sim.run_until(100)
     with Recording(tmp_path / "run.h5") as run:
         read = Snapshot.read(run)
-    assert_array_equal(read.aggregate, Snapshot.of(sim).aggregate)
-    assert (read.aggregate >= 0).any()
+    assert_array_equal(read.merged_into, Snapshot.of(sim).merged_into)
+    assert (read.merged_into >= 0).any()
     assert merged_counts(read).level == pytest.approx(sim.report.reduction_level, abs=1e-15)

@@ -145,10 +145,10 @@ def test_a_recording_tells_what_the_simulation_knew(shaken):
         assert [s.time for s in snapshots(recording, [2, -1])] == pytest.approx([0.2, 0.3])
     assert read.path == path
     for field in fields(Snapshot):
-        if field.name not in ("scene", "path", "aggregate"):
+        if field.name not in ("scene", "path", "more"):
             # forces are recorded whole and taken apart again; times are products
             assert_allclose(getattr(read, field.name), getattr(live, field.name), rtol=1e-12, atol=1e-13, err_msg=field.name)
-    assert read.aggregate is live.aggregate is None  # see test_reduction_files
+    assert read.merged_into is live.merged_into is None  # see test_reduction_files
     assert read.static.sum() == 25
     assert np.isfinite(read.slip).all()
 

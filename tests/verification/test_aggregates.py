@@ -270,7 +270,7 @@ def test_a_falling_container_merges_with_its_load_and_keeps_its_momentum():
         sim.step()
     assert sim.report.aggregates == 1
     assert sim.report.free_grains == 0
-    assert_array_equal(sim.stepper.merged.aggregates.bound, [1])
+    assert_array_equal(sim.stepper.parts["reduced"].merged.aggregates.bound, [1])
     linear, _ = momenta(sim.bodies)
     whole = sim.bodies.mass.sum() + 0.05
     assert_allclose(linear, [0, 0, -9.81 * sim.time * whole], atol=1e-12 * whole * 9.81)

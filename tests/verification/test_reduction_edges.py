@@ -89,7 +89,7 @@ def test_two_plates_part_when_nothing_is_between_them():
     bound = []
     for _ in range(300):
         sim.step()
-        bound.append(list(sim.stepper.merged.aggregates.bound))
+        bound.append(list(sim.stepper.parts["reduced"].merged.aggregates.bound))
         assert 0 <= sim.report.reduction_level <= 1
     assert [1, 2] in bound
     assert bound[-1] == []
@@ -103,11 +103,11 @@ def test_the_force_on_a_plate_at_rest_does_no_work():
     sim = simulation(of)
     for _ in range(40):
         sim.step()
-    assert list(sim.stepper.merged.aggregates.bound) == [1]
+    assert list(sim.stepper.parts["reduced"].merged.aggregates.bound) == [1]
     work, height = sim.ledger.joules["drives"], sim.bodies.position[1, 2]
     for _ in range(200):
         sim.step()
-    assert list(sim.stepper.merged.aggregates.bound) == [1]
+    assert list(sim.stepper.parts["reduced"].merged.aggregates.bound) == [1]
     force = G * (0.05 + len(position) * MASS)
     assert_allclose(sim.ledger.joules["drives"] - work, force * (sim.bodies.position[1, 2] - height), atol=1e-8 * force * D)
 
@@ -123,13 +123,13 @@ def test_a_plate_keeps_its_place_in_an_aggregate_that_is_hit():
         return matrix(sim.bodies.orientation[1]).T @ (sim.position[k] - sim.bodies.position[1])
 
     sim.step()
-    assert list(sim.stepper.merged.aggregates.bound) == [1]
+    assert list(sim.stepper.parts["reduced"].merged.aggregates.bound) == [1]
     first = [seen(k) for k in range(len(lump))]
     impacts = 0
     for _ in range(30):
         impacts += sim.step().impacts
     assert impacts
-    assert list(sim.stepper.merged.aggregates.bound) == [1]
+    assert list(sim.stepper.parts["reduced"].merged.aggregates.bound) == [1]
     assert sim.report.free_grains == 1
     assert_allclose([seen(k) for k in range(len(lump))], first, atol=1e-12)
 
@@ -198,6 +198,6 @@ def test_a_lump_without_any_force_stays_one():
     splits = 0
     for _ in range(30):
         sim.step()
-        splits += sim.stepper.reducer.splitting.count
+        splits += sim.stepper.parts["reduced"].splitting.count
     assert splits == 0
     assert (sim.report.aggregates, sim.report.free_grains) == (1, 0)

@@ -8,23 +8,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from granum.analysis import (
-    ContactRows,
-    Discharge,
-    GrainRows,
-    Snapshot,
-    collapse_slope,
+from granum.analysis import ContactRows, Discharge, GrainRows, Snapshot, collapse_slope, discharge_points, main_heap, ridge_angle, towers
+from granum.analysis.reduction import (
     contact_overhead,
-    discharge_points,
-    main_heap,
+    level_of_links,
     mergeable_level,
     overhead_of,
     predicted_speed_up,
-    ridge_angle,
-    towers,
     trial_overhead,
 )
-from granum.analysis.reduction import level_of_links
 from granum.contact import Material
 from granum.scene.library import make_scene
 from granum.scene.scene import Scene

@@ -40,8 +40,8 @@ def test_a_held_grain_would_fall():
     """Of two grains in the air the floor holds one: it misses the fall of the other, across to all that the floor can do."""
     sim = flying((0, 0, 0.1), (0.05, 0, 0.1))
     height = sim.position[0, 2]
-    sim.stepper.merged.aggregates.hold(np.array([0], np.int32), np.array([0], np.int32))
-    sim.stepper.merged.visits.stale = True
+    sim.stepper.parts["reduced"].merged.aggregates.hold(np.array([0], np.int32), np.array([0], np.int32))
+    sim.stepper.parts["reduced"].merged.visits.stale = True
     steps(sim, STEPS - 1)
     assert sim.shadow.found is None
     steps(sim, 1)
@@ -58,8 +58,8 @@ def test_an_aggregate_that_falls_has_no_error():
     sim = flying((0, 0, 0.1), (1.01 * D, 0, 0.1), (0, 0, 0.15))
     group = np.zeros(2, np.int32)
     none = np.zeros(0, np.int32)
-    sim.stepper.merged.aggregates.form(np.array([0, 1], np.int32), group, 1, none, none)
-    sim.stepper.merged.visits.stale = True
+    sim.stepper.parts["reduced"].merged.aggregates.form(np.array([0, 1], np.int32), group, 1, none, none)
+    sim.stepper.parts["reduced"].merged.visits.stale = True
     steps(sim, 2 * STEPS)
     assert sim.report.reduction_level == pytest.approx(1 - 2 / 3)
     assert sim.shadow.windows == 2
@@ -76,8 +76,8 @@ def test_a_spinning_pair_would_fly_apart():
     sim.velocity[:] = [[0, -a * w, 0], [0, a * w, 0]]
     sim.spin[:] = [0, 0, w]
     none = np.zeros(0, np.int32)
-    sim.stepper.merged.aggregates.form(np.array([0, 1], np.int32), np.zeros(2, np.int32), 1, none, none)
-    sim.stepper.merged.visits.stale = True
+    sim.stepper.parts["reduced"].merged.aggregates.form(np.array([0, 1], np.int32), np.zeros(2, np.int32), 1, none, none)
+    sim.stepper.parts["reduced"].merged.visits.stale = True
     steps(sim, STEPS)
     turn = w * STEPS * H
     found = sim.shadow.found

@@ -11,8 +11,6 @@ from .drum import Drum, DrumAngles, FlowProfile, Towers, drum_angles, flow_profi
 from .energy import EnergySeries, energy_series, kinetic_energy, scaled_kinetic_energy
 from .force_network import ForceDistribution, ForceNetwork
 from .grid import FieldGrid
-from .merged import MergedCounts, merged_counts
-from .reduction import contact_overhead, mergeable_level, overhead_of, predicted_speed_up, trial_overhead
 from .results import exact_column_height, mean_and_largest_overlap, scene_results, state_hash
 from .silo import (
     AxisProfile,
@@ -59,7 +57,6 @@ __all__ = [
     "HistogramComparison",
     "JanssenFit",
     "Loads",
-    "MergedCounts",
     "PileShape",
     "RidgeAngle",
     "SeriesComparison",
@@ -77,7 +74,6 @@ __all__ = [
     "collapse_slope",
     "compare",
     "contact_counts",
-    "contact_overhead",
     "contacts_per_grain",
     "conveyor_discharge",
     "conveyor_ridge",
@@ -92,13 +88,9 @@ __all__ = [
     "loads",
     "main_heap",
     "mean_and_largest_overlap",
-    "mergeable_level",
-    "merged_counts",
-    "overhead_of",
     "overlap_ratio",
     "pile_shape",
     "plug_fraction",
-    "predicted_speed_up",
     "relative_speed",
     "ridge_angle",
     "scaled_kinetic_energy",
@@ -108,7 +100,6 @@ __all__ = [
     "state_hash",
     "surface_height",
     "towers",
-    "trial_overhead",
     "vertical_pressure",
     "wall_pressure",
 ]

@@ -1,19 +1,81 @@
-"""Model reduction: the speed-up that is to be expected, and how many grains move as one in a run at full resolution (MR sections 5, 6)."""
+"""Model reduction: how far it got, what speed-up is to be expected, and how far a run at full resolution could be reduced (MR 5, 6)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ..array_types import FloatArray
+from ..array_types import BoolArray, FloatArray, IndexArray
+from ..checks import InputError
 from ..reduction import Merge
+from .metric import Metric, MetricResult, series
 from .snapshot import Snapshot
 
 VOLUME = 1 / 3  # gamma of a three-dimensional system: sweeps grow like N^gamma
+
+
+@dataclass(frozen=True)
+class MergedCounts:
+    """Grains by what they have merged into."""
+
+    level: float
+    """1 - (free grains and aggregates) / grains (MR 5)."""
+    free: int
+    held: int
+    """By walls."""
+    merged: int
+    """Into aggregates."""
+    aggregates: int
+    largest: int
+    """Grains of the largest aggregate."""
+
+
+def merged_counts(s: Snapshot) -> MergedCounts:
+    """Of a snapshot; InputError if it is not one of a run with model reduction."""
+    free, held, merged = who_is_merged(s)
+    size = np.unique(_merged_into(s)[merged], return_counts=True)[1]
+    bodies = int(free.sum()) + len(size)
+    return MergedCounts(
+        level=1 - bodies / s.grain_count if s.grain_count else 0.0,
+        free=int(free.sum()),
+        held=int(held.sum()),
+        merged=int(merged.sum()),
+        aggregates=len(size),
+        largest=int(size.max(initial=0)),
+    )
+
+
+def who_is_merged(s: Snapshot) -> tuple[BoolArray, BoolArray, BoolArray]:
+    """(N,) each: free grains, those that a wall holds, those of aggregates."""
+    body = _merged_into(s)
+    free, merged = body < 0, body >= len(s.wall_position)
+    return free, ~free & ~merged, merged
+
+
+def _merged_into(s: Snapshot) -> IndexArray:
+    if s.merged_into is None:
+        raise InputError(f"recording {s.path} is of a run without model reduction: run it with --reduce contact,trial or the like.")
+    return s.merged_into
+
+
+def _metric(shots: Iterable[Snapshot]) -> MetricResult:
+    return series(shots, lambda s: asdict(merged_counts(s)), "no grains")
+
+
+METRICS = {
+    "reduction": Metric(
+        _metric,
+        "level of model reduction; grains that are free, held by walls and merged into aggregates",
+        {"time": "s"},
+        needs="a run with model reduction",
+        all_frames=True,
+    ),
+}
 
 
 def contact_overhead(count: ArrayLike, alpha: float, gamma: float = VOLUME) -> FloatArray:

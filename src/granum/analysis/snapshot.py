@@ -7,7 +7,7 @@ are those at its end.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,10 +35,10 @@ class GrainRows:
     material: Any = None  # (N,) place in scene.materials; none: the first
     id: Any = None  # (N,) none: counted from 0
     static: Any = False  # (N,)
-    aggregate: Any = None  # (N,) see ``Snapshot``
+    more: Mapping[str, Any] = field(default_factory=dict)  # (N, ...) see ``Snapshot``
 
     def filled(self) -> GrainRows:
-        """With an array in every place, but for ``aggregate``."""
+        """With an array in every place."""
         n = len(self.position)
         return GrainRows(
             position=_rows(self.position, n, 3),
@@ -48,7 +48,7 @@ class GrainRows:
             material=np.zeros(n, np.int32) if self.material is None else np.asarray(self.material),
             id=np.arange(n) if self.id is None else np.asarray(self.id),
             static=np.broadcast_to(np.asarray(self.static, bool), n),
-            aggregate=None if self.aggregate is None else np.asarray(self.aggregate),
+            more={name: np.asarray(rows) for name, rows in self.more.items()},
         )
 
 
@@ -121,8 +121,13 @@ class Snapshot:
     wall_velocity: FloatArray  # (W, 3) [m/s]
     wall_spin: FloatArray  # (W, 3) [rad/s]
 
-    aggregate: IndexArray | None = None  # (N,) -1 free, below W held by that wall body, else an aggregate; None: no model reduction
+    more: Mapping[str, Any] = field(default_factory=dict)  # (N, ...) what extensions record of grains, by the names that ``Bodies`` has
     path: Path | None = None  # of the recording
+
+    @property
+    def merged_into(self) -> IndexArray | None:
+        """(N,) what each grain moves with: -1 nothing, below W that wall body, else a body of merged grains. None: grains never merge."""
+        return self.more.get("merged_into")
 
     @property
     def grain_count(self) -> int:
@@ -169,7 +174,7 @@ class Snapshot:
                 material=frame.material,
                 id=ids,
                 static=_static(scene, ids),
-                aggregate=frame.aggregate,
+                more={column.attribute: frame.more[column.name] for column in recording.columns},
             ),
             ContactRows(
                 a=row_of(c.a),
@@ -202,7 +207,9 @@ class Snapshot:
                 material=bodies.material.copy(),
                 id=bodies.id.copy(),
                 static=bodies.inverse_mass[bodies.grains] == 0,
-                aggregate=sim.bodies.merged_into if sim.settings.reduction is not None else None,
+                more={
+                    column.attribute: np.array(getattr(bodies, column.attribute)) for f in sim.settings.extensions for column in f.columns
+                },
             ),
             ContactRows(
                 a=c.a.copy(),
@@ -268,7 +275,7 @@ class Snapshot:
             friction=friction,
             slip=_slip(scene, g, c, wall_body, walls),
             wall_body=wall_body,
-            aggregate=g.aggregate,
+            more=g.more,
             path=path,
             **{f"wall_{name}": np.asarray(walls[name], float) for name in WALL_ARRAYS},
         )

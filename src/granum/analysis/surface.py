@@ -88,8 +88,8 @@ def carried(snapshot: Snapshot) -> BoolArray:
     touching = np.zeros(snapshot.grain_count, bool)
     touching[snapshot.a] = True
     touching[snapshot.b[snapshot.b >= 0]] = True
-    if snapshot.aggregate is not None:  # contacts between grains that have merged are not listed
-        touching |= snapshot.aggregate >= 0
+    if snapshot.merged_into is not None:  # contacts between grains that have merged are not listed
+        touching |= snapshot.merged_into >= 0
     touching &= ~snapshot.static
     return touching if touching.any() else ~snapshot.static
 

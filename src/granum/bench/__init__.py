@@ -1,14 +1,14 @@
-"""Benchmarks on a settled box of grains: solve, step, search, convergence, the smooth step, threads and merged grains; and of packings.
+"""Benchmarks on a settled box of grains: solve, step, search, convergence, the smooth step, threads and extensions; and of packings.
 Behind ``granum bench``.
 """
 
 from collections.abc import Callable
 from typing import Any
 
+from ..extensions import modules
 from .convergence import measure_convergence
 from .minimise import measure_minimise
 from .parallel import measure_parallel
-from .reduction import measure_reduction
 from .settled import settled_box, turning_drum
 from .smooth import measure_smooth
 from .timing import measure_detect, measure_pgs, measure_step
@@ -21,7 +21,7 @@ BENCHMARKS: dict[str, Callable[..., dict[str, Any]]] = {
     "smooth": measure_smooth,
     "parallel": measure_parallel,
     "minimise": measure_minimise,
-    "reduction": measure_reduction,
+    **{name: measure for module in modules("bench") for name, measure in module.BENCHMARKS.items()},
 }
 
 __all__ = [
@@ -31,7 +31,6 @@ __all__ = [
     "measure_minimise",
     "measure_parallel",
     "measure_pgs",
-    "measure_reduction",
     "measure_smooth",
     "measure_step",
     "settled_box",

@@ -18,9 +18,9 @@ REFERENCE_SWEEPS = 6000
 LADDER = np.unique(np.round(np.geomspace(4, 4096, 61)).astype(int))
 
 
-def measure_convergence(particles: int = 10_000, rows: int = 6, talk: Talk = print) -> dict[str, Any]:
+def measure_convergence(count: int = 10_000, rows: int = 6, talk: Talk = print) -> dict[str, Any]:
     """Sweeps to 5 % error of the normal forces (relative, root mean square) in the first step after the box is tilted by 15 degrees."""
-    sim = settled_box(particles, rows, talk, tilt=TILT)
+    sim = settled_box(count, rows, talk, tilt=TILT)
     sim.nonsmooth.detector.detect(sim.bodies, sim.time_step)
     talk(f"reference: {REFERENCE_SWEEPS} sweeps with momentum")
     reference = _forces(sim, HistoryStart(), PGS(iterations=REFERENCE_SWEEPS))

@@ -31,20 +31,20 @@ STEPS = 3  # one after the other
 METHODS = ("auto", "lbfgs+contacts", "fire", "lbfgs")
 
 
-def measure_minimise(particles: int = 4096, dim: int = 2, sizes: int = 2, talk: Talk = print) -> dict[str, Any]:
+def measure_minimise(count: int = 4096, dim: int = 2, sizes: int = 2, talk: Talk = print) -> dict[str, Any]:
     """Seconds, iterations and factorisations of a strain step of 0.01 (phi - phi_cr) at a phi - phi_cr of about 1e-4.
 
-    ``sizes`` packings, of ``particles`` grains and of 4, 16 ... times as many, made once and kept. Medians of three steps: in some of
+    ``sizes`` packings, of ``count`` grains and of 4, 16 ... times as many, made once and kept. Medians of three steps: in some of
     them grains rearrange, and more often so the more grains there are. The growth is the exponent against grains.
     """
-    if particles < 64:
-        raise InputError(f"particles must be at least 64 (got {particles}).")
+    if count < 64:
+        raise InputError(f"grains must be at least 64 (got {count}).")
     if dim not in ABOVE:
         raise InputError(f"dim must be 2 or 3 (got {dim}).")
     if not 1 <= sizes <= 4:
         raise InputError(f"sizes must be from 1 to 4 (got {sizes}).")
     measure_size(64, dim, lambda text: None)  # compiles
-    counts = [particles * LADDER**k for k in range(sizes)]
+    counts = [count * LADDER**k for k in range(sizes)]
     found = {str(count): measure_size(count, dim, talk) for count in counts}
     growth: dict[str, dict[str, float]] = {"seconds": {}, "iterations": {}}
     for method in METHODS if sizes > 1 else ():

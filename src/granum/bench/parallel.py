@@ -41,7 +41,7 @@ JACOBIANS = ("recomputed", "cached", "both")
 
 
 def measure_parallel(
-    particles: int = 20_000,
+    count: int = 20_000,
     rows: int = 6,
     iterations: int = 50,
     threads: int = 2,
@@ -52,7 +52,7 @@ def measure_parallel(
 ) -> dict[str, Any]:
     """Speed-up of the solve and of the whole step with ``threads`` threads, and what the graph of a sweep allows for more.
 
-    Measured is a settled box of ``particles``; predicted are that box and a turning drum of ``drum`` grains (0: no drum). ``jacobian``:
+    Measured is a settled box of ``count`` grains; predicted are that box and a turning drum of ``drum`` grains (0: no drum). ``jacobian``:
     plain sweeps with rows computed anew, with stored ones, or both. ``output``: a picture of the curves.
     """
     known_name("jacobian", jacobian, JACOBIANS)
@@ -61,7 +61,7 @@ def measure_parallel(
         warnings.warn(f"{threads} threads on {cores()} cores wait for each other: the measured speed-up means little.", stacklevel=2)
     if drum < 0:
         raise InputError(f"drum must be 0 (no drum) or a number of grains (got {drum}).")
-    box = settled_box(particles, rows, talk)
+    box = settled_box(count, rows, talk)
     turning = turning_drum(drum, talk) if drum else None
     talk("measuring")
     barrier = barrier_seconds(2)

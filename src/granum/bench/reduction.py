@@ -15,9 +15,9 @@ MOST = 600  # steps that it may take
 REST = 30  # steps after that
 
 
-def measure_reduction(particles: int = 10_000, rows: int = 6, iterations: int = 50, talk: Talk = print) -> dict[str, Any]:
+def measure_reduction(count: int = 10_000, rows: int = 6, iterations: int = 50, talk: Talk = print) -> dict[str, Any]:
     """Milliseconds per step at full resolution and merged, of the same bed, and how many times less the second is."""
-    sim = settled_box(particles, rows, talk)
+    sim = settled_box(count, rows, talk)
     saved, known = sim.checkpoint(), sim.settings.model_dump()
     solver = {"name": "pgs", "iterations": iterations}
     full = Simulation.restore(sim.scene, make_settings(known, {"stepper": {"solver": solver}}), saved)
@@ -51,3 +51,6 @@ def _time(sim: Simulation) -> float:
     for _ in range(STEPS):
         sim.step()
     return (perf_counter() - start) / STEPS * 1e3
+
+
+BENCHMARKS = {"reduction": measure_reduction}

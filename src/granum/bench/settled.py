@@ -32,16 +32,16 @@ LINE_EVERY = 5.0  # [s] between two lines of progress
 FIRST_STEPS = 5  # may compile: they tell nothing of the time that is left
 
 
-def settled_box(particles: int, rows: int, talk: Callable[[str], None], tilt: float = 0.0, **grains: float) -> Simulation:
-    """``particles`` pellets at rest in a box, with 6 ``rows`` per contact or 3 (no rolling resistance).
+def settled_box(count: int, rows: int, talk: Callable[[str], None], tilt: float = 0.0, **grains: float) -> Simulation:
+    """``count`` pellets at rest in a box, with 6 ``rows`` per contact or 3 (no rolling resistance).
 
     Gravity may then be tilted [degrees]; ``grains`` are further parameters of the scene `box`.
     """
-    if particles < 1:
-        raise InputError(f"particles must be 1 or more (got {particles}).")
+    if count < 1:
+        raise InputError(f"grains must be 1 or more (got {count}).")
     if rows not in (3, 6):
         raise InputError(f"rows must be 3 or 6 (got {rows}).")
-    given: dict[str, Any] = {"count": particles, "rolling_friction": 0.32 if rows == 6 else 0.0, "time_step": 0.005, **grains}
+    given: dict[str, Any] = {"count": count, "rolling_friction": 0.32 if rows == 6 else 0.0, "time_step": 0.005, **grains}
     scene = make_scene("box", given)
     settings = make_settings(scene.run, {"stepper": {"solver": {"iterations": SETTLE_ITERATIONS}}, "guards": GUARDS_OFF})
     saved = _made_once("box", scene, settings, SETTLE_STEPS, 0, talk)
@@ -50,13 +50,13 @@ def settled_box(particles: int, rows: int, talk: Callable[[str], None], tilt: fl
     return Simulation.restore(scene, settings, saved)
 
 
-def turning_drum(particles: int, talk: Callable[[str], None]) -> Simulation:
-    """``particles`` beads, 3 rows per contact, that half fill PP's sawtooth drum, which has begun to turn (PP Fig. 2.8)."""
-    if particles < 1:
-        raise InputError(f"particles of the drum must be 1 or more (got {particles}).")
-    part = (particles / DRUM_COUNT) ** (1 / 3)
+def turning_drum(count: int, talk: Callable[[str], None]) -> Simulation:
+    """``count`` beads, 3 rows per contact, that half fill PP's sawtooth drum, which has begun to turn (PP Fig. 2.8)."""
+    if count < 1:
+        raise InputError(f"grains of the drum must be 1 or more (got {count}).")
+    part = (count / DRUM_COUNT) ** (1 / 3)
     width, length = (rim + part * (whole - rim) for whole, rim in ((DRUM_WIDTH, DRUM_RIM), (DRUM_LENGTH, 1.1)))
-    scene = make_scene("drum", {"kind": "sawtooth", "count": particles, "width": width, "length": length, "ramp": 0.0, "time_step": 0.005})
+    scene = make_scene("drum", {"kind": "sawtooth", "count": count, "width": width, "length": length, "ramp": 0.0, "time_step": 0.005})
     # Whatever is soft and slow is good enough: contacts are to be as dense as in a drum.
     stepper = {"solver": {"iterations": DRUM_ITERATIONS}, "impact_velocity": 10.0}
     settings = make_settings(scene.run, {"stepper": stepper, "guards": GUARDS_OFF})

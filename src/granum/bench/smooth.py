@@ -15,12 +15,12 @@ TIME_STEP = 5e-5  # [s]
 STEPS = 100  # of one measurement
 
 
-def measure_smooth(particles: int = 10_000, rows: int = 3, talk: Talk = print) -> dict[str, Any]:
+def measure_smooth(count: int = 10_000, rows: int = 3, talk: Talk = print) -> dict[str, Any]:
     """Nanoseconds per grain and step, all of a step included, guards too: the best of several hundred steps each.
 
     ``rows`` = 6 adds rolling resistance.
     """
-    settled = settled_box(particles, rows, talk, **GRAINS)
+    settled = settled_box(count, rows, talk, **GRAINS)
     off = {"on_overlap": "off", "on_energy": "off", "on_coarse": "off"}
     settings = make_settings({"stepper": {"name": "smooth"}, "time_step": TIME_STEP, "guards": off})
     sim = Simulation(settled.scene, settings, bodies=settled.bodies)

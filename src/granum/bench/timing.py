@@ -28,9 +28,9 @@ def about(sim: Simulation, rows: int) -> dict[str, Any]:
     }
 
 
-def measure_pgs(particles: int = 10_000, rows: int = 6, iterations: int = 50, talk: Talk = print) -> dict[str, Any]:
+def measure_pgs(count: int = 10_000, rows: int = 6, iterations: int = 50, talk: Talk = print) -> dict[str, Any]:
     """Nanoseconds per contact and iteration of the solve alone, plain and with momentum: the best of several solves."""
-    sim = settled_box(particles, rows, talk)
+    sim = settled_box(count, rows, talk)
     sim.step()
     problem = sim.nonsmooth.problem
     body, data = problem.packed.body.copy(), problem.blocks.data.copy()
@@ -54,9 +54,9 @@ def measure_pgs(particles: int = 10_000, rows: int = 6, iterations: int = 50, ta
     }
 
 
-def measure_step(particles: int = 10_000, rows: int = 6, iterations: int = 50, talk: Talk = print) -> dict[str, Any]:
+def measure_step(count: int = 10_000, rows: int = 6, iterations: int = 50, talk: Talk = print) -> dict[str, Any]:
     """Share of each stage in a step, milliseconds per step, and bytes of memory per contact."""
-    sim = settled_box(particles, rows, talk)
+    sim = settled_box(count, rows, talk)
     solver = PGS(iterations=iterations)
     sim.nonsmooth.settings = sim.nonsmooth.settings.model_copy(update={"solver": solver})
     sim.step()
@@ -78,9 +78,9 @@ def measure_step(particles: int = 10_000, rows: int = 6, iterations: int = 50, t
     }
 
 
-def measure_detect(particles: int = 10_000, rows: int = 6, talk: Talk = print) -> dict[str, Any]:
+def measure_detect(count: int = 10_000, rows: int = 6, talk: Talk = print) -> dict[str, Any]:
     """Nanoseconds per grain of a search with a kept neighbour list, and of one that makes the list anew."""
-    sim = settled_box(particles, rows, talk)
+    sim = settled_box(count, rows, talk)
     sim.step()
     detector, bodies, h = sim.nonsmooth.detector, sim.bodies, sim.time_step
     kept, anew = [], []

@@ -7,11 +7,14 @@ from typing import Any
 
 import typer
 
+from ..extensions import names_in
 from ..talk import talk
 from .console import check_picture, in_words, print_json
+from .extensions import examples
 from .options import argument, json_option, option, with_parameters
 from .tables import show_columns, show_rows
 
+NAMES = ("pgs", "step", "detect", "convergence", "smooth", "parallel", "minimise", *names_in("bench"))
 OPTIONS: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "particles": (int, "Grains in the box. Default: 10000, parallel 20000, minimise 4096.", {}),
     "rows": (int, "Rows per contact: 6, or 3 without rolling resistance. Default: 6, smooth 3.", {}),
@@ -23,6 +26,8 @@ OPTIONS: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "sizes": (int, "minimise: packings, each of 4 times as many grains; 3 goes to 65536. Default: 2.", {}),
 }
 """Kind and help of what a benchmark may be told."""
+KEYWORDS = {"particles": "count"}
+"""Of options that benchmarks know by another name."""
 
 
 def register(app: typer.Typer) -> None:
@@ -30,10 +35,11 @@ def register(app: typer.Typer) -> None:
 
 
 @with_parameters(
-    argument("what", str, "pgs, step, detect, convergence, smooth, parallel, minimise or reduction.", default="pgs", metavar="WHAT"),
+    argument("what", str, f"{', '.join(NAMES[:-1])} or {NAMES[-1]}.", default="pgs", metavar="WHAT"),
     *(option(name, kind | None, f"--{name}", help=text, **more) for name, (kind, text, more) in OPTIONS.items()),
     option("output", Path | None, "--output", "-o", metavar="PNG", help="parallel: draw the predicted curves."),
     json_option("One JSON object on stdout.", None),
+    examples=examples("bench"),
 )
 def bench(**options: Any) -> None:
     """Measure solver and steps on a settled box that is made once and kept.
@@ -45,7 +51,6 @@ def bench(**options: Any) -> None:
     granum bench smooth
     granum bench parallel --threads 2 -o speed-up.png
     granum bench minimise --sizes 3
-    granum bench reduction --particles 100000
     """
     import inspect
 
@@ -58,9 +63,9 @@ def bench(**options: Any) -> None:
         check_picture(output)
     chosen = {name: options[name] for name in (*OPTIONS, "output") if options[name] is not None}
     for name in chosen:
-        if name not in inspect.signature(measure).parameters:
+        if KEYWORDS.get(name, name) not in inspect.signature(measure).parameters:
             raise InputError(f"benchmark {what!r} has no {name}: leave --{name} out.")
-    result = measure(talk=talk, **chosen)
+    result = measure(talk=talk, **{KEYWORDS.get(name, name): value for name, value in chosen.items()})
     if options["as_json"]:
         print_json(result)
         return

@@ -7,9 +7,9 @@ from typing import Any
 
 import typer
 
+from . import extensions
 from .console import command_line, in_words
 from .options import Opt, json_option, no_picture, output_option, read_settings, with_parameters
-from .reduction import REFUSED, refuse_reduction
 from .show import show_run
 
 JAM = "runs.jam:JamSettings"
@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
     output_option("Recording of the packing.", Path("jam.h5")),
     no_picture("Do not draw the packing beside it."),
     json_option(),
-    REFUSED,
+    *extensions.REFUSED,
 )
 def jam(**given: Any) -> None:
     """Find the packing fraction at which grains jam, and the packing there.
@@ -42,7 +42,7 @@ def jam(**given: Any) -> None:
     """
     from ..runs.jam import JamSettings, run_jam
 
-    refuse_reduction(given["reduce"])
+    extensions.refuse(given)
     settings = read_settings(JamSettings, OPTIONS, given)
     about = {"command": command_line()}
     show_run(lambda: run_jam(settings, output=given["output"], picture=not given["no_picture"], about=about), given["as_json"])

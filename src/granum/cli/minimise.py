@@ -7,9 +7,9 @@ from typing import Any
 
 import typer
 
+from . import extensions
 from .console import command_line, in_words
 from .options import Opt, argument, json_option, no_picture, output_option, read_settings, with_parameters
-from .reduction import REFUSED, refuse_reduction
 from .show import show_run
 
 MINIMISE, PANEL = "runs.minimise:MinimiseSettings", "Instead of FILE: a random packing"
@@ -31,7 +31,7 @@ def register(app: typer.Typer) -> None:
     output_option("Recording (.h5) of start and end, or figure (.png, .pdf, .svg) of the residuals."),
     no_picture("Do not draw the end beside the recording."),
     json_option("One JSON object, with the residual of every iteration."),
-    REFUSED,
+    *extensions.REFUSED,
 )
 def minimise(**given: Any) -> None:
     """Minimise the energy of a packing, or of the grains at the end of a run, and compare methods.
@@ -47,7 +47,7 @@ def minimise(**given: Any) -> None:
     """
     from ..runs.minimise import MinimiseSettings, run_minimise
 
-    refuse_reduction(given["reduce"])
+    extensions.refuse(given)
     settings = read_settings(MinimiseSettings, OPTIONS, given)
     show_run(
         lambda: run_minimise(

@@ -121,8 +121,10 @@ def json_option(help: str = "One JSON object.", panel: str | None = OUTPUT) -> i
     return option("as_json", bool, "--json", help=help, default=False, panel=panel)
 
 
-def with_parameters(*parameters: inspect.Parameter | Opt) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A command ``f(**given)`` gets these parameters; they come to it as keywords."""
+def with_parameters(
+    *parameters: inspect.Parameter | Opt, examples: Iterable[str] = ()
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A command ``f(**given)`` gets these parameters; they come to it as keywords. ``examples`` follow those of its docstring."""
     made = [p.parameter() if isinstance(p, Opt) else p for p in parameters]
     required = [p for p in made if p.default is inspect.Parameter.empty]
     ordered = [*required, *(p for p in made if p.default is not inspect.Parameter.empty)]
@@ -130,6 +132,7 @@ def with_parameters(*parameters: inspect.Parameter | Opt) -> Callable[[Callable[
     def door(command: Callable[..., Any]) -> Callable[..., Any]:
         command.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
         command.__annotations__ = {p.name: p.annotation for p in ordered}
+        command.__doc__ = "\n".join([inspect.getdoc(command) or "", *examples])
         return command
 
     return door

@@ -194,12 +194,12 @@ def _measure_machine(system: PlannedSystem) -> dict[str, Any]:
     from ..bench import BENCHMARKS
 
     costs = {**paper_costs(), "measured": True}
-    pgs = BENCHMARKS["pgs"](particles=BENCH_GRAINS, talk=talk)
-    step = BENCHMARKS["step"](particles=BENCH_GRAINS, talk=talk)
+    pgs = BENCHMARKS["pgs"](count=BENCH_GRAINS, talk=talk)
+    step = BENCHMARKS["step"](count=BENCH_GRAINS, talk=talk)
     costs["nonsmooth"] = pgs["ns_per_contact_iteration"] * 1e-9
     costs["nonsmooth_momentum"] = pgs["ns_per_contact_iteration_momentum"] * 1e-9
     costs["rest_of_step"] = step["milliseconds_per_step"] * 1e-3 * (1 - step["stage_share"]["solve"]) / step["contacts"]
-    costs["smooth"] = BENCHMARKS["smooth"](particles=BENCH_GRAINS, talk=talk)["ns_per_grain_step"] * 1e-9
+    costs["smooth"] = BENCHMARKS["smooth"](count=BENCH_GRAINS, talk=talk)["ns_per_grain_step"] * 1e-9
     if system.width >= ARCHING_WIDTH:  # narrower ones are a column
         costs["contacts_per_grain"] = pgs["contacts"] / pgs["grains"]
     return costs

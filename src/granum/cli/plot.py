@@ -9,6 +9,7 @@ import typer
 
 from ..checks import InputError, known_name
 from .console import in_words
+from .extensions import examples
 from .options import Opt, argument, option, settings_of, with_parameters
 from .tables import console, show_list
 
@@ -30,6 +31,7 @@ def register(app: typer.Typer) -> None:
     option("show_list", bool, "--list", help="List the figures.", default=False),
     option("output", Path | None, "-o", "--output", help="Figure file (.png, .pdf, .svg). Default: beside FILE, with FIGURE in its name."),
     *OPTIONS,
+    examples=examples("plot"),
 )
 def plot(**given: Any) -> None:
     """Draw a figure of a recording.
@@ -37,8 +39,6 @@ def plot(**given: Any) -> None:
     \b
     granum plot --list
     granum plot drum.h5 velocity --average 20 --grains
-    granum plot heap.h5 aggregates --time 2.5 --slab 4
-    granum plot heap.h5 reduction -o level.pdf
     """
     from ..io import Recording
     from ..plot.figures import FIGURES, PACKING_FIGURES, draw_figure

@@ -55,6 +55,12 @@ PARAMETERS = (
         help="sensor: box [m] where no grain merges; repeatable.",
     ),
 )
+REFUSED = (option("reduce", str | None, "--reduce", help="", hidden=True),)
+EXAMPLES = {
+    "run": ("granum run pile --reduce contact,trial --merge-velocity 2.5e-3 --split-velocity 0.15",),
+    "plot": ("granum plot heap.h5 aggregates --time 2.5 --slab 4", "granum plot heap.h5 reduction -o level.pdf"),
+    "bench": ("granum bench reduction --particles 100000",),
+}
 
 PLACES: dict[str, tuple[str, tuple[str, ...]]] = {
     "merge_velocity": ("merge", ("approach", "separation", "tangential")),
@@ -80,29 +86,30 @@ class ReductionOptions:
     """By the names in ``PLACES``."""
     sensors: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> ReductionOptions:
-        """From what a command was given."""
-        return cls(given["reduce"], {name: given[name] for name in PLACES}, tuple(given["sensor"] or ()))
-
     @property
     def given(self) -> list[str]:
         """The options besides --reduce, as typed."""
         return [_option(name) for name, value in self.numbers.items() if value is not None] + (["--sensor"] if self.sensors else [])
 
-    def add_sensors(self, scene: Scene) -> Scene:
+    def add_to(self, scene: Scene) -> Scene:
         """The scene with the boxes of --sensor besides its own sensors."""
         if not self.sensors:
             return scene
         boxes = [_box(text) for text in self.sensors]
         return scene.changed(sensors=(*scene.sensors, *boxes))
 
+    def set_in(self, settings: dict[str, Any], scene: Scene, stepper: str) -> None:
+        """Put the policy into the settings of a run with that stepper, if it is another than that of the scene."""
+        policy = self.over(scene, stepper)
+        if stepper == "nonsmooth" and policy != table(scene.run.given(), "stepper").get("reduction"):
+            settings.setdefault("stepper", {})["reduction"] = policy
+
     def over(self, scene: Scene, stepper: str) -> dict[str, Any] | None:
         """The policy: that of the scene with what was asked for over it; None: no reduction.
 
         ``stepper`` is the name of the stepper of this run.
         """
-        from ..reduction import Reduction, refused
+        from ..reduction import Reduction
 
         of_scene = table(scene.run.given(), "stepper").get("reduction") if stepper == "nonsmooth" else None
         if self.reduce == OFF:
@@ -112,7 +119,8 @@ class ReductionOptions:
         if self.reduce is None and not self.given:
             return of_scene
         if stepper != "nonsmooth":
-            raise InputError(f"{refused.SMOOTH}. Leave {'--reduce' if self.reduce else self.given[0]} out, or take --stepper nonsmooth.")
+            out = "--reduce" if self.reduce else self.given[0]
+            raise InputError(f"{Reduction.not_smooth}. Leave {out} out, or take --stepper nonsmooth.")
         if self.reduce is None and of_scene is None:
             raise InputError(f"{self.given[0]} needs --reduce: say what splits aggregates, such as --reduce contact,trial.")
         policy: dict[str, Any] = {key: dict(part) if isinstance(part, dict) else part for key, part in (of_scene or {}).items()}
@@ -136,15 +144,17 @@ class ReductionOptions:
         return policy
 
 
-def refuse_reduction(reduce: str | None) -> None:
+def asked(given: Mapping[str, Any]) -> ReductionOptions:
+    """What ``granum run`` was asked for."""
+    return ReductionOptions(given["reduce"], {name: given[name] for name in PLACES}, tuple(given["sensor"] or ()))
+
+
+def refuse(given: Mapping[str, Any]) -> None:
     """For commands without time."""
-    from ..reduction import refused
+    from ..reduction import Reduction
 
-    if reduce is not None:
-        raise InputError(f"{refused.QUASISTATIC}. Leave --reduce out, or simulate with granum run --reduce {reduce}.")
-
-
-REFUSED = option("reduce", str | None, "--reduce", help="", hidden=True)
+    if given["reduce"] is not None:
+        raise InputError(f"{Reduction.not_at_rest}. Leave --reduce out, or simulate with granum run --reduce {given['reduce']}.")
 
 
 def _option(name: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..checks import InputError, known_name, table
-from . import reduction
+from . import extensions
 from .console import command_line, in_words, pairs
 from .options import OUTPUT, Opt, argument, json_option, no_picture, option, output_option, settings_of, with_parameters
 from .show import show_run
@@ -102,7 +102,8 @@ def register(app: typer.Typer) -> None:
     no_picture("Do not draw the last state."),
     json_option("Summary as one JSON object."),
     *OPTIONS[6:],
-    *reduction.PARAMETERS,
+    *extensions.PARAMETERS,
+    examples=extensions.examples("run"),
 )
 def run(**given: Any) -> None:
     """Simulate a scene and record it.
@@ -112,19 +113,20 @@ def run(**given: Any) -> None:
     granum run box --set count=2000 --iterations 100
     granum run box --stepper smooth --duration 0.2
     granum run box --duration 1 --dump-problem 0.5 --dump-problem 1
-    granum run pile --reduce contact,trial --merge-velocity 2.5e-3 --split-velocity 0.15
     """
     from ..runs.run import check_emitted
     from ..runs.run import run as run_scene
     from ..scene.file import load_scene
 
     seed = given["seed"]
-    merging = reduction.ReductionOptions.of(given)
-    scene = merging.add_sensors(load_scene(given["scene"], pairs(given["values"] or []), seed))
+    asked = extensions.asked(given)
+    scene = load_scene(given["scene"], pairs(given["values"] or []), seed)
+    for one in asked:
+        scene = one.add_to(scene)
     done = show_run(
         lambda: run_scene(
             scene,
-            _settings(scene, settings_of(OPTIONS, given), seed, merging),
+            _settings(scene, settings_of(OPTIONS, given), seed, asked),
             output=given["output"],
             dump_problem=given["dump_problem"] or (),
             picture=not given["no_picture"],
@@ -135,8 +137,8 @@ def run(**given: Any) -> None:
     check_emitted(done.found)
 
 
-def _settings(scene: Scene, flags: dict[str, Any], seed: int | None, merging: reduction.ReductionOptions) -> dict[str, Any]:
-    """What the options ask for; refused where it does not go together."""
+def _settings(scene: Scene, flags: dict[str, Any], seed: int | None, more: list[Any]) -> dict[str, Any]:
+    """What the options ask for, ``more`` those of extensions; refused where it does not go together."""
     from ..nonsmooth.solvers import SOLVERS
     from ..nonsmooth.warm_start import WARM_STARTS
 
@@ -155,9 +157,8 @@ def _settings(scene: Scene, flags: dict[str, Any], seed: int | None, merging: re
     if name == "nonsmooth" and seed is not None and "seed" in SOLVERS[method].model_fields:  # others draw nothing
         flags.setdefault("stepper", {}).setdefault("solver", {})["seed"] = seed
     known_name("warm start", stepper.get("warm_start", {}).get("name", "none"), WARM_STARTS)
-    policy = merging.over(scene, name)
-    if name == "nonsmooth" and policy != table(asked, "stepper").get("reduction"):
-        flags.setdefault("stepper", {})["reduction"] = policy
+    for one in more:
+        one.set_in(flags, scene, name)
     return flags
 
 

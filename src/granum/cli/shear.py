@@ -7,9 +7,9 @@ from typing import Any
 
 import typer
 
+from . import extensions
 from .console import command_line, in_words
 from .options import Opt, argument, json_option, no_picture, option, output_option, read_settings, with_parameters
-from .reduction import REFUSED, refuse_reduction
 from .show import show_run
 
 SHEAR = "runs.shear:ShearSettings"
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
     output_option("Recording. Default: FILE with -shear in its name."),
     no_picture("Do not draw the curves beside it."),
     json_option("One JSON object, with the curves."),
-    REFUSED,
+    *extensions.REFUSED,
 )
 def shear(**given: Any) -> None:
     """Shear a packing quasi-statically, and record stress and fabric.
@@ -44,7 +44,7 @@ def shear(**given: Any) -> None:
     """
     from ..runs.shear import ShearSettings, run_shear
 
-    refuse_reduction(given["reduce"])
+    extensions.refuse(given)
     settings = read_settings(ShearSettings, OPTIONS, given, mode="pure" if given["pure"] else "simple")
     show_run(
         lambda: run_shear(

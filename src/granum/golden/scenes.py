@@ -1,18 +1,20 @@
-"""Twelve short runs that together touch all that leads to a state: walls, sources, sinks, cells, steppers, solvers, merging, restarts."""
+"""Twelve short runs that together touch all that leads to a state: walls, sources, sinks, cells, steppers, solvers, extensions, restarts.
+
+Those of extensions stand in their own modules.
+"""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arithmetic import cos, normal, sin
 from ..checks import RunError
-from ..contact import LinearContact, Material
 from ..contact.power import HERTZ
+from ..extensions import modules
 from ..observe import Checkpointer
 from ..quasistatic.jam import jam
 from ..scene import (
@@ -34,57 +36,19 @@ from ..scene import (
     Uniform,
 )
 from ..scene.library import make_scene
-from ..simulation import Simulation, make_settings
 from ..simulation.saved import load_run
-
-D = 0.01  # [m]
-STONE = Material(name="stone", density=2500, youngs_modulus=2e7, restitution=0.3, friction=0.5, rolling_friction=0.05)
-
-
-class Outcome(NamedTuple):
-    """What a run has come to: the arrays that are hashed, and numbers that say whether it did what it is for."""
-
-    arrays: tuple[np.ndarray, ...]
-    facts: dict[str, int]
-
-
-def _outcome(sim: Simulation) -> Outcome:
-    c, b = sim.contacts, sim.bodies
-    rows = np.r_[0 : b.wall_body_count, b.grains]  # not those that a run makes itself
-    arrays = (b.position[rows], b.orientation[rows], b.velocity[rows], b.spin[rows], b.radius, c.a, c.b, c.normal, c.overlap, c.impulse)
-    facts = {
-        "grains": sim.grain_count,
-        "contacts": c.contact_count,
-        "at walls": int(np.count_nonzero(c.b < 0)),
-        "emitted": sum(e.emitted for e in sim.emissions),
-        "left": sim.taken_out,
-        "merged": int(np.count_nonzero(b.merged)),
-    }
-    return Outcome(tuple(np.array(a) for a in arrays), facts)
-
-
-def _start(scene: Scene, threads: int, **settings: Any) -> Simulation:
-    """The steps are coarse on purpose, since much shall happen in few: nothing is told of that."""
-    return Simulation(scene, make_settings(scene.run, {"threads": threads, "guards": {"on_coarse": "off"}, **settings}))
-
-
-def _run(scene: Scene, steps: int, threads: int, **settings: Any) -> Outcome:
-    sim, aggregates = _start(scene, threads, **settings), 0
-    for _ in range(steps):
-        aggregates = max(aggregates, sim.step().aggregates)
-    outcome = _outcome(sim)
-    return Outcome(outcome.arrays, {**outcome.facts, "aggregates": aggregates})
+from .outcome import STONE, D, Outcome, outcome_of, run_steps, start
 
 
 def column(threads: int) -> Outcome:
     """Grains on a plane; sweeps without momentum, started from the contact law."""
     stepper = {"solver": {"momentum": False, "iterations": 30}, "warm_start": {"name": "model"}}
-    return _run(make_scene("column", {"count": 12}), 60, threads, stepper=stepper)
+    return run_steps(make_scene("column", {"count": 12}), 60, threads, stepper=stepper)
 
 
 def box(threads: int) -> Outcome:
     """Grains of many sizes in a tilted box; sweeps with momentum."""
-    return _run(make_scene("box", {"count": 150, "size_ratio": 2.5, "tilt": 12.0}), 160, threads)
+    return run_steps(make_scene("box", {"count": 150, "size_ratio": 2.5, "tilt": 12.0}), 160, threads)
 
 
 def hopper(threads: int) -> Outcome:
@@ -109,7 +73,7 @@ def hopper(threads: int) -> Outcome:
         walls=(Mesh(material="stone", vertices=vertices, triangles=triangles),),
         sinks=(Sink(name="below", region=CylinderRegion(centre=(0, 0, -8 * D), radius=20 * D, length=8 * D)),),
     )
-    return _run(scene, 200, threads, time_step=0.001)
+    return run_steps(scene, 200, threads, time_step=0.001)
 
 
 def drum(threads: int) -> Outcome:
@@ -124,7 +88,7 @@ def drum(threads: int) -> Outcome:
         "ramp": 0.2,
         "rolling_friction": 0.1,
     }
-    return _run(make_scene("drum", parameters), 160, threads, time_step=0.0025)
+    return run_steps(make_scene("drum", parameters), 160, threads, time_step=0.0025)
 
 
 def shaker(threads: int) -> Outcome:
@@ -149,13 +113,13 @@ def shaker(threads: int) -> Outcome:
         walls=(Box(material="stone", lower=(-0.012, -0.01, -0.008), upper=(0.012, 0.01, 0.008), side="outside"),),
     )
     scene = Scene(materials=(STONE,), grains=(grains,), bodies=(tray, brick))
-    return _run(scene, 200, threads, time_step=0.002)
+    return run_steps(scene, 200, threads, time_step=0.002)
 
 
 def belt(threads: int) -> Outcome:
     """A belt that carries grains from a source over its edge, where they leave."""
     parameters = {"length": 40.0, "speed": 1.5, "rate": 800.0, "drop": 0.04}
-    return _run(make_scene("conveyor", parameters), 220, threads, time_step=0.003)
+    return run_steps(make_scene("conveyor", parameters), 220, threads, time_step=0.003)
 
 
 def chute(threads: int) -> Outcome:
@@ -173,7 +137,7 @@ def chute(threads: int) -> Outcome:
         cell=Cell(vectors=(side, side)),
         gravity=Gravity(acceleration=(9.81 * sin(down), 0.0, -9.81 * cos(down))),
     )
-    return _run(scene, 200, threads, time_step=0.001)
+    return run_steps(scene, 200, threads, time_step=0.001)
 
 
 def smooth(threads: int) -> Outcome:
@@ -189,43 +153,18 @@ def smooth(threads: int) -> Outcome:
         cell=Cell(vectors=(side, side)),
         grains=(Grains(material="stone", position=placed[0], diameter=placed[1], velocity=speed),),
     )
-    return _run(scene, 600, threads, stepper={"name": "smooth"}, time_step=5e-5)
+    return run_steps(scene, 600, threads, stepper={"name": "smooth"}, time_step=5e-5)
 
 
 def silo(threads: int) -> Outcome:
     """Grains that settle between many planes; multigrid."""
     scene = make_scene("silo", {"count": 120, "width": 4.0, "ramp": 0.2, "rolling_friction": 0.1})
-    return _run(scene, 160, threads, stepper={"solver": {"name": "multigrid"}}, time_step=0.004)
-
-
-def merged(threads: int) -> Outcome:
-    """A bed that merges with its box, a rod that merges in flight and lands on it; split by contacts and by trial."""
-    x, y, z = (a.ravel() for a in np.meshgrid(np.arange(5.0), np.arange(5.0), np.arange(3.0), indexing="ij"))
-    bed = np.stack([x - 2, y - 2, z + 0.5], axis=1) * D
-    rod = np.stack([np.arange(5.0) - 2, np.zeros(5), np.zeros(5)], axis=1) * D
-    spin = np.array([5.0, 0.0, 3.0])
-    scene = Scene(
-        materials=(STONE,),
-        law=LinearContact(stiffness=2e4),
-        walls=(Box(material="stone", lower=(-2.6 * D, -2.6 * D, 0), upper=(2.7 * D, 2.7 * D, 1), open=("+z",)),),
-        grains=(
-            Grains(material="stone", position=bed, diameter=D),
-            Grains(
-                material="stone",
-                position=rod + np.array([0.0003, 0.0005, 0.09]),
-                diameter=D,
-                velocity=np.cross(spin, rod),
-                spin=np.tile(spin, (5, 1)),
-            ),
-        ),
-    )
-    reduction = {"split": ("contact", "trial"), "merge": {"smallest": 3}}
-    return _run(scene, 160, threads, stepper={"reduction": reduction}, time_step=0.002)
+    return run_steps(scene, 160, threads, stepper={"solver": {"name": "multigrid"}}, time_step=0.004)
 
 
 def restart(threads: int, stop: bool = True) -> Outcome:
     """Grains that rain into a box of walls whose front is lifted; the run is stopped on the way and goes on from its checkpoint."""
-    sim = _start(make_scene("collapse", {"count": 90, "width": 4.0, "settle": 0.1}), threads)
+    sim = start(make_scene("collapse", {"count": 90, "width": 4.0, "settle": 0.1}), threads)
     sim.run(70 * sim.time_step)
     if stop:
         with tempfile.TemporaryDirectory() as folder:
@@ -233,7 +172,7 @@ def restart(threads: int, stop: bool = True) -> Outcome:
             Checkpointer(path).save(sim)
             sim = load_run(path, threads).simulation
     sim.run(110 * sim.time_step)
-    return _outcome(sim)
+    return outcome_of(sim)
 
 
 def jammed(threads: int) -> Outcome:
@@ -254,9 +193,9 @@ SCENES: dict[str, tuple[Callable[[int], Outcome], tuple[str, ...]]] = {
     "chute": (chute, ()),
     "smooth": (smooth, ("at walls",)),
     "silo": (silo, ("at walls",)),
-    "merged": (merged, ("merged", "aggregates")),
     "restart": (restart, ("emitted",)),
     "jammed": (jammed, ()),
+    **{name: scene for module in modules("golden") for name, scene in module.SCENES.items()},
 }
 """By name: the run, with its number of threads, and which of its facts must not be 0 for it to show what it is for."""
 
@@ -267,5 +206,5 @@ def run(name: str, threads: int = 1) -> Outcome:
     outcome = compute(threads)
     idle = [fact for fact in ("contacts", *needs) if not outcome.facts[fact]]
     if idle:
-        raise RunError(f"golden scene {name!r} shows nothing: it has no {' and no '.join(idle)}. Change it in granum/golden/scenes.py.")
+        raise RunError(f"golden scene {name!r} shows nothing: it has no {' and no '.join(idle)}. Change it in granum/golden/.")
     return outcome

@@ -24,9 +24,9 @@ def lay_out(
     scalars: Sequence[str],
     expected_points: int,
     units: Mapping[str, str],
-    aggregates: bool,
+    columns: Sequence[str],
 ) -> None:
-    """Make all tables in an empty file."""
+    """Make all tables in an empty file; ``columns`` names those of extensions."""
     point_chunk, contact_chunk = layout.chunk_rows(expected_points), layout.chunk_rows(3 * expected_points)
     vtk = file.create_group(layout.VTK)
     steps = vtk.create_group("Steps")
@@ -51,7 +51,7 @@ def lay_out(
     offsets = make_table(steps, "PointOffsets", COUNT)
     make_table(steps, "NumberOfParts", COUNT, fill=1)
     make_table(steps, "PartOffsets", COUNT)
-    for column in point_columns(aggregates):
+    for column in layout.point_columns(columns):
         make_table(vtk, f"PointData/{column.name}", column, point_chunk)
         steps[f"PointDataOffsets/{column.name}"] = offsets
 
@@ -70,11 +70,6 @@ def lay_out(
     make_table(own, "walls/first", COUNT, initial=[0])
     for column in layout.WALLS:
         make_table(own, f"walls/{column.name}", column)
-
-
-def point_columns(aggregates: bool) -> tuple[Column, ...]:
-    """Of every grain, besides its position."""
-    return (*layout.POINT_DATA, layout.AGGREGATE) if aggregates else layout.POINT_DATA
 
 
 def json_text(content: Mapping[str, Any]) -> str:

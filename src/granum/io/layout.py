@@ -16,7 +16,7 @@ A recording is one HDF5 file of two halves::
         walls/first              (F + 1,) wall bodies of frame i are rows first[i] : first[i + 1]
         walls/*                  wall bodies of all frames, in the order of the description (the ground first)
 
-``PointData/aggregate`` is there in runs with model reduction only.
+Columns and scalars of extensions (``granum.extensions``) are there in runs that have them only.
 
 A recording of packings (``kind`` of its description, see ``packing.py``) has the same layout; what ``time`` counts in it, the description
 says.
@@ -41,13 +41,13 @@ A FCLIB file is another project's format (see ``fclib.py``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Container, Mapping
 
 import numpy as np
 
 from .._version import __version__
+from ..extensions import extensions
+from ..state.columns import Column
 
 RECORDING_FORMAT = "granum-recording"
 RECORDING_VERSION = 1
@@ -63,17 +63,6 @@ VTK_TOPOLOGIES = ("Vertices", "Lines", "Polygons", "Strips")  # in the order of 
 OWN = "granum"
 
 
-@dataclass(frozen=True)
-class Column:
-    """A quantity with one row for each grain, contact or frame."""
-
-    name: str
-    dtype: Any
-    width: tuple[int, ...] = ()
-    unit: str = ""
-    meaning: str = ""
-
-
 POSITION = Column("Points", np.float64, (3,), "m", "centre of the grain")
 POINT_DATA = (
     Column("radius", np.float64, (), "m"),
@@ -83,8 +72,6 @@ POINT_DATA = (
     Column("id", np.int64, (), "1", "of the grain, kept for its whole life"),
     Column("material", np.int32, (), "1", "place in the description's list of materials"),
 )
-AGGREGATE = Column("aggregate", np.int32, (), "1", "-1: free; below the number of wall bodies: held by that body; else of the aggregate")
-"""More point data, of runs with model reduction."""
 CONTACTS = (
     Column("a", np.int64, (), "1", "id of the owning grain"),
     Column("b", np.int64, (), "1", "id of the other grain, or -1 - wall for a wall"),
@@ -145,6 +132,11 @@ SCALAR_UNITS = {
 
 TABLE_CHUNK = 256
 """Rows in a chunk of the per-frame tables: 2 KiB each, so that short runs stay small."""
+
+
+def point_columns(there: Container[str]) -> tuple[Column, ...]:
+    """Of every grain, besides its position: those of all runs, and the ones of extensions whose names are ``there``."""
+    return (*POINT_DATA, *(column for extension in extensions() for column in extension.columns if column.name in there))
 
 
 def scalar_column(name: str, units: Mapping[str, str]) -> Column:

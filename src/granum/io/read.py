@@ -73,7 +73,7 @@ class Frame:
     material: IndexArray  # (N,)
     contacts: FrameContacts
     walls: FrameWalls
-    aggregate: IndexArray | None = None  # (N,) see ``layout.AGGREGATE``; None of a run without model reduction
+    more: dict[str, Any]  # (N, ...) columns of extensions, by their names in the file
 
 
 class Recording:
@@ -99,7 +99,8 @@ class Recording:
         self.frame_count = int(self._vtk["Steps"].attrs["NSteps"])
         self.times: FloatArray = self._own["frames/time"][: self.frame_count]
         self.steps: IndexArray = self._own["frames/step"][: self.frame_count]
-        self.reduced = layout.AGGREGATE.name in self._vtk["PointData"]  # frames say what their grains have merged into
+        points = layout.point_columns(self._vtk["PointData"])
+        self.columns = points[len(layout.POINT_DATA) :]  # of extensions
         counts = self._vtk["NumberOfPoints"][: self.frame_count]
         self._first_point = np.concatenate([[0], np.cumsum(counts)])
         self._first_contact = self._own["contacts/first"][: self.frame_count + 1]
@@ -107,7 +108,6 @@ class Recording:
         firsts = (len(self._first_contact), len(self._first_wall))
         if not len(self.times) == len(self.steps) == len(counts) == self.frame_count or set(firsts) != {self.frame_count + 1}:
             raise ValueError("its tables are shorter than its number of frames")
-        points = (*layout.POINT_DATA, layout.AGGREGATE) if self.reduced else layout.POINT_DATA
         _check_columns(self._vtk, (layout.POSITION,))
         _check_columns(self._vtk["PointData"], points)
         _check_columns(self._own["contacts"], layout.CONTACTS)
@@ -161,8 +161,9 @@ class Recording:
             )
         points = slice(int(self._first_point[i]), int(self._first_point[i + 1]))
         rows = slice(int(self._first_contact[i]), int(self._first_contact[i + 1]))
-        columns = (*layout.POINT_DATA, layout.AGGREGATE) if self.reduced else layout.POINT_DATA
-        data = self._checked(lambda: {c.name: self._vtk["PointData"][c.name][points] for c in columns})
+        read = lambda names: {name: self._vtk["PointData"][name][points] for name in names}  # noqa: E731
+        data = self._checked(lambda: read(column.name for column in layout.POINT_DATA))
+        more = self._checked(lambda: read(column.name for column in self.columns))
         position = self._checked(lambda: self._vtk["Points"][points])
         table = self._own["contacts"]
         contacts = self._checked(lambda: {c.name: table[c.name][rows] for c in layout.CONTACTS})
@@ -172,6 +173,7 @@ class Recording:
             position=position,
             contacts=FrameContacts(**contacts),
             walls=self._walls(i),
+            more=more,
             **data,
         )
 

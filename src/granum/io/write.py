@@ -13,7 +13,7 @@ import numpy as np
 
 from ..checks import InputError, OutputError
 from . import layout
-from .blank import BYTES, CELL_COUNT, COUNT, POINT, json_text, lay_out, point_columns
+from .blank import BYTES, CELL_COUNT, COUNT, POINT, json_text, lay_out
 from .consistency import FILE_SPACE, BusyError, OrderedFile
 from .contained import check_contained
 from .draft import Draft
@@ -29,8 +29,8 @@ class RecordingWriter:
     """Appends frames to a recording; whatever happens to the process, all complete frames stay readable.
 
     ``scalars`` names the numbers that come with every frame. ``expected_points`` [grains in a frame] sizes the chunks of the
-    file: it changes speed and size, never what can be written. ``units`` of scalars that mean something else than in a run. With
-    ``aggregates`` every frame says what its grains have merged into. An existing file of that name is replaced.
+    file: it changes speed and size, never what can be written. ``units`` of scalars that mean something else than in a run, or that
+    extensions add. ``columns`` names what grains have of extensions. An existing file of that name is replaced.
     """
 
     path: Path
@@ -45,7 +45,7 @@ class RecordingWriter:
         *,
         expected_points: int = DEFAULT_POINTS,
         units: Mapping[str, str] | None = None,
-        aggregates: bool = False,
+        columns: Sequence[str] = (),
     ) -> None:
         path = Path(path)
         for name in scalars:
@@ -58,7 +58,7 @@ class RecordingWriter:
             disk = OrderedFile(path, draft)
             try:
                 with h5py.File(disk, "w", **FILE_SPACE) as file:
-                    lay_out(file, description, scalars, expected_points, units or {}, aggregates)
+                    lay_out(file, description, scalars, expected_points, units or {}, columns)
                 disk.commit()
                 draft.replace_target()
             finally:
@@ -95,9 +95,9 @@ class RecordingWriter:
         return tuple(self._scalars)
 
     @property
-    def aggregates(self) -> bool:
-        """Whether every frame says what its grains have merged into."""
-        return layout.AGGREGATE.name in self._point_data
+    def columns(self) -> tuple[str, ...]:
+        """Names of what grains have of extensions."""
+        return tuple(column.name for column in self._columns[len(layout.POINT_DATA) :])
 
     @property
     def last_step(self) -> int:
@@ -114,14 +114,14 @@ class RecordingWriter:
         walls: Mapping[str, Any],
         scalars: Mapping[str, float],
     ) -> None:
-        """Add one frame, SI units: N ``grains`` (``position`` and the columns of ``layout.POINT_DATA``; in files made with ``aggregates``
-        also ``aggregate``), C ``contacts`` (``layout.CONTACTS``), W wall bodies ``walls`` (``layout.WALLS``), and all ``scalars``.
+        """Add one frame, SI units: N ``grains`` (``position``, the columns of ``layout.POINT_DATA`` and those of extensions that the file
+        was made with), C ``contacts`` (``layout.CONTACTS``), W wall bodies ``walls`` (``layout.WALLS``), and all ``scalars``.
 
         On return the frame is in the file. OutputError if the disk does not take it; the frames before it stay.
         """
         self._check_open()
         position = _columns((_POSITION,), grains)["position"]
-        data = _columns(point_columns(self.aggregates), grains, len(position))
+        data = _columns(self._columns, grains, len(position))
         contact_data, wall_data = _columns(layout.CONTACTS, contacts), _columns(layout.WALLS, walls)
         if set(scalars) != set(self._scalars):
             raise ValueError(f"every frame needs the scalars {sorted(self._scalars)} (got {sorted(scalars)}).")
@@ -218,8 +218,8 @@ class RecordingWriter:
         vtk, own = file[layout.VTK], file[layout.OWN]
         steps = vtk["Steps"]
         self._points = Table(vtk["Points"], layout.POSITION)
-        columns = point_columns(layout.AGGREGATE.name in vtk["PointData"])
-        self._point_data = {c.name: Table(vtk["PointData"][c.name], c) for c in columns}
+        self._columns = layout.point_columns(vtk["PointData"])
+        self._point_data = {c.name: Table(vtk["PointData"][c.name], c) for c in self._columns}
         self._connectivity, self._offsets = Table(vtk["Vertices/Connectivity"], POINT), Table(vtk["Vertices/Offsets"], POINT)
         self._number_of_points, self._point_offsets = Table(vtk["NumberOfPoints"], COUNT), Table(steps["PointOffsets"], COUNT)
         self._part_offsets = Table(steps["PartOffsets"], COUNT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +17,10 @@ from ..detection.prediction import NOTHING_AHEAD, Ahead
 from ..detection.surfaces import MOST_LOOK
 from ..detection.wall_table import WallTable, surface_velocity
 from ..detection.ways import Ways, hold_back, may_be_fast, times_to_pairs, times_to_walls
+from ..extensions.base import Solved, StepPart, chosen
 from ..kernel_groups import call
 from ..machines import machines_of
 from ..parallel import LIGHT, ONE, Team
-from ..records import NonNegative, Positive, Record, Sweeps
-from ..reduction import Reduction
-from ..reduction.merged import Merged
-from ..reduction.reducer import Reducer
-from ..reduction.trial import Solved
 from ..scene.grid import grid_origin
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
@@ -44,45 +40,14 @@ from .links import finish_links, joint_work, lay_links, start_impact_links
 from .problem import Problem
 from .pull import net_impulses
 from .ready import make_ready
-from .solvers import PGS, AnySolver, SolveReport
-from .time_step import automatic_step
-from .warm_start import HistoryStart, StabilityGuard, WarmStart, start_with
+from .settings import Nonsmooth
+from .solvers import SolveReport
+from .warm_start import StabilityGuard, start_with
 
 # Accuracy of a solve that is given no number of sweeps: its residual [m/s] as a part of
 AT_REST = 2e-5  # the speed sqrt(g d) of a fall of half a diameter (a settling bed creeps by a few times this, one at rest by far less),
 IN_MOTION = 0.03  # the speed at which grains approach and part (root mean square over the contacts), where they flow:
 FLOWING = 0.003  # where that speed is this part of sqrt(g d); slower beds are solved more as if at rest, to which they come
-
-
-class Nonsmooth(Record):
-    """Settings of the nonsmooth stepper."""
-
-    name: Literal["nonsmooth"] = "nonsmooth"
-    solver: AnySolver = PGS()
-    friction: Literal["cone", "box"] = "cone"
-    """``cone`` bounds the length of the tangential impulse; ``box`` bounds each of its components (SN 2.3.2)."""
-    warm_start: WarmStart = HistoryStart()
-    impact_velocity: NonNegative = 0.05
-    """v_imp [m/s]: faster approaches rebound with restitution."""
-    impact_iterations: Sweeps = 200
-    """Most sweeps of an impact stage."""
-    impact_tolerance: NonNegative = 0.1
-    """The impact stage is solved when no velocity changes by more than this part of ``impact_velocity`` in a sweep; where few grains are
-    hit, by more than a hundredth of it."""
-    prediction: NonNegative = 1.0
-    """Steps over which grains that approach slowly are followed: a gap that closes in this time is a contact before it does. Collisions
-    (faster than ``impact_velocity``) are those that the step itself brings about. 0: contacts only while grains overlap, as in the
-    papers."""
-    damping_steps: Positive = 2.0
-    """n_s: overlaps relax over at least this many steps."""
-    regularisation: Positive = 1e-6
-    """gamma_t = gamma_r (physics 2)."""
-    reduction: Reduction | None = None
-    """Merge grains that move as one; none: every grain is always solved."""
-
-    def step_for(self, scene: Scene) -> float:
-        """The automatic step [s] of a scene (``time_step.py``)."""
-        return automatic_step(scene).seconds
 
 
 @dataclass
@@ -100,7 +65,7 @@ class NonsmoothStep(StepContext):
 
 
 class NonsmoothStepper:
-    """Advances bodies by one step at a time: ``stages`` are those of WS Algorithm 1, with model reduction those of MR Algorithm 1."""
+    """Advances bodies by one step at a time: ``stages`` are those of WS Algorithm 1, and what ``parts`` put among them."""
 
     def __init__(self, scene: Scene, bodies: Bodies, settings: Nonsmooth, team: Team = ONE) -> None:
         self.scene, self.bodies, self.settings, self.team = scene, bodies, settings, team
@@ -137,28 +102,9 @@ class NonsmoothStepper:
             Stage("integrate", self._move),  # positions
             Stage("measure", self._measure),  # energies
         ]
-        self.merged: Merged | None = None
-        if settings.reduction is not None:
-            self._add_reduction(settings.reduction)
-
-    def _add_reduction(self, policy: Reduction) -> None:
-        """The stages that merge and split grains, between those of every step."""
-        self.merged = Merged(self.scene, self.bodies, self.walls, self.detector, policy)
-        self.reducer = r = Reducer(self.merged, self.pairs.friction, self.solve_contacts)
-        detect, *prepare, take, ahead, move, measure = self.stages
-        self.stages = [
-            Stage("follow", lambda now: now.ledger.add("drives", r.follow(now.h))),
-            detect,
-            Stage("split", lambda now: r.split(now.h, now.gravity)),
-            *prepare,
-            take,
-            Stage("merge", lambda now: now.ledger.add("drives", r.merge(now.h))),
-            ahead,
-            Stage("integrate", lambda now: now.ledger.add("drives", r.move(self.team, now.h, now.gravity))),
-            move,
-            measure,
-            Stage("measure", lambda now: now.found.update(r.facts())),
-        ]
+        self.parts: dict[str, StepPart] = {}
+        for extension in chosen(settings):
+            self.parts[extension.saved_as] = extension.extend(self)
 
     def step(self, number: int, time: float, h: float, gravity: FloatArray) -> StepReport:
         """Advance from ``time`` by ``h`` [s] under ``gravity`` [m/s^2]."""
@@ -173,6 +119,7 @@ class NonsmoothStepper:
             iterations=self.solve_report.iterations,
             residual=self.solve_report.residual,
             seconds=now.seconds,
+            more=now.more,
             **now.found,
         )
 
@@ -294,7 +241,7 @@ class NonsmoothStepper:
         own = rows < b.wall_body_count
         pushes[:, :3] = h * gravity
         pushes[own, :3] = h * (gravity + b.inverse_mass[rows[own], None] * self.force[rows[own]])
-        inside = b.dynamic[b.member_of[b.dynamic] != b.dynamic]  # forces on the parts of an aggregate push it
+        inside = b.dynamic[b.member_of[b.dynamic] != b.dynamic]  # forces on the parts of a body push it
         for w in inside[self.force[inside].any(axis=1)]:
             k = int(np.searchsorted(rows, b.member_of[w]))
             arm = b.position[w] - b.position[rows[k]]
@@ -327,7 +274,7 @@ class NonsmoothStepper:
     def _count_work(self, ledger: Ledger) -> None:
         """Work of driven walls, through the impulses in the blocks."""
         p, c = self.problem, self.detector.contacts
-        first = c.pair_count if self.merged is None and self.bodies.fixed is None else 0  # what they hold drives others
+        first = 0 if self.bodies.may_merge or self.bodies.fixed is not None else c.pair_count  # what they hold drives others
         if self.driven and c.contact_count > first:
             ledger.add("drives", call(driven_work, p.packed, p.blocks, p.found, first))
 
@@ -431,13 +378,14 @@ class NonsmoothStepper:
             "reused_part": self.stability.part,
             "reused_limit": self.stability.limit,
             "last_energy": float(self.stability.energy),
-            **({"reduced": self.reducer.checkpoint()} if self.merged is not None else {}),
+            **{name: part.checkpoint() for name, part in self.parts.items()},
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
-        if self.merged is not None and "reduced" in saved:
-            self.reducer.restore(saved["reduced"])
+        for name, part in self.parts.items():
+            if name in saved:
+                part.restore(saved[name])
         self._shown = None
         self.detector.restore(saved["detector"])
         self.ledger.restore(saved["ledger"])
@@ -451,5 +399,5 @@ class NonsmoothStepper:
         """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
         self._shown = None
         self.detector.keep(new_row)
-        if self.merged is not None:
-            self.reducer.keep(rows, new_row)
+        for part in self.parts.values():
+            part.keep(rows, new_row)

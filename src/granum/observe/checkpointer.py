@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic
@@ -48,7 +47,7 @@ class Checkpointer:
                 "scene": self._scene or sim.scene.model_dump_json(),
                 "settings": sim.settings.model_dump_json(),
                 "last_step": sim.last_step,
-                "report": dataclasses.asdict(sim.report),
+                "report": sim.report.checkpoint(),
                 "stage_seconds": dict(sim.stage_seconds),
                 "wall_seconds": sim.wall_seconds,
                 "about": self.about,

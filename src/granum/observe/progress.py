@@ -29,8 +29,9 @@ class Progress:
 
 
 def facts(sim: Watched) -> list[str]:
-    """Time, grains, reduction level, the creep that the residual stands for, contacts and kinetic energy, in a few words each."""
-    level = [f"level {sim.report.reduction_level:.0%}"] if sim.settings.reduction is not None else []
+    """Time, grains, what extensions tell, the creep that the residual stands for, contacts and kinetic energy, in a few words each."""
+    scalars = [scalar for extension in sim.settings.extensions for scalar in extension.scalars if scalar.progress]
+    more = [scalar.progress.format(sim.report.more[scalar.name]) for scalar in scalars]
     creep = [f"creep {sim.report.residual / sim.scene.size_range[0]:.0e} d/s"] if sim.report.residual > 0 else []
     end = [f"{sim.report.contacts} contacts", f"E_kin {sim.report.kinetic_energy:.2e} J"]
-    return [f"t = {sim.time:.3g} s", f"{sim.grain_count} grains", *level, *creep, *end]
+    return [f"t = {sim.time:.3g} s", f"{sim.grain_count} grains", *more, *creep, *end]

@@ -11,7 +11,7 @@ import numpy as np
 from ..checks import InputError, OutputError, RunError
 from ..io import RecordingWriter
 from ..state import status
-from ..state.report import REDUCTION_STAGES, STAGES, stages_of
+from ..state.report import STAGES, timers
 from .machine import machine
 from .trigger import Trigger
 from .watched import Watched
@@ -23,15 +23,6 @@ SCALARS = (
     "mean_overlap",
     *(f"{stage}_seconds" for stage in STAGES),
 )
-REDUCED = ("reduction_level", "free_grains", "aggregates", *(f"{stage}_seconds" for stage in REDUCTION_STAGES))
-"""More scalars, of runs with model reduction."""
-ERRORS = {
-    "approximation_error": "rms",
-    "largest_error": "largest",
-    "perpendicular_error": "perpendicular",
-    "parallel_error": "parallel",
-}
-"""And of those with a shadow: at the end of its last window, in diameters; NaN before the first has ended."""
 
 
 class Recorder:
@@ -70,14 +61,15 @@ class Recorder:
                 self.description or describe(sim),
                 tuple(frame_scalars(sim)),
                 expected_points=max(expected, 1),
-                aggregates=sim.settings.reduction is not None,
+                units={scalar.name: scalar.unit for extension in sim.settings.extensions for scalar in extension.scalars},
+                columns=tuple(more_columns(sim)),
             )
             self.resume = True  # a simulation that is run again continues its file
             self._last = -1
         self.observe(sim)
 
     def _check_columns(self, sim: Watched, writer: RecordingWriter) -> None:
-        if set(writer.scalar_names) != set(frame_scalars(sim)) or writer.aggregates != (sim.settings.reduction is not None):
+        if set(writer.scalar_names) != set(frame_scalars(sim)) or set(writer.columns) != set(more_columns(sim)):
             writer.close()
             raise InputError(
                 f"recording {self.path} cannot be continued: its frames have other columns than this run records. It is damaged or of "
@@ -128,26 +120,24 @@ def describe(sim: Watched) -> dict[str, Any]:
 
 
 def frame_scalars(sim: Watched) -> dict[str, float]:
-    """One number for each of ``SCALARS``, SI units; with sinks the grains ``taken_out``, with model reduction ``REDUCED`` and ``ERRORS``.
+    """One number for each of ``SCALARS``, SI units; with sinks the grains ``taken_out``; then those of extensions and of a shadow.
 
     Stage seconds are since the start of the run.
     """
-    report, overlap = sim.report, sim.contacts.overlap
+    report, overlap, extensions = sim.report, sim.contacts.overlap, sim.settings.extensions
     values = {name: float(getattr(report, name)) for name in REPORTED}
     values["mean_overlap"] = float(overlap.mean()) if len(overlap) else 0.0
-    values |= {f"{stage}_seconds": sim.stage_seconds.get(stage, 0.0) for stage in stages_of(sim.settings.reduction is not None)}
+    values |= {f"{stage}_seconds": sim.stage_seconds.get(stage, 0.0) for stage in timers(t for f in extensions for t in f.timers)}
     if sim.scene.sinks:
         values["taken_out"] = float(sim.taken_out)
-    if sim.settings.reduction is not None:
-        free = report.free_grains if report.free_grains >= 0 else sim.grain_count
-        values |= {"reduction_level": report.reduction_level, "free_grains": float(free), "aggregates": float(report.aggregates)}
+    values |= {scalar.name: float(report.more[scalar.name]) for extension in extensions for scalar in extension.scalars}
     if sim.shadow is not None:
-        values |= {name: getattr(sim.shadow.found, field, np.nan) for name, field in ERRORS.items()}
+        values |= sim.shadow.scalars()
     return values
 
 
 def frame_grains(sim: Watched) -> dict[str, Any]:
-    """Grains now, in the columns of a frame; with model reduction also what each has merged into (``layout.AGGREGATE``)."""
+    """Grains now, in the columns of a frame."""
     return {
         "position": sim.wrapped_position,
         "orientation": sim.orientation,
@@ -156,8 +146,14 @@ def frame_grains(sim: Watched) -> dict[str, Any]:
         "radius": sim.radius,
         "id": sim.bodies.id,
         "material": sim.bodies.material,
-        **({"aggregate": sim.bodies.merged_into} if sim.settings.reduction is not None else {}),
+        **more_columns(sim),
     }
+
+
+def more_columns(sim: Watched) -> dict[str, Any]:
+    """What of the grains extensions record."""
+    columns = [column for extension in sim.settings.extensions for column in extension.columns]
+    return {column.name: getattr(sim.bodies, column.attribute) for column in columns}
 
 
 def frame_contacts(sim: Watched) -> dict[str, Any]:

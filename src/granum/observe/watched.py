@@ -7,8 +7,7 @@ from typing import Any, Protocol
 from ..array_types import FloatArray
 from ..contact import PairTable
 from ..detection.wall_table import WallTable
-from ..reduction import Reduction
-from ..reduction.error import ApproximationNorms
+from ..extensions.base import Extension
 from ..scene.scene import Scene
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
@@ -19,7 +18,7 @@ class WatchedSettings(Protocol):
     """The settings of a run."""
 
     @property
-    def reduction(self) -> Reduction | None: ...
+    def extensions(self) -> tuple[Extension, ...]: ...
     def model_dump(self, *, mode: str) -> dict[str, Any]: ...
     def model_dump_json(self) -> str: ...
 
@@ -32,10 +31,9 @@ class WatchedStepper(Protocol):
 
 
 class WatchedShadow(Protocol):
-    """A run at full resolution beside one with model reduction."""
+    """A run beside a run."""
 
-    @property
-    def found(self) -> ApproximationNorms | None: ...
+    def scalars(self) -> dict[str, float]: ...
 
 
 class Watched(Protocol):
@@ -61,7 +59,7 @@ class Watched(Protocol):
     def stepper(self) -> WatchedStepper: ...
     @property
     def shadow(self) -> WatchedShadow | None:
-        """Beside a run with model reduction, if asked for."""
+        """If an extension asks for one."""
 
     @property
     def time(self) -> float: ...

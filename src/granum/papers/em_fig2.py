@@ -20,6 +20,7 @@ from .experiment import Outcome, Row, Runner, compared
 from .figures.em import draw_residuals
 from .pool import Job
 
+TITLE = "residual against iteration of one minimisation, unjammed (EM 4.1, Fig. 2)"
 METHODS = ("lbfgs", "lbfgs+adjacency", "fr-cg", "fr-cg+adjacency", "fire", "lbfgs+contacts", "auto")
 
 

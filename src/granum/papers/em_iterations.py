@@ -23,6 +23,7 @@ from .experiment import Outcome, Row, Runner, compared
 from .figures.em import draw_iterations
 from .pool import Job
 
+TITLE = "iterations and time of a strain step on the way to jamming (EM 4.2, Fig. 7)"
 METHODS = ("lbfgs", "lbfgs+adjacency", "fire", "lbfgs+contacts", "newton+contacts", "auto")
 STRAIN = 0.01  # of phi - phi_cr
 PART = 1e-6  # of the mean contact force: residual at which all methods stop

@@ -24,6 +24,7 @@ from .experiment import Outcome, Row, Runner, compared
 from .figures.em import draw_scaling
 from .pool import Job
 
+TITLE = "exponents of pressure, shear modulus and coordination near jamming (EM 4.2, Fig. 4-6)"
 PAPER = {"hooke": {"pressure": 1.0, "shear": 0.5, "z": 0.5}, "hertz": {"pressure": 1.5, "shear": 1.0, "z": 0.5}}
 WITHIN = {"pressure": 0.05, "shear": 0.1, "z": 0.07}
 SYMBOLS = {"pressure": "p", "shear": "G", "z": "z - z_0"}

@@ -24,6 +24,7 @@ from .experiment import Outcome, Row, Runner, compared
 from .figures.em import draw_shear
 from .pool import Job
 
+TITLE = "stress and fabric in pure shear, by the size of the increments (EM 4.3, Fig. 8)"
 NEAR_JAMMING = 0.845  # packing fraction, and the steps from there
 COMPRESSION = 2e-3
 PARTS = ("stress_iso", "stress_dev", "fabric_iso", "fabric_dev")

@@ -23,6 +23,7 @@ from .experiment import Outcome, Row, Runner, compared
 from .figures.em import draw_table
 from .pool import Job
 
+TITLE = "iterations and time of all minimisers: growth, shear, kick (EM 4.2, Table 1)"
 CASES = ("growth", "shear", "kick", "strong kick")
 METHODS = tuple(LABELS)
 PAPER = {  # iterations and seconds

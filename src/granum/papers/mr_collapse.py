@@ -20,6 +20,7 @@ from .figures.mr import draw_collapse, draw_heaps
 from .mr_runs import BEST, TimedRun, Which, label, prepare, speed_row, warm
 from .pool import Job
 
+TITLE = "a cube of grains collapses, reduced and at full resolution (MR 5, Table 3, Fig. 9-11)"
 MAIN = "tr-f"
 REDUCED = ("tr-f", "tr-fv", "ctr-f")
 EVERY = 5  # steps between two looks at the surface

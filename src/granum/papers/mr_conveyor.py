@@ -21,6 +21,7 @@ from .figures.mr import draw_discharge, draw_ridges
 from .mr_runs import BEST, TimedRun, Which, label, level_row, prepare, speed_row, warm
 from .pool import Job
 
+TITLE = "ridge and discharge of a conveyor, reduced and at full resolution (MR 5, Table 3, Fig. 8)"
 SECTION = 15.0  # [d] of the ridge: the spread of angles is that of sections so long
 LOOKS = 10  # instants in which the ridge is measured
 MAIN = "ctr4-f"

@@ -20,6 +20,7 @@ from .figures.mr import draw_drum_states, draw_drum_time
 from .mr_runs import BEST, TimedRun, Which, label, level_row, prepare, speed_row, warm
 from .pool import Job
 
+TITLE = "flow in a slow drum, reduced and at full resolution (MR 5, Table 3, Fig. 7, 12 and 13)"
 MAIN = "cs"
 EVERY = 10  # steps between two looks at the flow
 SMALL = {"count": 60, "width": 10.0, "length": 3.0, "speed": 0.5, "stiffness": 3e3}  # a drum to compile with

@@ -19,6 +19,7 @@ from .figures.mr import draw_speed_up
 from .mr_runs import BEST, TimedRun, prepare, warm
 from .pool import Job
 
+TITLE = "speed-up against reduction level: model and measured points (MR 6, Fig. 14)"
 OVERHEADS = (0.0, 0.01, 0.03, 0.1, 0.3)
 LEVELS = np.linspace(0.0, 0.999, 112)
 REST = 1.5  # [s] from the fall of a lattice to a bed at rest

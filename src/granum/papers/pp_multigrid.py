@@ -31,6 +31,7 @@ from .figures.pp_multigrid import draw_columns, draw_silo
 from .methods import GUARDS_OFF, sweep_ladder
 from .pool import Job
 
+TITLE = "columns and a silo with direct, iterative and multigrid solves (PP 5.3, Table 5.4)"
 ITERATIONS = 100
 STIFF = 5e11  # [Pa]
 TIME_STEP = 0.01  # [s] PP Table 4.1

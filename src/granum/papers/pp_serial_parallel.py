@@ -31,6 +31,7 @@ from .figures.pp import draw_histograms, draw_series
 from .methods import GUARDS_OFF
 from .pool import Job
 
+TITLE = "the order of a serial and of a parallel sweep: column, silo, drums (PP 5.2, Tables 5.1-5.3)"
 TIME_STEP = 0.01  # [s] PP Table 4.1; grains, damping and restitution are those of the scenes
 DIAMETER = 0.01  # [m]
 EVERY = 10  # steps between two looks, as in PP

@@ -14,6 +14,8 @@ from .figures.sn import draw_column
 from .pool import Job
 from .sn_systems import PAPER_REST, Rest, come_to_rest, container, elastic_overlap, exponent, geometric_mean, iterations_for_overlap
 
+TITLE = "iterations for the mean overlap of a column (SN 5.1, Fig. 5)"
+
 
 @dataclass(frozen=True)
 class ColumnSize:

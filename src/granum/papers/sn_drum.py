@@ -18,6 +18,7 @@ from .figures.drum import draw_drum_forces, draw_drum_iterations
 from .pool import Job
 from .sn_systems import exponent
 
+TITLE = "flow, forces and iterations in a sawtooth drum (SN 5.2, Fig. 7-10)"
 TIME_STEP = 0.01  # [s]
 TOLERANCE = 0.05  # of the mean overlap
 METHOD = "cold"

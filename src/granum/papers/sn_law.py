@@ -23,6 +23,7 @@ from .pool import Job
 from .sn_silo import TOLERANCE, SiloSize
 from .sn_systems import TIME_STEP, exponent, iterations_for_overlap, mean_overlap
 
+TITLE = "c0, c1 and c2 of the iteration law from containers and drums (SN 5.3, Fig. 11)"
 PAPER_ERRORS = LawConstants(0.005, 1.1, 0.02)  # standard errors of SN's constants
 SECTOR = 1.5  # [d] along the rim, of the sectors in which the thickness of the material is measured
 FRAME_EVERY = 3  # steps between the frames of which fields are taken

@@ -14,6 +14,7 @@ from .figures.sn import draw_order
 from .pool import Job
 from .sn_systems import Rest, come_to_rest, container, geometric_mean, iterations_for_overlap
 
+TITLE = "random against sequential order of the sweeps (SN 5.4)"
 ORDERS = ("given", "random", "symmetric", "colour")
 """``given`` is the paper's sequential order, ``colour`` granum's own."""
 TOLERANCE = 0.05

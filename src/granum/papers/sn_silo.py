@@ -16,6 +16,7 @@ from .figures.sn import draw_silo, draw_silo_networks
 from .pool import Job
 from .sn_systems import PAPER_REST, Rest, at_rest, container, exponent, iterations_for_overlap, mean_overlap
 
+TITLE = "iterations for containers, Janssen's profile, collapse (SN 5.1, Fig. 3, 4 and 6)"
 TOLERANCE = 0.05
 PAPER_COUNT = 7500  # grains in the 9 d container of SN Fig. 3 and 4
 PAPER_PRESSURE = 990.0  # [Pa] on its axis at zero height, 500 iterations

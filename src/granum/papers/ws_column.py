@@ -16,6 +16,7 @@ from .figures.ws import draw_column
 from .methods import look_into_solve, run_on, start, sweep_ladder
 from .pool import Job
 
+TITLE = "iterations for the height of a column by warm start (WS 4.1, Fig. 3-4)"
 COMPARED = ("cold", "history", "history, unguarded", "model", "momentum", "momentum + history")
 LOOKED_INTO = ("cold", "history", "momentum", "momentum + history")
 LONGEST = 8.0  # [s] of simulated time to come to rest; the guard of the warm start takes seconds to trust it again

@@ -13,6 +13,7 @@ from .experiment import Outcome, Row, Runner, compared
 from .figures.drum import draw_drum_flow, draw_drum_sections
 from .pool import Job
 
+TITLE = "plug zone and angle of repose in a slow drum by warm start (WS 4.3, Fig. 10-13)"
 COMPARED = ("cold", "history", "momentum + history")
 TIME_STEP = 0.005  # [s]
 BEST = "momentum + history"

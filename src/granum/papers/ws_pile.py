@@ -19,6 +19,7 @@ from .figures.ws import draw_pile_heights, draw_pile_solves
 from .methods import look_into_solve, run_on, start, sweep_ladder
 from .pool import Job
 
+TITLE = "iterations for the height of a pile by warm start, and its solves (WS 4.2, Fig. 6-9)"
 COMPARED = (
     "cold",
     "history",

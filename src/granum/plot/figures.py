@@ -1,40 +1,26 @@
-"""Figures by name: ``granum plot FILE FIGURE``. To add one, write a function of a recording and a look, and name it in ``FIGURES``."""
+"""Figures by name: ``granum plot FILE FIGURE``. To add one, write a function of a recording and a look, and name it in ``FIGURES``.
+
+Those of extensions stand in their own modules.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from ..checks import InputError, known_name
+from ..extensions import modules
 from ..io import Recording
 from ..io.packing import is_packing
-from .aggregates import draw_aggregates
 from .fields import FIELDS, draw_field
 from .flow import draw_janssen, draw_profile
 from .histograms import draw_forces, draw_overlaps
-from .look import Look
+from .look import FIELD, MEAN, ONE_FRAME, PLANE, Kind, Look
 from .network import draw_network
 from .packing import draw_force_network, draw_packing
 from .packing_curves import draw_force_spread, draw_search, draw_shear
 from .picture import scene_picture
-from .series import draw_contacts, draw_energy, draw_overlap, draw_reduction, draw_solver
-
-ONE_FRAME = frozenset({"frame", "time"})
-MEAN = ONE_FRAME | {"average"}
-PLANE = ONE_FRAME | {"view", "slab"}
-FIELD = PLANE | {"average", "width", "grains"}
-
-
-@dataclass(frozen=True)
-class Kind:
-    """How a figure is made."""
-
-    draw: Callable[[Recording, Look], Any]
-    summary: str
-    takes: frozenset[str] = frozenset()
-    """What of a look it minds; none: it shows the whole run."""
+from .series import draw_contacts, draw_energy, draw_overlap, draw_solver
 
 
 def _picture(recording: Recording, look: Look) -> Any:
@@ -46,7 +32,6 @@ def _picture(recording: Recording, look: Look) -> Any:
 FIGURES: dict[str, Kind] = {
     "picture": Kind(_picture, "grains as shaded spheres", ONE_FRAME),
     "network": Kind(draw_network, "contacts as lines, as thick and dark as they push", PLANE),
-    "aggregates": Kind(draw_aggregates, "grains of a slab, coloured by the aggregate that they are part of", PLANE),
     **{name: Kind(partial(draw_field, name=name), f"field of a slab: {kind.title.lower()}", FIELD) for name, kind in FIELDS.items()},
     "histogram": Kind(draw_overlaps, "how often an overlap occurs", MEAN),
     "forces": Kind(draw_forces, "how often a normal force occurs, with its exponential tail", ONE_FRAME),
@@ -56,7 +41,7 @@ FIGURES: dict[str, Kind] = {
     "contacts": Kind(draw_contacts, "contacts in time, by what they do"),
     "overlap": Kind(draw_overlap, "mean and largest overlap in time"),
     "solver": Kind(draw_solver, "residual and iterations in time"),
-    "reduction": Kind(draw_reduction, "level of model reduction in time, and its error if it was measured"),
+    **{name: kind for module in modules("plot") for name, kind in module.FIGURES.items()},
 }
 
 

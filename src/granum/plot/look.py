@@ -1,14 +1,21 @@
-"""What of a recording a figure shows: which frames, from where, how thick a slab."""
+"""What of a recording a figure shows, which frames, from where, how thick a slab, and how it is made."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from ..analysis.snapshot import Snapshot
 from ..checks import InputError, finite_positive, known_name
 from ..io import Recording
+
+ONE_FRAME = frozenset({"frame", "time"})
+MEAN = ONE_FRAME | {"average"}
+PLANE = ONE_FRAME | {"view", "slab"}
+FIELD = PLANE | {"average", "width", "grains"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +73,16 @@ class Look:
         if not found[-1].grain_count:
             raise InputError(f"there are no grains at t = {found[-1].time:g} s in {recording.path}. Choose a later frame.")
         return [s for s in found if s.grain_count]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a figure is made."""
+
+    draw: Callable[[Recording, Look], Any]
+    summary: str
+    takes: frozenset[str] = frozenset()
+    """What of a look it minds; none: it shows the whole run."""
 
 
 def about(recording: Recording, seen: list[Snapshot]) -> str:

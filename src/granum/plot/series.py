@@ -15,18 +15,17 @@ from . import style
 from .look import Look
 
 LEAST_RESIDUAL = 1e-4  # of the median: what is smaller is not shown
-LEAST_ERROR = 1e-5  # of the largest
 
 
 def draw_energy(recording: Recording, look: Look) -> Any:
     """Kinetic and elastic energy over sum(m g d) (in J without gravity), and the total with the potential [J]."""
-    time, scalars = recording.times, _scalars(recording, "kinetic_energy", "elastic_energy", "energy")
+    time, scalars = recording.times, frame_scalars(recording, "kinetic_energy", "elastic_energy", "energy")
     lift = np.array([s.gravity_strength * float((s.mass * 2 * s.radius)[~s.static].sum()) for s in snapshots(recording)])
     weightless = not (lift > 0).any()
     unit = np.where(lift > 0, lift, 1.0 if weightless else np.nan)
-    figure, (upper, lower) = style.chart("Energy", _about(recording), panels=2)
-    upper.plot(time, _positive(scalars["kinetic_energy"] / unit), color=style.BLUE, lw=1.5, label="kinetic")
-    upper.plot(time, _positive(scalars["elastic_energy"] / unit), color=style.GREEN, lw=1.5, label="elastic")
+    figure, (upper, lower) = style.chart("Energy", about_frames(recording), panels=2)
+    upper.plot(time, positive(scalars["kinetic_energy"] / unit), color=style.BLUE, lw=1.5, label="kinetic")
+    upper.plot(time, positive(scalars["elastic_energy"] / unit), color=style.GREEN, lw=1.5, label="elastic")
     upper.set(yscale="log", ylabel="energy [J]" if weightless else r"energy / $\Sigma\, m g d$")
     upper.legend(frameon=False, fontsize=8.5, ncols=2, loc="best")
     values, unit_name = style.scaled(scalars["energy"], "J")
@@ -41,7 +40,7 @@ def draw_contacts(recording: Recording, look: Look) -> Any:
     if not any(c.total for c in counts):
         raise InputError(f"no frame of {recording.path} has a contact: there is nothing to count. Let the run last longer.")
     time = recording.times
-    figure, (upper, lower) = style.chart("Contacts", _about(recording), panels=2)
+    figure, (upper, lower) = style.chart("Contacts", about_frames(recording), panels=2)
     kinds = {"continuous": style.BLUE, "sliding": style.ORANGE, "impacting": style.PINK}
     upper.stackplot(
         time,
@@ -65,7 +64,7 @@ def draw_overlap(recording: Recording, look: Look) -> Any:
     if not any(len(part) for part in found):
         raise InputError(f"no frame of {recording.path} has a contact: there is no overlap. Let the run last longer.")
     time = recording.times
-    figure, (axes,) = style.chart("Overlap", _about(recording))
+    figure, (axes,) = style.chart("Overlap", about_frames(recording))
     for of, label, colour in ((np.max, "largest", style.ORANGE), (np.mean, "mean", style.BLUE)):
         axes.plot(time, [100 * of(part) if len(part) else np.nan for part in found], color=colour, lw=1.5, label=label)
     axes.set(xlabel="time [s]", ylabel=r"overlap $\delta / d$ [%]", yscale="log", xlim=(time[0], time[-1]))
@@ -76,9 +75,9 @@ def draw_overlap(recording: Recording, look: Look) -> Any:
 
 def draw_solver(recording: Recording, look: Look) -> Any:
     """Residual that was left in the step of each frame, and the iterations it took."""
-    time, scalars = recording.times, _scalars(recording, "residual", "iterations")
-    figure, (upper, lower) = style.chart("Solver", _about(recording), panels=2)
-    residual = _positive(scalars["residual"])
+    time, scalars = recording.times, frame_scalars(recording, "residual", "iterations")
+    figure, (upper, lower) = style.chart("Solver", about_frames(recording), panels=2)
+    residual = positive(scalars["residual"])
     upper.plot(time, residual, color=style.BLUE, lw=1.3)
     upper.set(yscale="log", ylabel="residual [m/s]")
     if np.isfinite(residual).any():  # the first grains, which touch nothing, leave rounding errors
@@ -88,40 +87,14 @@ def draw_solver(recording: Recording, look: Look) -> Any:
     return figure
 
 
-def draw_reduction(recording: Recording, look: Look) -> Any:
-    """Reduction level, bodies that are solved, and the approximation error if a shadow measured it."""
-    if not recording.reduced:
-        raise InputError(f"{recording.path} is of a run without model reduction: run it with --reduce contact,trial or the like.")
-    time, scalars = recording.times, _scalars(recording, "reduction_level", "free_grains", "aggregates")
-    measured = "approximation_error" in recording.scalars
-    figure, panels = style.chart("Model reduction", _about(recording), panels=3 if measured else 2)
-    panels[0].plot(time, 100 * scalars["reduction_level"], color=style.BLUE, lw=1.5)
-    panels[0].set(ylabel="reduction level [%]", ylim=(0, 100))
-    panels[1].plot(time, scalars["free_grains"], color=style.ORANGE, lw=1.5, label="free grains")
-    panels[1].plot(time, scalars["aggregates"], color=style.GREEN, lw=1.5, label="aggregates")
-    panels[1].set(ylabel="bodies", ylim=(0, None))
-    panels[1].legend(frameon=False, fontsize=8.5)
-    if measured:
-        names = {"approximation_error": ("whole", style.DARK), "perpendicular_error": ("across", style.PINK)}
-        names["parallel_error"] = ("along", style.SKY)
-        for name, (label, colour) in names.items():
-            panels[2].plot(time, _positive(recording.scalars[name]), color=colour, lw=1.3, label=label, drawstyle="steps-post")
-        panels[2].set(yscale="log", ylabel=r"error / $d$")
-        largest = float(np.nanmax(recording.scalars["approximation_error"], initial=0.0))
-        if largest > 0:  # aggregates that only fly leave rounding errors
-            panels[2].set_ylim(bottom=max(panels[2].get_ylim()[0], LEAST_ERROR * largest))
-        panels[2].yaxis.set_minor_formatter("")
-        panels[2].legend(frameon=False, fontsize=8.5, ncols=3)
-    panels[-1].set(xlabel="time [s]", xlim=(time[0], time[-1]))
-    return figure
-
-
-def _about(recording: Recording) -> str:
+def about_frames(recording: Recording) -> str:
+    """Subtitle: grains, frames and times."""
     count = len(recording.frame(-1).radius)
     return f"{recording.scene.name}: {count} grains, {len(recording)} frames, t = {recording.times[0]:.4g} to {recording.times[-1]:.4g} s"
 
 
-def _scalars(recording: Recording, *names: str) -> dict[str, FloatArray]:
+def frame_scalars(recording: Recording, *names: str) -> dict[str, FloatArray]:
+    """(F,) each, of the frames of a run; NaN before the first step. InputError if there is no curve of them."""
     missing = [name for name in names if name not in recording.scalars]
     if missing:
         raise InputError(f"{recording.path} does not hold {' and '.join(missing)} of its frames: another program or version wrote it.")
@@ -131,5 +104,6 @@ def _scalars(recording: Recording, *names: str) -> dict[str, FloatArray]:
     return {name: np.where(done, recording.scalars[name], np.nan) for name in names}
 
 
-def _positive(values: FloatArray) -> FloatArray:
+def positive(values: FloatArray) -> FloatArray:
+    """For a logarithmic axis: NaN in place of what it cannot show."""
     return np.where(values > 0, values, np.nan)

@@ -20,6 +20,7 @@ from ..state.bodies import DYNAMIC, KINEMATIC, STATIC, UNUSED, Bodies
 from ..state.free_turn import mean_spins
 from ..state.motion import turn_bodies
 from ..state.rotation import matrices
+from ..state.saved import SavedPart
 from .rigid import CHUNK, Sums, Turns, move_members, rotations, set_members, sum_momenta, sum_turns
 
 NONE = np.zeros(0, np.int32)
@@ -199,6 +200,18 @@ class Aggregates:
             "velocity": self.velocity,
             "spin": self.spin,
         }
+
+    @staticmethod
+    def check_saved(part: SavedPart, scene_bodies: int, first: int) -> int:
+        """Refuse a checkpoint that must not be trusted; ``first`` is the row of the first grain. Returns the number of carriers."""
+        count = len(part.places("kind", (None,), UNUSED, DYNAMIC + 1))
+        part.array("inertia", np.float64, (count, 3, 3))
+        part.array("body_id", np.int64, (count,))
+        part.whole("next_body_id", 0, 2**62)
+        part.places("member_of", (scene_bodies,), 0, first)
+        carriers = len(part.array("velocity", np.float64, (None, 3)))
+        part.array("spin", np.float64, (carriers, 3))
+        return carriers
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint; the state of the bodies is there already."""

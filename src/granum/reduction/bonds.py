@@ -10,6 +10,7 @@ from .._jit import device, kernel
 from ..array_types import BoolArray, FloatArray, IntArray
 from ..state.bodies import GrainArrays
 from ..state.contacts import ContactArrays
+from ..state.saved import SavedPart
 
 ROOM = 8  # contacts that a grain keeps; those of a pair find room with either grain
 NOBODY = -2_147_483_648
@@ -129,6 +130,17 @@ class Bonds:
 
     def checkpoint(self) -> dict[str, Any]:
         return {"partner": self.partner, "kept": self.kept}
+
+    @staticmethod
+    def check_saved(part: SavedPart, grains: int, walls: int) -> None:
+        """Refuse a checkpoint that must not be trusted."""
+        partner = part.array("partner", np.int32, (None, None))
+        if len(partner) < grains:
+            raise part.refuse("partner", f"must have {grains} rows or more")
+        known = partner[:grains][partner[:grains] != NOBODY]
+        if known.size and not -walls <= known.min() <= known.max() < grains:
+            raise part.refuse("partner", "is no grain or wall")
+        part.array("kept", np.float64, (*partner.shape, 7))
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.partner, self.kept = np.array(saved["partner"]), np.array(saved["kept"])

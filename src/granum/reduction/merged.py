@@ -12,11 +12,12 @@ from ..detection.regions import find_inside, region_table
 from ..detection.wall_table import WallTable, surface_velocity
 from ..scene.scene import Scene
 from ..state.bodies import Bodies
+from ..state.saved import SavedPart
 from .aggregates import NONE, Aggregates
 from .bonds import Bonds, keep_impulses, recall_impulses
+from .extension import Reduction
 from .motion import relative_motion
 from .network import Network
-from .policy import Reduction
 from .visits import Visits
 
 LOST = 1e-9  # of its mass: an aggregate that has less has lost grains
@@ -227,6 +228,22 @@ class Merged:
             "resting": self.visits.resting,
             "changed": int(self.changed),
         }
+
+    @staticmethod
+    def check_saved(part: SavedPart, scene: Scene, grains: int, first: int) -> int:
+        """Refuse a checkpoint that must not be trusted; ``first`` is the row of the first grain. Returns the number of carriers."""
+        carriers = Aggregates.check_saved(part.part("aggregates"), len(scene.all_bodies), first)
+        body = part.places("grain_body", (grains,), 0, first + grains)
+        if ((body >= first) & (body != first + np.arange(grains))).any():
+            raise part.refuse("grain_body", "names the body of another grain")
+        Bonds.check_saved(part.part("bonds"), grains, len(scene.all_walls))
+        for name in ("fixed", "questioned"):
+            part.array(name, np.bool_, (grains,))
+        part.array("restless", np.int32, (grains,))
+        part.array("listed_position", np.float64, (3,))
+        part.array("listed_rotation", np.float64, (3, 3))
+        part.whole("resting", 0, first - 1)
+        return carriers
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""

@@ -1,14 +1,13 @@
-"""The policy of model reduction: when grains merge into rigid aggregates, and when these come apart (MR sections 3.1-3.2, Table 2)."""
+"""Thresholds of model reduction: when grains merge into rigid aggregates, and when these come apart (MR sections 3.1-3.2, Table 2)."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from ..records import NonNegative, Record, Sweeps, Whole
 
-Split = Literal["contact", "trial", "sensor"]
 Limit = Annotated[float | None, Field(gt=0, allow_inf_nan=False)]  # none: no limit
 
 
@@ -69,39 +68,3 @@ class TrialSplit(Record):
     """[rad/s]"""
     depth: Whole | None = Field(default=6, ge=1)
     """Layers of grains of an aggregate, counted from what touches or leaves it, that are tried; none: all of it."""
-
-
-class Reduction(Record):
-    """How a run merges grains that move as one; thresholds are those of MR Table 2 unless given."""
-
-    split: tuple[Split, ...] = ("contact", "trial")
-    """What makes aggregates come apart, in any combination; sensors stand in the scene."""
-    merge: Merge = Merge()
-    contact: ContactSplit = ContactSplit()
-    trial: TrialSplit = TrialSplit()
-    shadow: Whole = Field(default=0, ge=0)
-    """Steps of which a full-resolution shadow is kept, to measure the approximation error (MR (20)-(22)); 0: none."""
-
-    @model_validator(mode="after")
-    def _sound(self) -> Reduction:
-        if not self.split:
-            raise ValueError("split must name at least one of contact, trial and sensor: else what has merged never comes apart")
-        if len(set(self.split)) < len(self.split):
-            raise ValueError(f"split names something twice: {', '.join(self.split)}")
-        for kind in ("contact", "trial"):
-            if kind not in self.split:
-                continue
-            rule = getattr(self, kind)
-            for name in ("approach", "separation", "tangential", "rolling"):
-                limit, merged = getattr(rule, name), getattr(self.merge, name)
-                if limit is not None and limit <= merged:
-                    unit = "rad/s" if name == "rolling" else "m/s"
-                    raise ValueError(
-                        f"{kind}.{name} ({limit:g} {unit}) must be above merge.{name} ({merged:g} {unit}): "
-                        "else grains come apart and merge again in every step"
-                    )
-        if "trial" in self.split and all(
-            getattr(self.trial, name) is None for name in ("force", "torque", "approach", "separation", "tangential", "rolling")
-        ):
-            raise ValueError("trial has no limit at all: give force (0.1), or leave trial out of split")
-        return self

@@ -8,21 +8,45 @@ import numpy as np
 
 from ..arithmetic import dot, length, total
 from ..array_types import FloatArray, IntArray
+from ..extensions.base import ExtensibleStepper
 from ..parallel import Team
+from ..scene.scene import Scene
+from ..state.saved import SavedPart
+from ..state.stages import Stage
+from .extension import Reduction
 from .merged import Merged
 from .merging import Merging
+from .shadow import Shadow
 from .splitting import Splitting
-from .trial import SolveContacts, Trial
+from .trial import Trial
 
 
 class Reducer:
     """The stages that a run with model reduction adds to those of its stepper."""
 
-    def __init__(self, merged: Merged, friction: FloatArray, solve_contacts: SolveContacts) -> None:
-        """``friction`` (M, M) of the materials; ``solve_contacts`` solves for a trial."""
-        self.merged = merged
-        self.splitting, self.merging = Splitting(merged), Merging(merged, friction)
-        self.trial = Trial(merged, self.merging.slow, solve_contacts)
+    def __init__(self, policy: Reduction, stepper: ExtensibleStepper) -> None:
+        self.merged = merged = Merged(stepper.scene, stepper.bodies, stepper.walls, stepper.detector, policy)
+        self.splitting, self.merging = Splitting(merged), Merging(merged, stepper.pairs.friction)
+        self.trial = Trial(merged, self.merging.slow, stepper.solve_contacts)
+        self.team = stepper.team
+        stepper.stages = self.among(stepper.stages)
+
+    def among(self, stages: list[Stage]) -> list[Stage]:
+        """Its stages between those of every step."""
+        detect, *prepare, take, ahead, move, measure = stages
+        return [
+            Stage("follow", lambda now: now.ledger.add("drives", self.follow(now.h))),
+            detect,
+            Stage("split", lambda now: self.split(now.h, now.gravity)),
+            *prepare,
+            take,
+            Stage("merge", lambda now: now.ledger.add("drives", self.merge(now.h))),
+            ahead,
+            Stage("integrate", lambda now: now.ledger.add("drives", self.move(self.team, now.h, now.gravity))),
+            move,
+            measure,
+            Stage("measure", lambda now: now.more.update(self.facts())),
+        ]
 
     def follow(self, h: float) -> float:
         """Follow carriers that move otherwise than in the last step; returns the energy [J] that this brings to grains.
@@ -76,10 +100,19 @@ class Reducer:
         """Move what has merged over a step; returns the energy [J] that carriers brought to the grains they hold."""
         return self.merged.aggregates.move(team, h, gravity)
 
-    def facts(self) -> dict[str, Any]:
+    def at_start(self) -> dict[str, float]:
+        """Before the first step, in which static grains are held by the ground, nothing counts as merged."""
+        return {"reduction_level": 0.0, "free_grains": self.merged.bodies.grain_count, "aggregates": 0}
+
+    def facts(self) -> dict[str, float]:
         """How far the model is reduced, for the report of a step."""
         m = self.merged
         return {"reduction_level": m.level, "free_grains": m.free_grains, "aggregates": len(m.aggregates.alive)}
+
+    def shadow(self) -> Shadow | None:
+        """The run at full resolution that measures the error, if one is wanted."""
+        steps = self.merged.policy.shadow
+        return Shadow(self.merged, steps) if steps else None
 
     def keep(self, rows: IntArray, new_row: IntArray) -> None:
         """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
@@ -89,6 +122,13 @@ class Reducer:
     def checkpoint(self) -> dict[str, Any]:
         """All that the next step depends on besides the state of the bodies."""
         return {**self.merged.checkpoint(), "looked": self.splitting.looked, "trial": self.trial.checkpoint()}
+
+    @staticmethod
+    def check_saved(part: SavedPart, scene: Scene, grains: int, first: int) -> None:
+        """Refuse a checkpoint that must not be trusted; ``first`` is the row of the first grain."""
+        carriers = Merged.check_saved(part, scene, grains, first)
+        part.whole("looked", 0, 2**62)
+        Trial.check_saved(part.part("trial"), grains, carriers)
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""

@@ -38,7 +38,7 @@ class Sums(NamedTuple):
 class Turns(NamedTuple):
     """How the bodies before the grains move in a step (F,)."""
 
-    still: FloatArray  # 1: a carrier at rest, 0: a carrier that moves, -1: an aggregate
+    still: FloatArray  # 1: a carrier at rest, 0: a carrier that moves, -1: a body that is pushed
     shift: FloatArray  # (F, 3) [m]
     turned: FloatArray  # (F, 3, 3) the rotation of the step
     spin: FloatArray  # (F, 3) steady one that makes the rotation of the step [rad/s]
@@ -118,8 +118,8 @@ def move_members(
 ) -> None:
     """Move the grains of all bodies that are not still: turn about the old centre, shift, and take the body's new motion.
 
-    ``gained`` (chunks,) is the kinetic and gravitational energy [J] that carriers bring to the grains of each chunk; to those of aggregates
-    nobody brings any.
+    ``gained`` (chunks,) is the kinetic and gravitational energy [J] that carriers bring to the grains of each chunk; bodies that are pushed
+    bring none.
     """
     thread, threads, barrier = crew
     position, orientation, velocity, spin, inverse_mass = bodies

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..arithmetic import length, solve, times, totals
 from ..array_types import BoolArray, FloatArray, IntArray
+from ..extensions.base import Solved
 from ..state.bodies import KINEMATIC
 from ..state.rotation import matrix
+from ..state.saved import SavedPart
 from .aggregates import NONE
 from .merged import Merged
 from .motion import limits, within
@@ -19,15 +21,6 @@ from .motion import limits, within
 LEANING = 0.02  # [rad]: a carrier that has turned so far, or gravity that has changed by such a part, is tried as a whole
 AT_REST = 1e-9  # [m/s]: slower motion of a wall against a grain, or of a grain in a trial, counts as rest
 MOST_RESTLESS = 1000  # steps that a grain is kept from merging
-
-
-class Solved(NamedTuple):
-    """What a solve that is not taken would do."""
-
-    rows: IntArray  # (S,) of the bodies that were solved: grains in the order of their slots, then others
-    velocity: FloatArray  # (S, 3) [m/s]
-    spin: FloatArray  # (S, 3) [rad/s]
-    impulse: FloatArray  # (C, 7) of the contacts
 
 
 class SolveContacts(Protocol):
@@ -197,6 +190,14 @@ class Trial:
 
     def checkpoint(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("failed", "tried", "turned", "gravity")}
+
+    @staticmethod
+    def check_saved(part: SavedPart, grains: int, carriers: int) -> None:
+        """Refuse a checkpoint that must not be trusted."""
+        part.places("failed", (None,), 0, grains)
+        part.whole("tried", -(2**62), 2**62)
+        part.array("turned", np.float64, (carriers,))
+        part.array("gravity", np.float64, (3,))
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ..analysis import mean_and_largest_overlap, scene_results, state_hash
+from ..extensions import extensions
 from ..io import Recording, checkpoint_path
 from ..simulation import Simulation
-from ..state.report import stages_of
+from ..state.report import timers
 
 
 def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[str, Any]:
@@ -32,7 +32,9 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
         "kinetic_energy": sim.report.kinetic_energy,
         "energy_lost": sim.guard.lost(sim) if sim.guard.began is not None else None,
         "wall_seconds": sim.wall_seconds,
-        "stage_seconds": {stage: sim.stage_seconds.get(stage, 0.0) for stage in stages_of(sim.settings.reduction is not None)},
+        "stage_seconds": {
+            stage: sim.stage_seconds.get(stage, 0.0) for stage in timers(t for f in sim.settings.extensions for t in f.timers)
+        },
         "energy": ledger_of(sim),
         "state_hash": state_hash(sim.wrapped_position, sim.orientation, sim.velocity, sim.spin),
         "recording": str(recording),
@@ -45,24 +47,15 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
         "time_step_reason": about.get("time_step_reason"),
         "warnings": sim.warnings,
         "stopped": sim.stop_reason,
-        **_merged(sim),
+        **of_extensions(sim),
     }
 
 
-def _merged(sim: Simulation) -> dict[str, Any]:
-    """What model reduction came to, if it is on."""
-    if sim.settings.reduction is None:
-        return {}
-    free = sim.report.free_grains if sim.report.free_grains >= 0 else sim.grain_count
-    found: dict[str, Any] = {"reduction_level": sim.report.reduction_level, "free_grains": free, "aggregates": sim.report.aggregates}
-    if sim.shadow is not None:
-        last, mean = sim.shadow.found, sim.shadow.mean
-        found["approximation_error"] = {
-            "steps": sim.shadow.steps,
-            "windows": sim.shadow.windows,
-            "last": asdict(last) if last is not None else None,
-            "mean": asdict(mean) if mean is not None else None,
-        }
+def of_extensions(sim: Simulation) -> dict[str, Any]:
+    """What the extensions of a run came to."""
+    found: dict[str, Any] = {}
+    for extension in sim.settings.extensions:
+        found |= {scalar.name: sim.report.more[scalar.name] for scalar in extension.scalars} | extension.summary(sim)
     return found
 
 
@@ -108,24 +101,24 @@ def method(settings: dict[str, Any]) -> dict[str, Any]:
         "friction": stepper.get("friction"),
         "order": solver.get("order"),
         "threads": settings["threads"],
-        **({"reduction": stepper["reduction"]} if stepper.get("reduction") is not None else {}),
+        **{extension.name: stepper[extension.name] for extension in extensions() if stepper.get(extension.name) is not None},
     }
 
 
 def from_recording(path: Path) -> dict[str, Any]:
     """Of a recording: what the run reported, or what its last frame and description tell if it never came to its end."""
     with Recording(path) as recording:
-        about = (recording.summary or _unfinished(recording)) | mean_level(recording)
+        about = (recording.summary or _unfinished(recording)) | means(recording)
         frames = len(recording)
     checkpoint = checkpoint_path(path)
     return about | {"recording": str(path), "checkpoint": str(checkpoint) if checkpoint.exists() else None, "frames": frames}
 
 
-def mean_level(recording: Recording) -> dict[str, float]:
-    """Reduction level over the frames after the first step; nothing if none was recorded."""
-    level = recording.scalars.get("reduction_level")
+def means(recording: Recording) -> dict[str, float]:
+    """Of scalars of extensions, over the frames after the first step; nothing if none was recorded."""
     done = recording.steps > 0
-    return {"mean_reduction_level": float(level[done].mean())} if level is not None and done.any() else {}
+    names = [scalar.name for extension in extensions() for scalar in extension.scalars if scalar.mean and scalar.name in recording.scalars]
+    return {f"mean_{name}": float(recording.scalars[name][done].mean()) for name in names} if done.any() else {}
 
 
 def _unfinished(recording: Recording) -> dict[str, Any]:
@@ -151,7 +144,9 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
     last = {name: float(values[-1]) for name, values in recording.scalars.items()}
     smallest = 2 * float(frame.radius.min(initial=float("inf")))
     time_step = frame.time / frame.step if frame.step else 0.0
-    stages = {stage: last[f"{stage}_seconds"] for stage in stages_of("merge_seconds" in last)}
+    more = (stage for extension in extensions() for stage in extension.timers if f"{stage}_seconds" in last)
+    stages = {stage: last[f"{stage}_seconds"] for stage in timers(more)}
+    scalars = [scalar for extension in extensions() for scalar in extension.scalars if scalar.name in last]
     return known | {
         "grains": len(frame.radius),
         "taken_out": int(last.get("taken_out", 0)),
@@ -165,10 +160,6 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
         "wall_seconds": sum(stages.values()),
         "stage_seconds": stages,
         "state_hash": state_hash(frame.position, frame.orientation, frame.velocity, frame.spin),
-        **(
-            {"reduction_level": last["reduction_level"], "free_grains": int(last["free_grains"]), "aggregates": int(last["aggregates"])}
-            if "reduction_level" in last
-            else {}
-        ),
+        **{scalar.name: int(last[scalar.name]) if scalar.whole else last[scalar.name] for scalar in scalars},
         "results": scene_results(scene, frame.position, frame.radius, frame.velocity, frame.time - time_step),
     }

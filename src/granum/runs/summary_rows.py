@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..extensions import extensions
 from .result import Rows
 
 
@@ -19,13 +20,14 @@ def summary_rows(s: dict[str, Any]) -> Rows:
         value = s.get(key)
         return "unknown" if value is None else f"{value:.6g} {unit}".strip()
 
+    used = [extension for extension in extensions() if s.get(extension.name) is not None]
     units = {"height": "m", "exact_height": "m", "angle": "degrees"}
     rows = [
         ("grains", number("grains")),
-        ("contacts", number("contacts") + (" (none inside of aggregates)" if s.get("reduction") else "")),
+        ("contacts", number("contacts") + "".join(f" ({extension.of_contacts})" for extension in used if extension.of_contacts)),
         ("time", f"{number('time', 's')} in {number('steps')} steps of {number('time_step', 's')}{_step_origin(s)}"),
         *_how(s, given),
-        *_reduction_rows(s),
+        *(row for extension in used for row in extension.rows(s)),
         ("threads", number("threads")),
         ("overlap", f"mean {number('mean_overlap')} d, largest {number('max_overlap')} d"),
         ("kinetic energy", number("kinetic_energy", "J")),
@@ -86,42 +88,3 @@ def _residual(s: dict[str, Any]) -> str:
         return "unknown"
     creep = f", a creep of {s['residual_creep']:.1e} d/s" if s.get("residual_creep") else ""
     return f"{s['residual']:.6g} m/s{creep}"
-
-
-def _reduction_rows(s: dict[str, Any]) -> Rows:
-    """The policy, how far it got, and the error if it was measured."""
-    policy = s.get("reduction")
-    if policy is None:
-        return []
-    rows = [("reduction", _policy(policy))]
-    if s.get("reduction_level") is not None:
-        mean = f" (mean {s['mean_reduction_level']:.1%})" if "mean_reduction_level" in s else ""
-        bodies = f"{s['free_grains']} free grains, {s['aggregates']} aggregates"
-        rows.append(("reduction level", f"{s['reduction_level']:.1%}{mean}: {bodies}"))
-    error = s.get("approximation_error")
-    if error is not None:
-        windows = f"{error['windows']} windows of {error['steps']} steps"
-        mean = error["mean"]
-        found = windows
-        if mean is not None:
-            parts = f"across {mean['perpendicular']:.3g}, along {mean['parallel']:.3g}"
-            found = f"{mean['rms']:.3g} d ({parts}), largest {mean['largest']:.3g} d, mean of {windows}"
-        rows.append(("approximation error", found))
-    return rows
-
-
-def _policy(policy: dict[str, Any]) -> str:
-    """In a line: what merges, and what splits."""
-    merge, contact, trial = policy["merge"], policy["contact"], policy["trial"]
-    ways = {
-        "contact": f"contact (above {_limit(contact['approach'], 'm/s')}, depth {contact['depth']})",
-        "trial": f"trial (force {_limit(trial['force'], '')}, {trial['iterations']} sweeps, "
-        + ("whole aggregates)" if trial["depth"] is None else f"{trial['depth']} layers)"),
-        "sensor": "sensor",
-    }
-    split = ", ".join(ways[kind] for kind in policy["split"])
-    return f"merge below {merge['tangential']:g} m/s, {merge['rolling']:g} rad/s; split by {split}"
-
-
-def _limit(value: float | None, unit: str) -> str:
-    return "no limit" if value is None else f"{value:g} {unit}".strip()

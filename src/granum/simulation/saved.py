@@ -47,7 +47,7 @@ def load_run(path: str | Path, threads: int | None = None, scene: Scene | None =
         check_saved(saved["simulation"], scene, settings)
         sim = Simulation.restore(scene, settings, saved["simulation"])
         check_functions(sim)
-        sim.report = StepReport(**saved["report"])
+        sim.report = StepReport.restored(saved["report"])
         sim.stage_seconds, sim.wall_seconds = saved["stage_seconds"], saved["wall_seconds"]
         sim.contacts.time_step = sim.time_step
         sim.last_checkpoint = str(path)

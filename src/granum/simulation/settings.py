@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from ..checks import table
+from ..extensions.base import Extension, chosen
 from ..nonsmooth import Nonsmooth
 from ..nonsmooth.time_step import TimeStep, automatic_step
-from ..reduction import Reduction
 from ..scene.run_settings import Guards, RunSettings, merge, named, spelled
 from ..scene.scene import Scene
 from ..smooth import Smooth
@@ -36,9 +36,9 @@ class Settings(RunSettings):
         return fields
 
     @property
-    def reduction(self) -> Reduction | None:
-        """When grains merge; none: never."""
-        return self.stepper.reduction if isinstance(self.stepper, Nonsmooth) else None
+    def extensions(self) -> tuple[Extension, ...]:
+        """What the run has besides its stepper."""
+        return chosen(self.stepper)
 
     def step_for(self, scene: Scene) -> float:
         """The time step [s]: as set, or as the stepper suggests."""

@@ -13,6 +13,7 @@ from ..arithmetic import dot, length, total
 from ..array_types import FloatArray, IntArray, LongArray
 from ..checks import InputError, finite_positive, steps_in
 from ..detection.detector import Detector
+from ..extensions.base import Shadow
 from ..machines import JointView
 from ..memory import tell_of_bed
 from ..nonsmooth import NonsmoothStepper
@@ -27,12 +28,10 @@ from ..state.fixed import FixedGrains
 from ..state.ledger import Ledger
 from ..state.report import StepReport
 from .emission import Emission
-from .guards import Guard
+from .guards import Guard, default_world
 from .placement import check_cell, check_placement
-from .reducible import check_reduction, check_sensors
 from .removal import Removal
 from .settings import Layer, Settings, make_settings
-from .shadow import Shadow
 from .stepper import Stepper
 
 KINDS = {"static": STATIC, "kinematic": KINEMATIC, "dynamic": DYNAMIC}
@@ -95,7 +94,8 @@ class Simulation:
         if bodies is None and self.bodies.grain_count == 0 and not scene.emitters and not len(self.bodies.dynamic):
             raise InputError("the scene has no grains, no emitter and no dynamic body: add grains, a lattice or an emitter.")
         check_cell(scene)
-        check_reduction(scene, self.settings)
+        for extension in self.settings.extensions:
+            extension.check(scene)
         self.time_step = finite_positive("time_step", self.settings.step_for(scene), "s")
         self.stepper: Stepper = self._make_stepper()
         self.emissions = [
@@ -106,9 +106,11 @@ class Simulation:
         self.callbacks: list[Callable[[Simulation], None]] = []
         self.observers: list[Observer] = []
         self.guard = Guard(self.settings.guards, scene)
-        policy = self.settings.reduction
-        self.shadow = Shadow(policy.shadow) if policy is not None and policy.shadow else None
         self.report = StepReport(step=0, time=0.0, contacts=0, impacts=0, iterations=0, residual=0.0, max_overlap=0.0)
+        self.shadow: Shadow | None = None  # a run beside this one, if an extension asks for it
+        for part in self.stepper.parts.values():
+            self.report.more |= part.at_start()
+            self.shadow = self.shadow or part.shadow()
         self.stage_seconds: dict[str, float] = {}
         self.wall_seconds = 0.0
         self.last_checkpoint: str | None = None
@@ -117,7 +119,8 @@ class Simulation:
         self.ended_by: BaseException | None = None
         self.stop_reason: str | None = None
         if bodies is None:
-            check_sensors(self)
+            for extension in self.settings.extensions:
+                extension.check_start(self)
             check_placement(self.bodies, Detector(self.stepper.walls, period=self.stepper.period), self.settings.relax)
             self.guard.look_ahead(self)
             tell_of_bed(self.grain_count)
@@ -171,6 +174,11 @@ class Simulation:
         view = self.bodies.radius[:]
         view.flags.writeable = False
         return view
+
+    @property
+    def world(self) -> tuple[np.ndarray, np.ndarray]:
+        """Two corners (3,) [m] of the box that grains must not leave: the scene's, or one far around all that is there now."""
+        return self.guard.world if self.guard.world is not None else default_world(self)
 
     @property
     def warnings(self) -> list[str]:

@@ -11,83 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import InputError
-from ..reduction.bonds import NOBODY
 from ..scene.scene import Scene
-from ..state.bodies import DYNAMIC, UNUSED
 from ..state.ledger import LOSSES, SOURCES
+from ..state.saved import CONTACTS, SavedPart
 from .settings import Settings
-
-Shape = tuple[int | None, ...]  # None: any number of rows
-CONTACTS: dict[str, tuple[type, Shape]] = {
-    "a": (np.int32, ()),
-    "b": (np.int32, ()),
-    "feature": (np.int32, ()),
-    "normal": (np.float64, (3,)),
-    "overlap": (np.float64, ()),
-    "impulse": (np.float64, (7,)),
-    "rebound": (np.float64, ()),
-    "partner": (np.int64, ()),
-}
-
-
-class _Part:
-    """A part of the saved content, with its name for messages."""
-
-    def __init__(self, content: Mapping[str, Any], name: str = "") -> None:
-        self.content, self.name = content, name
-
-    def refuse(self, name: str, what: str) -> InputError:
-        return InputError(f"{self.name}{name} {what}.")
-
-    def part(self, name: str) -> _Part:
-        content = self.content[name]
-        if not isinstance(content, Mapping):
-            raise self.refuse(name, "should have parts")
-        return _Part(content, f"{self.name}{name}/")
-
-    def whole(self, name: str, low: int, high: int) -> int:
-        """A whole number from ``low`` to ``high``, both included."""
-        value = self.content[name]
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise self.refuse(name, f"must be a whole number from {low} to {high} (got {value!r})")
-        return value
-
-    def number(self, name: str) -> float:
-        value = self.content[name]
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
-            raise self.refuse(name, f"must be a number (got {value!r})")
-        return value
-
-    def array(self, name: str, dtype: type, shape: Shape, *, finite: bool = True) -> np.ndarray:
-        found = self.content[name]
-        if not isinstance(found, np.ndarray) or found.dtype != dtype:
-            raise self.refuse(name, f"must be an array of {np.dtype(dtype)}")
-        if found.ndim != len(shape) or any(n is not None and n != have for n, have in zip(shape, found.shape, strict=True)):
-            raise self.refuse(name, f"must have the shape {shape} (got {found.shape})")
-        if found.dtype.kind == "f" and (not np.isfinite(found).all() if finite else np.isnan(found).any()):
-            raise self.refuse(name, "holds numbers that are not finite")
-        return found
-
-    def places(self, name: str, shape: Shape, low: int, high: int) -> np.ndarray:
-        """Row numbers from ``low`` up to, not including, ``high``."""
-        found = self.array(name, np.int32, shape)
-        if found.size and not low <= found.min() <= found.max() < high:
-            raise self.refuse(name, f"must lie in {low} to {high - 1} (got {found.min()} to {found.max()})")
-        return found
 
 
 def check_saved(saved: Mapping[str, Any], scene: Scene, settings: Settings) -> None:
     """InputError, with the name of what is wrong, unless all of ``saved`` (see ``Simulation.checkpoint``) may be trusted."""
-    top = _Part(saved)
+    top = SavedPart(saved)
     top.whole("step_count", 0, 2**62)
     ids, first = _check_bodies(top.part("bodies"), scene)
     grains = len(ids)
-    walls = sum(len(body.walls) for body in scene.all_bodies)
     if settings.stepper.name == "smooth":
-        _check_smooth(top.part("stepper"), scene, ids, walls)
+        _check_smooth(top.part("stepper"), scene, ids)
     else:
-        _check_nonsmooth(top.part("stepper"), scene, ids, walls, first)
+        _check_nonsmooth(top.part("stepper"), scene, settings, ids, first)
     removal, sinks = top.part("removal"), len(scene.sinks)
     removal.array("count", np.int64, (sinks,))
     removal.array("mass", np.float64, (sinks,))
@@ -101,10 +40,11 @@ def check_saved(saved: Mapping[str, Any], scene: Scene, settings: Settings) -> N
         raise guard.refuse("low", "must be a point")
     guard.array("high", np.float64, low.shape, finite=False)
     if "shadow" in saved:
-        _check_shadow(top.part("shadow"), scene, settings)
+        for extension in settings.extensions:
+            extension.check_shadow(top.part("shadow"), lambda inside: check_saved(inside, scene, settings))
 
 
-def _check_bodies(part: _Part, scene: Scene) -> tuple[np.ndarray, int]:
+def _check_bodies(part: SavedPart, scene: Scene) -> tuple[np.ndarray, int]:
     """Returns the ids of the grains (N,) and the row of the first one."""
     radius = part.array("radius", np.float64, (None,))
     first = part.whole("first_grain", len(scene.all_bodies), 2**31 - 1)
@@ -122,12 +62,12 @@ def _check_bodies(part: _Part, scene: Scene) -> tuple[np.ndarray, int]:
     return ids, first
 
 
-def _check_ledger(part: _Part, losses: bool) -> None:
+def _check_ledger(part: SavedPart, losses: bool) -> None:
     for entry in (*SOURCES, *LOSSES) if losses else SOURCES:
         part.number(entry)
 
 
-def _check_neighbours(part: _Part, grains: int) -> tuple[int, int]:
+def _check_neighbours(part: SavedPart, grains: int) -> tuple[int, int]:
     """Returns the numbers of ranks and of candidates."""
     order = part.places("order", (None,), -1, grains)
     ranks = len(order)
@@ -146,7 +86,7 @@ def _check_neighbours(part: _Part, grains: int) -> tuple[int, int]:
     return ranks, len(candidate)
 
 
-def _check_contacts(part: _Part, ids: np.ndarray, walls: int) -> int:
+def _check_contacts(part: SavedPart, ids: np.ndarray, walls: int) -> int:
     """Contacts of grains with these ids (N,); returns how many there are."""
     grains = len(ids)
     a = part.places("a", (None,), 0, grains)
@@ -161,15 +101,15 @@ def _check_contacts(part: _Part, ids: np.ndarray, walls: int) -> int:
     return len(a)
 
 
-def _check_groups(part: _Part, what: str, first: np.ndarray, count: np.ndarray, total: int) -> None:
+def _check_groups(part: SavedPart, what: str, first: np.ndarray, count: np.ndarray, total: int) -> None:
     """Groups of rows lie within ``total`` rows; where a group is empty its first row may be any number."""
     some = count > 0
     if (count < 0).any() or (first[some] < 0).any() or (first[some].astype(np.int64) + count[some] > total).any():
         raise part.refuse(what, f"points outside of {total} contacts")
 
 
-def _check_nonsmooth(part: _Part, scene: Scene, ids: np.ndarray, walls: int, first_grain: int) -> None:
-    grains = len(ids)
+def _check_nonsmooth(part: SavedPart, scene: Scene, settings: Settings, ids: np.ndarray, first_grain: int) -> None:
+    grains, walls = len(ids), len(scene.all_walls)
     detector = part.part("detector")
     _check_neighbours(detector.part("neighbours"), grains)
     contacts = _check_contacts(detector, ids, walls)
@@ -180,47 +120,13 @@ def _check_nonsmooth(part: _Part, scene: Scene, ids: np.ndarray, walls: int, fir
     for name in ("left_over", "reused_part", "reused_limit", "last_energy"):
         part.number(name)
     _check_ledger(part.part("ledger"), losses=True)
-    if "reduced" in part.content:
-        _check_reduced(part.part("reduced"), scene, grains, walls, first_grain)
+    for extension in settings.extensions:
+        if extension.saved_as in part.content:
+            extension.check_saved(part.part(extension.saved_as), scene, grains, first_grain)
 
 
-def _check_reduced(part: _Part, scene: Scene, grains: int, walls: int, first: int) -> None:
-    """``first`` is the row of the first grain."""
-    made = part.part("aggregates")
-    count = len(made.places("kind", (None,), UNUSED, DYNAMIC + 1))
-    made.array("inertia", np.float64, (count, 3, 3))
-    made.array("body_id", np.int64, (count,))
-    made.whole("next_body_id", 0, 2**62)
-    made.places("member_of", (len(scene.all_bodies),), 0, first)
-    carriers = len(made.array("velocity", np.float64, (None, 3)))
-    made.array("spin", np.float64, (carriers, 3))
-    body = part.places("grain_body", (grains,), 0, first + grains)
-    if ((body >= first) & (body != first + np.arange(grains))).any():
-        raise part.refuse("grain_body", "names the body of another grain")
-    bonds = part.part("bonds")
-    partner = bonds.array("partner", np.int32, (None, None))
-    if len(partner) < grains:
-        raise bonds.refuse("partner", f"must have {grains} rows or more")
-    known = partner[:grains][partner[:grains] != NOBODY]
-    if known.size and not -walls <= known.min() <= known.max() < grains:
-        raise bonds.refuse("partner", "is no grain or wall")
-    bonds.array("kept", np.float64, (*partner.shape, 7))
-    part.array("fixed", np.bool_, (grains,))
-    part.array("listed_position", np.float64, (3,))
-    part.array("listed_rotation", np.float64, (3, 3))
-    part.whole("resting", 0, first - 1)
-    part.whole("looked", 0, 2**62)
-    part.array("questioned", np.bool_, (grains,))
-    part.array("restless", np.int32, (grains,))
-    trial = part.part("trial")
-    trial.places("failed", (None,), 0, grains)
-    trial.whole("tried", -(2**62), 2**62)
-    trial.array("turned", np.float64, (carriers,))
-    trial.array("gravity", np.float64, (3,))
-
-
-def _check_smooth(part: _Part, scene: Scene, ids: np.ndarray, walls: int) -> None:
-    grains = len(ids)
+def _check_smooth(part: SavedPart, scene: Scene, ids: np.ndarray) -> None:
+    grains, walls = len(ids), len(scene.all_walls)
     ranks, slots = _check_neighbours(part.part("neighbours"), grains)
     _check_ledger(part.part("ledger"), losses=False)
     part.number("way")
@@ -249,17 +155,3 @@ def _check_smooth(part: _Part, scene: Scene, ids: np.ndarray, walls: int) -> Non
     if len(first) > grains:
         raise touch.refuse("first", f"has more rows than there are grains, {grains}")
     _check_contacts(part.part("contacts"), ids, walls)
-
-
-def _check_shadow(part: _Part, scene: Scene, settings: Settings) -> None:
-    part.whole("windows", 0, 2**62)
-    part.array("sum", np.float64, (3,))
-    ids = part.array("id", np.int64, (None,))
-    part.array("merged", np.int32, ids.shape)
-    inside = part.part("inside")
-    if inside.content:
-        count = len(inside.array("a", np.int64, (None,)))
-        for name, (dtype, width) in CONTACTS.items():
-            inside.array(name, np.int64 if name in ("a", "b") else dtype, (count, *width))
-    if part.content["full"] is not None:
-        check_saved(part.content["full"], scene, settings)

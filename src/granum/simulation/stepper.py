@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from ..array_types import FloatArray, IntArray
 from ..contact import PairTable
 from ..detection.wall_table import WallTable
+from ..extensions.base import StepPart
 from ..machines import Machines
 from ..state.contacts import Contacts
 from ..state.ledger import Ledger
@@ -28,6 +29,8 @@ class Stepper(Protocol):
     """Speed of the fastest grain after the last step [m/s]."""
     extent: FloatArray
     """(2, 3) box around all grain centres after the last step [m]."""
+    parts: dict[str, StepPart]
+    """Extensions at work in it, by the names in checkpoints."""
 
     @property
     def contacts(self) -> Contacts:

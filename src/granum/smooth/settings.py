@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
+from ..extensions import extensions
 from ..records import Record
-from ..reduction import refused
 from ..scene.scene import Scene
 from .damping import least_used
 from .time_step import automatic_step, too_soft
@@ -25,8 +25,9 @@ class Smooth(Record):
     @model_validator(mode="before")
     @classmethod
     def _whole(cls, given: Any) -> Any:
-        if isinstance(given, dict) and given.get("reduction") is not None:
-            raise ValueError(f"{refused.SMOOTH}. Leave reduction out, or take the stepper nonsmooth")
+        for extension in extensions() if isinstance(given, dict) else ():
+            if extension.not_smooth and given.get(extension.name) is not None:
+                raise ValueError(f"{extension.not_smooth}. Leave {extension.name} out, or take the stepper nonsmooth")
         return given
 
     def step_for(self, scene: Scene, speed: float = 0.0) -> float:

@@ -15,6 +15,7 @@ from ..checks import InputError
 from ..detection.images import move_into_cell, period_of
 from ..detection.neighbours import NeighbourList
 from ..detection.wall_table import WallTable, surface_velocity
+from ..extensions.base import StepPart
 from ..kernel_groups import call
 from ..machines import machines_of
 from ..machines.alone import kick_links
@@ -101,6 +102,7 @@ class SmoothStepper:
         self.leap = 0.0  # furthest way of a grain in the last step, in its own radii
         x = bodies.position[bodies.grains]
         self.extent = np.array([x.min(axis=0, initial=np.inf), x.max(axis=0, initial=-np.inf)])  # box around all grain centres [m]
+        self.parts: dict[str, StepPart] = {}  # no extension works on springs so far
         self._gravity = np.zeros(3)
         self._h = h
         self._fresh = True  # forces have not been found yet

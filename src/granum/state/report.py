@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
 
 STAGES = ("detection", "assembly", "impact", "solve", "integrate", "measure", "output")
 """Of every run; output is not part of a step."""
-REDUCTION_STAGES = ("follow", "split", "merge")
-"""That model reduction adds."""
 
 
-def stages_of(reduction: bool) -> tuple[str, ...]:
-    """The names of all timers of a run."""
-    return (*STAGES[:-1], *REDUCTION_STAGES, STAGES[-1]) if reduction else STAGES
+def timers(more: Iterable[str] = ()) -> tuple[str, ...]:
+    """The names of all timers of a run, with those of the stages that extensions add."""
+    return (*STAGES[:-1], *more, STAGES[-1])
 
 
 @dataclass(slots=True)
 class StepReport:
-    """The record of one step. Not frozen: that would cost more than all else in making it."""
+    """The record of one step. Not frozen: that would cost more than all else in making it.
+
+    What extensions add (``more``) is read like a field.
+    """
 
     step: int
     time: float
@@ -36,11 +39,24 @@ class StepReport:
     """At the end of the step [J]."""
     energy: float = 0.0
     """Kinetic and gravitational, at the end of the step [J]."""
-    reduction_level: float = 0.0
-    """1 - (free grains and aggregates) / grains (MR); grains held by a wall count as none."""
-    free_grains: int = -1
-    """That move on their own; -1: all."""
-    aggregates: int = 0
-    """Rigid bodies of merged grains that no wall holds."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Wall time by stage."""
+    more: dict[str, float] = field(default_factory=dict)
+    """Scalars of extensions, by name (``Extension.scalars``)."""
+
+    def __getattr__(self, name: str) -> float:
+        if name == "more" or name not in self.more:
+            raise AttributeError(f"the report of a step has no {name!r}")
+        return self.more[name]
+
+    def checkpoint(self) -> dict[str, Any]:
+        """All of it, side by side."""
+        saved = asdict(self)
+        more = saved.pop("more")
+        return saved | more
+
+    @classmethod
+    def restored(cls, saved: Mapping[str, Any]) -> StepReport:
+        """From a checkpoint."""
+        own = {f.name for f in fields(cls)} - {"more"}
+        return cls(**{name: saved[name] for name in saved if name in own}, more={name: saved[name] for name in saved if name not in own})

@@ -29,6 +29,8 @@ class StepContext:
     """Wall time by stage."""
     found: dict[str, Any] = field(default_factory=dict)
     """What stages tell the report."""
+    more: dict[str, float] = field(default_factory=dict)
+    """The same of stages that extensions add."""
 
 
 class Stage(NamedTuple):

@@ -1,6 +1,7 @@
 """What can be measured of a recording, by name: ``granum analyse`` and :func:`measure_recording` look here.
 
 To add a metric: in the module of its theme a function of the snapshots that gives a :class:`MetricResult`, and an entry in ``METRICS``.
+Those of extensions stand in their own modules.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...checks import InputError, known_name
+from ...extensions import modules
 from ...io import Recording
+from ..metric import Metric, MetricResult
 from ..snapshot import Snapshot, snapshots
 from . import bulk, contacts, drums_and_belts, packings, silos
-from .metric import Metric, MetricResult
 
 __all__ = ["METRICS", "Metric", "MetricResult", "frames_of", "measure_recording"]
 
@@ -22,6 +24,7 @@ METRICS: dict[str, Metric] = {
     **drums_and_belts.METRICS,
     **silos.METRICS,
     **packings.METRICS,
+    **{name: metric for module in modules("analysis") for name, metric in module.METRICS.items()},
 }
 
 

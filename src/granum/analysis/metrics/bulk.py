@@ -1,4 +1,4 @@
-"""Metrics of all grains together: their energy, their surface, what they have merged into, and their fields."""
+"""Metrics of all grains together: their energy, their surface, and their fields."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import numpy as np
 from ..coarse_graining import coarse_grain
 from ..energy import energy_series
 from ..grid import AXES, FieldGrid
-from ..merged import merged_counts
+from ..metric import Metric, MetricResult, series
 from ..snapshot import Snapshot
 from ..surface import heap_slope, pile_shape, surface_height
-from .metric import Metric, MetricResult, series
 
 FIELD_CELL = 2.0  # [mean diameters] cells of the fields, and width of their kernel
 
@@ -42,10 +41,6 @@ def _repose(shots: Iterable[Snapshot]) -> MetricResult:
 
 def _slope(shots: Iterable[Snapshot]) -> MetricResult:
     return series(shots, lambda s: {"angle": heap_slope(s).angle}, "too few grains for a surface")
-
-
-def _reduction(shots: Iterable[Snapshot]) -> MetricResult:
-    return series(shots, lambda s: asdict(merged_counts(s)), "no grains")
 
 
 def _fields(shots: Iterable[Snapshot]) -> MetricResult:
@@ -101,13 +96,6 @@ METRICS: dict[str, Metric] = {
         "angle by which a surface falls along x, from a line through its middle part",
         {"time": "s", "angle": "degrees"},
         needs="a heap against a wall, or a tilted surface",
-    ),
-    "reduction": Metric(
-        _reduction,
-        "level of model reduction; grains that are free, held by walls and merged into aggregates",
-        {"time": "s"},
-        needs="a run with model reduction",
-        all_frames=True,
     ),
     "fields": Metric(
         _fields,

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..contact_errors import Spread, contact_counts, overlap_ratio, slide_errors
 from ..force_network import ForceNetwork
+from ..metric import Metric, MetricResult, means
 from ..snapshot import Snapshot
-from .metric import Metric, MetricResult, means
 
 HISTOGRAM_BINS = 20
 

@@ -7,8 +7,8 @@ from dataclasses import asdict
 
 from ..conveyor import conveyor_discharge, conveyor_ridge
 from ..drum import drum_angles, flow_profile, plug_fraction, towers
+from ..metric import Metric, MetricResult, series
 from ..snapshot import Snapshot
-from .metric import Metric, MetricResult, series
 
 
 def _drum_angle(shots: Iterable[Snapshot]) -> MetricResult:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..metric import Metric, MetricResult, series
 from ..packing import packing_moduli, packing_numbers
 from ..snapshot import Snapshot
-from .metric import Metric, MetricResult, series
 
 PACKING_SERIES = ("time", "coordination", "pressure", "shear_stress", "deviatoric_fabric")
 

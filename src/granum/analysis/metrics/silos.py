@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import asdict
 
+from ..metric import Metric, MetricResult, series
 from ..silo import FEWEST_POINTS, axis_profile, janssen_fit, loads, vertical_pressure, wall_pressure
 from ..snapshot import Snapshot
-from .metric import Metric, MetricResult, series
 
 
 def _pressure(shots: Iterable[Snapshot]) -> MetricResult:

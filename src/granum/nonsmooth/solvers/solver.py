@@ -1,7 +1,7 @@
 """What a solver is: its duties, the record that its settings are, and the list of all solvers by name.
 
-To add one: a file beside this one with a ``SolverRecord`` that has a ``name`` and a ``solve``, its import in ``__init__.py``, and a test.
-Scene files, the command line and the settings find it by its name.
+To add one: a file beside this one with a ``SolverRecord`` that has a ``name`` and a ``solve``, and a test. The file is found by itself;
+scene files, the command line and the settings find the solver by its name.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
-"""The shadow of a run with model reduction: the same grains, none merged, over the same steps; what differs is the approximation error.
+"""The shadow of a run: the same grains, none merged, over the same steps; what differs is the approximation error.
 
-Windows follow each other without a gap. Each begins from the state of the reduced run. Contacts start with the impulses that the reduced
-run found for them; those that it left out, inside of aggregates, with the ones that the shadow found in the window before.
+Windows follow each other without a gap. Each begins from the state of the run. Contacts start with the impulses that the run found for
+them; those that it left out, inside of merged bodies, with the ones that the shadow found in the window before.
 """
 
 from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +18,24 @@ from ..arithmetic import product
 from ..array_types import IntArray, LongArray
 from ..checks import RunError
 from ..detection.detector import CARRIED
-from ..reduction.error import ApproximationNorms, approximation_error, merged_throughout
+from ..scene.run_settings import Guards
 from ..state.bodies import STATE, Bodies
-from .settings import Guards, Settings
+from ..state.saved import CONTACTS, SavedPart
+from .error import ApproximationNorms, approximation_error, merged_throughout
+from .merged import Merged
 
-if TYPE_CHECKING:
-    from .simulation import Simulation
-
+Simulation = Any
+"""This layer knows no simulation; it is given one, and makes others of its kind."""
 UNWATCHED = Guards(on_overlap="off", on_lost="off", on_energy="off", on_coarse="off")
+
+
+ERRORS = {
+    "approximation_error": "rms",
+    "largest_error": "largest",
+    "perpendicular_error": "perpendicular",
+    "parallel_error": "parallel",
+}
+"""Names in recordings of what is measured."""
 
 
 class Shadow:
@@ -33,8 +44,9 @@ class Shadow:
     ``mean`` is over all of them. Callbacks push the simulation alone: the shadow does not follow them before the next window.
     """
 
-    def __init__(self, steps: int) -> None:
-        self.steps = steps
+    def __init__(self, merged: Merged, steps: int) -> None:
+        """``merged`` is the state of what has merged in the simulation; windows last ``steps``."""
+        self.merged, self.steps = merged, steps
         self.found: ApproximationNorms | None = None
         self.windows = 0
         self._sum, self._largest = np.zeros(3), 0.0
@@ -50,6 +62,15 @@ class Shadow:
             return None
         rms, perpendicular, parallel = (float(x) for x in self._sum / self.windows)
         return ApproximationNorms(rms, self._largest, perpendicular, parallel)
+
+    def scalars(self) -> dict[str, float]:
+        """Of the last window, in diameters; NaN before the first has ended."""
+        return {name: getattr(self.found, norm, np.nan) for name, norm in ERRORS.items()}
+
+    def summary(self) -> dict[str, Any]:
+        """What was found, of the last window and of all."""
+        last, mean = (asdict(norms) if norms is not None else None for norms in (self.found, self.mean))
+        return {"steps": self.steps, "windows": self.windows, "last": last, "mean": mean}
 
     def before_step(self, sim: Simulation) -> None:
         """Begin a window if one is due."""
@@ -81,9 +102,8 @@ class Shadow:
         if not len(there):
             return
         first, own, other = (np.searchsorted(ids, there) for ids in (self._id, sim.bodies.id, full.bodies.id))  # ids are in order
-        bodies, merged = sim.bodies, sim.nonsmooth.merged
-        assert merged is not None
-        kind = merged_throughout(self._merged[first], _merged(bodies)[own], merged.carriers)
+        bodies = sim.bodies
+        kind = merged_throughout(self._merged[first], _merged(bodies)[own], self.merged.carriers)
         found = approximation_error(full.position[other], sim.position[own], bodies.radius[own], bodies.mass[own], kind)
         self.found = found
         self.windows += 1
@@ -99,9 +119,15 @@ class Shadow:
         full.step_count = sim.step_count
         saved = sim.stepper.checkpoint()
         inside = _by_row(self._inside, sim.bodies.id) if self._inside else {}
-        detector = {"neighbours": _neighbours(sim), **_joined(_carried(sim), inside, self._merged)}
+        detector = {"neighbours": self._neighbours(sim), **_joined(_carried(sim), inside, self._merged)}
         full.stepper.restore(saved | {"detector": detector})
         return full
+
+    def _neighbours(self, sim: Simulation) -> dict[str, Any]:
+        """The neighbour list, which the run keeps in the frame of its largest body, where that frame is now."""
+        saved = sim.nonsmooth.detector.neighbours.checkpoint()
+        turned, shift = self.merged.visits.since_listed()
+        return saved | {"reference": product(saved["reference"], turned.T) + shift}
 
     def checkpoint(self) -> dict[str, Any]:
         """All that the rest of the run's errors depend on."""
@@ -116,6 +142,21 @@ class Shadow:
             "full": self._full.checkpoint() if self._full is not None else None,
         }
 
+    @staticmethod
+    def check_saved(part: SavedPart, check: Callable[[Mapping[str, Any]], None]) -> None:
+        """Refuse a checkpoint that must not be trusted; ``check`` looks at that of the run at full resolution."""
+        part.whole("windows", 0, 2**62)
+        part.array("sum", np.float64, (3,))
+        ids = part.array("id", np.int64, (None,))
+        part.array("merged", np.int32, ids.shape)
+        inside = part.part("inside")
+        if inside.content:
+            count = len(inside.array("a", np.int64, (None,)))
+            for name, (dtype, width) in CONTACTS.items():
+                inside.array(name, np.int64 if name in ("a", "b") else dtype, (count, *width))
+        if part.content["full"] is not None:
+            check(part.content["full"])
+
     def restore(self, saved: dict[str, Any], sim: Simulation) -> None:
         """Continue from a checkpoint, beside ``sim``."""
         self.found = ApproximationNorms(**saved["found"]) if saved["found"] is not None else None
@@ -125,8 +166,9 @@ class Shadow:
             self._full = type(sim).restore(sim.scene, _full_resolution(sim.settings), saved["full"])
 
 
-def _full_resolution(settings: Settings) -> Settings:
-    stepper = settings.stepper.model_copy(update={"reduction": None})
+def _full_resolution(settings: Any) -> Any:
+    """The same settings without extensions."""
+    stepper = settings.stepper.model_copy(update={extension.name: None for extension in settings.extensions})
     return settings.model_copy(update={"stepper": stepper, "guards": UNWATCHED})
 
 
@@ -146,15 +188,6 @@ def _unmerged(sim: Simulation) -> Simulation:
 def _merged(bodies: Bodies) -> IntArray:
     """(N,) row of the body that each grain has merged with, -1: none."""
     return np.where(bodies.merged, bodies.grain_body, -1).astype(np.int32)
-
-
-def _neighbours(sim: Simulation) -> dict[str, Any]:
-    """The neighbour list, which a reduced run keeps in the frame of its largest body, where that frame is now."""
-    saved = sim.nonsmooth.detector.neighbours.checkpoint()
-    merged = sim.nonsmooth.merged
-    assert merged is not None
-    turned, shift = merged.visits.since_listed()
-    return saved | {"reference": product(saved["reference"], turned.T) + shift}
 
 
 def _carried(sim: Simulation) -> dict[str, np.ndarray]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..contact_errors import Spread
-from ..snapshot import Snapshot
+from .contact_errors import Spread
+from .snapshot import Snapshot
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Who has merged with whom: grains of a slab as shaded spheres, coloured by the rigid body that they are part of."""
+"""Model reduction: who has merged with whom, as shaded spheres coloured by their rigid body, and how far it got in time."""
 
 from __future__ import annotations
 
@@ -8,20 +8,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.merged import merged_counts, who_is_merged
+from ..analysis.reduction import merged_counts, who_is_merged
 from ..analysis.snapshot import Snapshot
 from ..array_types import FloatArray
+from ..checks import InputError
 from ..io import Recording
+from ..reduction.extension import AGGREGATE
 from . import style
-from .look import Look, about
+from .look import PLANE, Kind, Look, about
 from .render import Window, render
 from .section import Section, draw_walls, make_section, window
+from .series import about_frames, frame_scalars, positive
 
 SLAB = 3.0  # [d]
 PIXELS = 1500  # of the longer side
 FREE, HELD = (0.93, 0.42, 0.06), (0.68, 0.67, 0.65)
 COOL = 0.42, 0.40  # first hue of aggregates, and how far hues go: none is taken for that of free grains
 SPREAD = 0.7548777, 0.5698403  # steps in hue and lightness that fill the plane evenly
+LEAST_ERROR = 1e-5  # of the largest
 LIGHT = (-0.5, 0.55, 1.0)  # right, up, towards the viewer
 
 
@@ -66,8 +70,8 @@ def grain_colours(s: Snapshot) -> FloatArray:
     _, held, merged = who_is_merged(s)
     colour = np.tile(np.array(FREE), (s.grain_count, 1))
     colour[held] = HELD
-    if s.aggregate is not None:
-        colour[merged] = colours_of(s.aggregate[merged] - len(s.wall_position))
+    if s.merged_into is not None:
+        colour[merged] = colours_of(s.merged_into[merged] - len(s.wall_position))
     return colour
 
 
@@ -89,3 +93,37 @@ def _image(section: Section, s: Snapshot, extent: tuple[float, float, float, flo
     return render(
         s.position[shown], s.radius[shown], grain_colours(s)[shown], camera, Window(left, bottom, pixel, rows, columns), light=light
     )
+
+
+def draw_reduction(recording: Recording, look: Look) -> Any:
+    """Reduction level, bodies that are solved, and the approximation error if a shadow measured it."""
+    if AGGREGATE not in recording.columns:
+        raise InputError(f"{recording.path} is of a run without model reduction: run it with --reduce contact,trial or the like.")
+    time, scalars = recording.times, frame_scalars(recording, "reduction_level", "free_grains", "aggregates")
+    measured = "approximation_error" in recording.scalars
+    figure, panels = style.chart("Model reduction", about_frames(recording), panels=3 if measured else 2)
+    panels[0].plot(time, 100 * scalars["reduction_level"], color=style.BLUE, lw=1.5)
+    panels[0].set(ylabel="reduction level [%]", ylim=(0, 100))
+    panels[1].plot(time, scalars["free_grains"], color=style.ORANGE, lw=1.5, label="free grains")
+    panels[1].plot(time, scalars["aggregates"], color=style.GREEN, lw=1.5, label="aggregates")
+    panels[1].set(ylabel="bodies", ylim=(0, None))
+    panels[1].legend(frameon=False, fontsize=8.5)
+    if measured:
+        names = {"approximation_error": ("whole", style.DARK), "perpendicular_error": ("across", style.PINK)}
+        names["parallel_error"] = ("along", style.SKY)
+        for name, (label, colour) in names.items():
+            panels[2].plot(time, positive(recording.scalars[name]), color=colour, lw=1.3, label=label, drawstyle="steps-post")
+        panels[2].set(yscale="log", ylabel=r"error / $d$")
+        largest = float(np.nanmax(recording.scalars["approximation_error"], initial=0.0))
+        if largest > 0:  # aggregates that only fly leave rounding errors
+            panels[2].set_ylim(bottom=max(panels[2].get_ylim()[0], LEAST_ERROR * largest))
+        panels[2].yaxis.set_minor_formatter("")
+        panels[2].legend(frameon=False, fontsize=8.5, ncols=3)
+    panels[-1].set(xlabel="time [s]", xlim=(time[0], time[-1]))
+    return figure
+
+
+FIGURES = {
+    "aggregates": Kind(draw_aggregates, "grains of a slab, coloured by the aggregate that they are part of", PLANE),
+    "reduction": Kind(draw_reduction, "level of model reduction in time, and its error if it was measured"),
+}

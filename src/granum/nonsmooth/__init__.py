@@ -1,7 +1,8 @@
 """The nonsmooth discrete element method: SPOOK steps and contact solvers."""
 
+from .settings import Nonsmooth
 from .solvers import PGS, Direct, Multigrid, SolveReport, make_solver
-from .stepper import Nonsmooth, NonsmoothStepper
+from .stepper import NonsmoothStepper
 from .warm_start import ColdStart, HistoryStart, ModelStart
 
 __all__ = [

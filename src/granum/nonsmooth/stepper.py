@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from ..detection.wall_table import WallTable, surface_velocity
 from ..detection.ways import Ways, hold_back, may_be_fast, times_to_pairs, times_to_walls
 from ..kernel_groups import call
 from ..parallel import LIGHT, ONE, Team
-from ..records import NonNegative, Positive, Record, Sweeps
 from ..reduction import Reduction
 from ..reduction.merged import Merged
 from ..reduction.reducer import Reducer
@@ -42,45 +41,14 @@ from .kinds.every import driven_work
 from .problem import Problem
 from .pull import net_impulses
 from .ready import make_ready
-from .solvers import PGS, AnySolver, SolveReport
-from .time_step import automatic_step
-from .warm_start import HistoryStart, StabilityGuard, WarmStart, start_with
+from .settings import Nonsmooth
+from .solvers import SolveReport
+from .warm_start import StabilityGuard, start_with
 
 # Accuracy of a solve that is given no number of sweeps: its residual [m/s] as a part of
 AT_REST = 2e-5  # the speed sqrt(g d) of a fall of half a diameter (a settling bed creeps by a few times this, one at rest by far less),
 IN_MOTION = 0.03  # the speed at which grains approach and part (root mean square over the contacts), where they flow:
 FLOWING = 0.003  # where that speed is this part of sqrt(g d); slower beds are solved more as if at rest, to which they come
-
-
-class Nonsmooth(Record):
-    """Settings of the nonsmooth stepper."""
-
-    name: Literal["nonsmooth"] = "nonsmooth"
-    solver: AnySolver = PGS()
-    friction: Literal["cone", "box"] = "cone"
-    """``cone`` bounds the length of the tangential impulse; ``box`` bounds each of its components (SN 2.3.2)."""
-    warm_start: WarmStart = HistoryStart()
-    impact_velocity: NonNegative = 0.05
-    """v_imp [m/s]: faster approaches rebound with restitution."""
-    impact_iterations: Sweeps = 200
-    """Most sweeps of an impact stage."""
-    impact_tolerance: NonNegative = 0.1
-    """The impact stage is solved when no velocity changes by more than this part of ``impact_velocity`` in a sweep; where few grains are
-    hit, by more than a hundredth of it."""
-    prediction: NonNegative = 1.0
-    """Steps over which grains that approach slowly are followed: a gap that closes in this time is a contact before it does. Collisions
-    (faster than ``impact_velocity``) are those that the step itself brings about. 0: contacts only while grains overlap, as in the
-    papers."""
-    damping_steps: Positive = 2.0
-    """n_s: overlaps relax over at least this many steps."""
-    regularisation: Positive = 1e-6
-    """gamma_t = gamma_r (physics 2)."""
-    reduction: Reduction | None = None
-    """Merge grains that move as one; none: every grain is always solved."""
-
-    def step_for(self, scene: Scene) -> float:
-        """The automatic step [s] of a scene (``time_step.py``)."""
-        return automatic_step(scene).seconds
 
 
 @dataclass

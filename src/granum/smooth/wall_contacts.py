@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import prepared
 from ..arithmetic import length
 from ..array_types import FloatArray, IntArray
 from ..detection.images import in_cell
 from ..detection.neighbours import NeighbourList
 from ..detection.wall_table import CYLINDER, WallTable
 from ..detection.walls import find_wall_contacts
+from ..kernel_groups import prepared
 from ..parallel.barrier import new_barrier
 from ..parallel.crew import Crew
 from ..state.bodies import Bodies

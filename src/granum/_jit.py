@@ -23,7 +23,6 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 import numba
-import numpy as np
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.sigutils import normalize_signature
 from numba.extending import overload

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +34,7 @@ class Guard:
         self.world: tuple[np.ndarray, np.ndarray] | None = (
             (np.asarray(scene.world[0]), np.asarray(scene.world[1])) if scene.world is not None else None
         )
-        self._limits: tuple[list[float], list[float]] | None = None  # of that world, along axes that end
+        self._limits: list[list[float]] | None = None  # of that world; endless along axes that repeat
         self.lowest = np.inf  # of the energy that nothing explains [J]
         self.stored = 0.0  # most elastic energy since then [J]
         self.largest_kinetic = 0.0
@@ -89,8 +88,9 @@ class Guard:
         self._look_at_walls(sim)
         if isinstance(sim.settings.stepper, Smooth):
             self._look_at_leaps(sim)
-        for kind, what in self._coarse.found(sim):
-            self._tell(sim, kind, what)
+        if self._coarse.may_have_news(sim):
+            for kind, what in self._coarse.found(sim):
+                self._tell(sim, kind, what)
         self._look_at_overlap(sim)
         self._look_at_energy(sim)
         for k, emission in enumerate(sim.emissions):
@@ -125,9 +125,11 @@ class Guard:
             self.world = default_world(sim)
         (low, high), ends = self.world, self._ends
         if self._limits is None:
-            self._limits = low[ends].tolist(), high[ends].tolist()  # numbers are compared faster than arrays of three
-        (lower, upper), (lowest, highest) = self._limits, sim.stepper.extent[:, ends].tolist()
-        if any(map(operator.lt, lowest, lower)) or any(map(operator.gt, highest, upper)):
+            limits = np.array([[-np.inf] * 3, [np.inf] * 3])
+            limits[:, ends] = low[ends], high[ends]
+            self._limits = limits.tolist()
+        ((x0, y0, z0), (x1, y1, z1)), (lowest, highest) = self._limits, sim.stepper.extent.tolist()  # numbers are quicker than arrays
+        if lowest[0] < x0 or lowest[1] < y0 or lowest[2] < z0 or highest[0] > x1 or highest[1] > y1 or highest[2] > z1:
             x = sim.position
             grain = int(np.flatnonzero(((x < low) | (x > high))[:, ends].any(axis=1))[0])
             what = f"grain {sim.bodies.id[grain]} left the world, {_box(low, high)}, at {place(x[grain])}"

@@ -7,18 +7,15 @@ from typing import Any
 import numpy as np
 
 from ..array_types import FloatArray, IntArray
-from ..kernel_groups import call
 from ..parallel import ONE, Team
 from ..state.bodies import Bodies
-from ..state.contacts import ContactArrays, Contacts, Spans, closed_up, still_there
-from .images import in_cell
-from .narrow import fill_spheres, find_pair_contacts
-from .neighbours import NeighbourList
-from .persistence import carry_over
-from .prediction import NOTHING_AHEAD, Ahead, keep_first_meetings
+from ..state.contacts import ContactArrays, Contacts, closed_up, still_there
+from .find import Cell, Looks, Noted, find_contacts
+from .narrow import fill_spheres
+from .neighbours import FEW, NeighbourList
+from .prediction import NOTHING_AHEAD, Ahead
 from .selection import Selection
 from .wall_table import WallTable
-from .walls import find_wall_contacts
 
 CARRIED = ContactArrays._fields
 """What contacts carry into the next step, in a checkpoint."""
@@ -40,7 +37,7 @@ class Detector:
         self._last_where = np.zeros((2, 2, 0), np.int32)
         self.neighbours = NeighbourList(team=team, period=period, origin=origin)
         self.visits: Selection | None = None
-        self._hit = np.zeros(0, np.int32)  # room to work in
+        self._hit, self._left = np.zeros(0, np.int32), np.zeros(FEW + 1, np.int32)  # room to work in
         self.same = False
         self.through = -1
         self.ahead = NOTHING_AHEAD
@@ -50,11 +47,18 @@ class Detector:
 
         With ``ahead`` those that this step can close count too: they have minus their gap as overlap.
         """
-        self.ahead = ahead
-        relisted = self.neighbours.update(bodies, h, max(ahead.step, ahead.time), ahead.fall)
+        near, self.ahead = self.neighbours, ahead
         self.contacts, self._last = self._last, self.contacts
         self._where, self._last_where = self._last_where, self._where
-        return self._look(bodies, relisted)
+        if self.visits is not None:
+            return self._look(bodies, near.update(bodies, h, max(ahead.step, ahead.time), ahead.fall))
+        relisted = near.list_new(bodies, h, ahead.fall)
+        left = self._find(bodies, goes_on=False)
+        if left:
+            near.list_left(bodies, h, self._left[:left])
+            self._find(bodies)
+        self.same &= not (relisted or left)
+        return self.contacts
 
     def look_again(self, bodies: Bodies) -> Contacts:
         """Contacts of this step once more, after grains have changed their bodies."""
@@ -74,20 +78,12 @@ class Detector:
         return self.neighbours.rank if self.visits is None else self.visits.slot
 
     def _look(self, bodies: Bodies, relisted: bool) -> Contacts:
-        self.place = in_cell(bodies.position, bodies.first_grain, self.period)
         if self.visits is not None:
             relisted |= self.visits.stale
             self._visit(self.visits, bodies, relisted)
         self._find(bodies)
-        if self.ahead is not NOTHING_AHEAD:
-            at = bodies.arrays if self.period is None else bodies.arrays._replace(position=self.place)
-            call(keep_first_meetings, self.contacts.arrays, at, bodies.grain_arrays, self.walls.frame, self.ahead)
-        c = self.contacts
-        same, self.through = self.team.run(
-            carry_over, c.contact_count, bodies.id, self.ahead.fall, self._last.arrays, *self._last_where, c.arrays
-        )
-        self.same = same and not relisted
-        return c
+        self.same &= not relisted
+        return self.contacts
 
     def _visit(self, visits: Selection, bodies: Bodies, relisted: bool) -> None:
         """Who is looked at in this step, and where they are."""
@@ -98,36 +94,53 @@ class Detector:
         fill_spheres(visits.rank, bodies.arrays, bodies.grain_arrays, near.arrays, max(ahead.step, ahead.time), ahead.fall)
         visits.number(near.order)
 
-    def _find(self, bodies: Bodies) -> None:
-        """Narrow phase of pairs, then walls; once more with more room if there was too little."""
-        contacts, near = self.contacts, self.neighbours
-        if self._where.shape[2] != bodies.grain_count:
-            self._where = np.zeros((2, 2, bodies.grain_count), np.int32)
+    def _find(self, bodies: Bodies, goes_on: bool = True) -> int:
+        """The contacts, once more with more room if there was too little; returns how many grains have left their skin.
+
+        If there are any, nothing was found unless it ``goes_on``.
+        """
+        contacts, near, visits, grains = self.contacts, self.neighbours, self.visits, bodies.grain_count
+        if self._where.shape[2] != grains:
+            self._where = np.zeros((2, 2, grains), np.int32)
         if len(self._hit) < len(near.candidate):
             self._hit = np.empty_like(near.candidate)
-        first, count = self._where
-        pair_spans, wall_spans = Spans(first[0], count[0]), Spans(first[1], count[1])
-        visit, at_walls = None, near.live
-        if self.visits is not None:
-            visit, at_walls = self.visits.rank, self.visits.at_walls
-            count[:] = 0  # of grains that are not visited
-        state, grains, ahead = bodies.arrays, bodies.grain_arrays, self.ahead
-        ahead_at_walls = ahead if ahead is not NOTHING_AHEAD else None
+        if visits is not None:
+            visit, at_walls = visits.rank, visits.at_walls
+            self._where[1] = 0  # of grains that are not visited
+        else:
+            visit, at_walls = None, near.live
+        cell, self.place = None, bodies.position
+        if self.period is not None:
+            self.place = np.empty_like(bodies.position)
+            cell = Cell(self.period, self.place)
+        ahead = self.ahead
+        looks = Looks(near.reference, near.skin, at_walls, bodies.id, self._hit, self._left, goes_on)
+        last = Noted(self._last.arrays, *self._last_where)
         while True:
-            out, visited = contacts.whole, len(near.order if visit is None else visit)
-            pairs = self.team.run(
-                find_pair_contacts, visited, near.arrays, state, grains, visit, self.period, ahead, self._hit, out, pair_spans
+            left, pairs, total, self.same, self.through = self.team.run(
+                find_contacts,
+                grains if visit is None else max(len(visit), len(at_walls)),
+                near.arrays,
+                bodies.arrays,
+                bodies.grain_arrays,
+                self.walls,
+                visit,
+                ahead,
+                ahead if ahead is not NOTHING_AHEAD else None,
+                last,
+                looks,
+                cell,
+                Noted(contacts.whole, *self._where),
             )
-            at = state if self.period is None else state._replace(position=self.place)
-            total = self.team.run(
-                find_wall_contacts, len(at_walls), at_walls, at, grains, self.walls, pairs, ahead_at_walls, out, wall_spans
-            )
+            if left and not goes_on:
+                return min(left, len(self._left))
             if total <= contacts.room:
-                contacts.resize(pairs, total)
-                if self.visits is not None:
-                    self.visits.add(contacts.a, pairs)
-                return
+                break
             contacts.reserve(total * 17 // 16)
+        contacts.resize(pairs, total)
+        if visits is not None:
+            visits.add(contacts.a, pairs)
+        return 0
 
     def checkpoint(self) -> dict[str, Any]:
         """All that the next step depends on."""

@@ -76,24 +76,46 @@ class NeighbourList:
 
         It also holds for where they will be after ``time`` [s], with what gravity adds (``fall`` [m]).
         """
-        self.fall = fall
-        before = len(self.order), self.rebuilds
-        new = np.arange(len(self.rank), bodies.grain_count, dtype=np.int32)
-        few, most = (FEW_NEAR, APPENDED_NEAR) if self.visits is not None and self.visits.many_rest else (FEW, APPENDED)
-        if len(new) > few:
-            self._list_all(bodies, h)
-        elif len(new):
-            self._append(bodies, h, new)
+        changed = self.list_new(bodies, h, fall)
         left = self._gather(bodies, time, fall)
-        if len(left):
-            if len(left) > few or len(self.order) + len(left) > self.listed * (1 + most) + few:
-                self._list_all(bodies, h)
-                self._gather(bodies, time, fall)
-            else:
-                self._append(bodies, h, left)
-                appended = np.arange(len(self.order) - len(left), len(self.order), dtype=np.int32)
-                fill_spheres(appended, bodies.arrays, bodies.grain_arrays, self.arrays, time, fall)
-        return (len(self.order), self.rebuilds) != before
+        if not len(left):
+            return changed
+        if self.list_left(bodies, h, left):
+            self._gather(bodies, time, fall)
+        else:
+            appended = np.arange(len(self.order) - len(left), len(self.order), dtype=np.int32)
+            fill_spheres(appended, bodies.arrays, bodies.grain_arrays, self.arrays, time, fall)
+        return True
+
+    def list_new(self, bodies: Bodies, h: float, fall: float) -> bool:
+        """List the grains that are new; true if there are any."""
+        self.fall = fall
+        if len(self.rank) >= bodies.grain_count:
+            return False
+        new = np.arange(len(self.rank), bodies.grain_count, dtype=np.int32)
+        if len(new) > self._few:
+            self._list_all(bodies, h)
+        else:
+            self._append(bodies, h, new)
+        return True
+
+    def list_left(self, bodies: Bodies, h: float, left: IntArray) -> bool:
+        """List the grains that have ``left`` their skin; true if the whole list was made anew."""
+        few, most = self._few, APPENDED_NEAR if self._many_rest else APPENDED
+        if len(left) > few or len(self.order) + len(left) > self.listed * (1 + most) + few:
+            self._list_all(bodies, h)
+            return True
+        self._append(bodies, h, left)
+        return False
+
+    @property
+    def _many_rest(self) -> bool:
+        return self.visits is not None and self.visits.many_rest
+
+    @property
+    def _few(self) -> int:
+        """Grains that are appended in one step."""
+        return FEW_NEAR if self._many_rest else FEW
 
     def _gather(self, bodies: Bodies, time: float, fall: float) -> IntArray:
         """Fill ``sphere`` (with ``visits`` they do); returns the grains that have left their skin."""

@@ -6,11 +6,8 @@ its impulses then change sign with its normal.
 
 from __future__ import annotations
 
-from .._jit import device, kernel
-from ..array_types import IntArray, LongArray
+from .._jit import device
 from ..parallel.barrier import add_up, largest_of, share
-from ..parallel.crew import Crew
-from ..state.contacts import ContactArrays
 
 OPENED = 0.05  # of the fall of a step: contacts whose gap is wider have opened
 
@@ -29,26 +26,21 @@ def find_among(low, high, partner, part, nx, ny, nz, old_partner, feature, norma
     return best
 
 
-@kernel
-def carry_over(
-    crew: Crew,
-    id: LongArray,  # (N,) of the grains
-    fall: float,
-    old: ContactArrays,  # the last step's contacts,
-    old_first: IntArray,  # (2, N) and where those of each grain stand: pairs (row 0) and walls (row 1)
-    old_count: IntArray,
-    contacts: ContactArrays,  # this step's; impulse, rebound and partner are written
-) -> tuple[bool, int]:
+@device
+def carry_over(thread, threads, barrier, id, fall, old, old_first, old_count, contacts, total):
     """Carry impulses [N s] and rebound speeds [m/s] over; new contacts start from zero, and so do those that have opened: by more than
     ``OPENED`` of what gravity can close in a step (``fall`` [m]), or that now look to another side.
+
+    ``old`` are the last step's contacts; ``old_first`` and ``old_count`` (2, N) say where those of each grain stand, pairs in row 0 and
+    walls in row 1; ``id`` (N,) is that of the grains. Of the first ``total`` of this step's ``contacts`` impulse, rebound and partner are
+    written.
 
     Returns whether the contacts are the same as before, in the same order, and the last contact (else -1) that has turned to the
     other side of a wall: its grain went through.
     """
-    thread, threads, barrier = crew
     a, b, feature, normal, overlap, impulse, rebound, partner = contacts
-    known, changed, through = old_first.shape[1], int(len(a) != len(old.a)), -1
-    low, high = share(len(a), thread, threads)
+    known, changed, through = old_first.shape[1], int(total != len(old.a)), -1
+    low, high = share(total, thread, threads)
     for c in range(low, high):
         i, j, part = a[c], b[c], feature[c]
         partner[c] = id[j] if j >= 0 else j

@@ -132,6 +132,7 @@ class Contacts:
         if room > self.room:
             self.room = room
             self._room = {name: np.zeros((self.room, *shape), dtype) for name, (shape, dtype) in _FIELDS.items()}
+            self.whole = ContactArrays(**self._room)  # all their room, for kernels that fill it
         self.resize(0, 0)
 
     def resize(self, pair_count: int, contact_count: int) -> None:
@@ -174,11 +175,6 @@ class Contacts:
             getattr(found, name)[:] = getattr(self, name)[chosen]
         np.maximum(found.overlap, 0.0, out=found.overlap)
         return found
-
-    @property
-    def whole(self) -> Touching:
-        """The arrays with all their room, for kernels that fill them."""
-        return Touching(*(self._room[name] for name in Touching._fields))
 
     @property
     def normal_force(self) -> FloatArray:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import kernel
+from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray
 from ..kernel_groups import group
 from ..state.bodies import BodyArrays, GrainArrays
@@ -29,17 +29,25 @@ LATE = 0.03  # of the sum of two radii: slower ones are met late, in the next st
 GRAZING = 2.0  # if they do not have to go back along their way by more than this times the excess
 
 
-@kernel
-def may_be_fast(bodies: BodyArrays, grains: GrainArrays, wall_bodies: int, h: float) -> bool:
+@device
+def any_fast(velocity, spin, radius, wall_bodies, h):
     """Whether anything could go far enough in a step to be followed: a quick look at all bodies. The first ``wall_bodies`` have walls,
     which are faster at their rim."""
-    velocity, spin, radius = bodies.velocity, bodies.spin, grains.radius
-    limit = (LATE * radius.min()) ** 2 if len(radius) else np.inf
+    smallest = np.inf
+    for i in range(len(radius)):
+        smallest = min(smallest, radius[i])
+    limit = (LATE * smallest) ** 2
     for k in range(len(velocity)):
         square = velocity[k, 0] ** 2 + velocity[k, 1] ** 2 + velocity[k, 2] ** 2
         if square * h * h > limit or (k < wall_bodies and (spin[k, 0] != 0.0 or spin[k, 1] != 0.0 or spin[k, 2] != 0.0)):
             return True
     return False
+
+
+@kernel
+def may_be_fast(bodies: BodyArrays, grains: GrainArrays, wall_bodies: int, h: float) -> bool:
+    """See ``any_fast``."""
+    return any_fast(bodies.velocity, bodies.spin, grains.radius, wall_bodies, h)
 
 
 @group

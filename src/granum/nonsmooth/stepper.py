@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,21 +27,23 @@ from ..scene.grid import grid_origin
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
 from ..state.contacts import Contacts
-from ..state.energy import energy
+from ..state.energy import wall_energy
 from ..state.ledger import Ledger
 from ..state.report import StepReport
 from ..state.stages import Stage, StepContext, run_stages
-from .assemble import Aim, assemble, elastic_energy
+from .assemble import Aim, assemble
 from .blocks import BODY
 from .collision_times import place_at_collisions, return_angular_momentum
 from .groups import FreeBodies, Met, Step, WallArrays
 from .impact import Parting, aim_at_impacts, part_rebounding, solve_impacts
 from .integrate import External, move_bodies
 from .kinds.every import driven_work
+from .measure import Measured, measure
 from .problem import Problem
 from .pull import net_impulses
 from .ready import make_ready
 from .settings import Nonsmooth
+from .slots import take_velocities
 from .solvers import SolveReport
 from .warm_start import StabilityGuard, start_with
 
@@ -57,10 +59,14 @@ class NonsmoothStep(StepContext):
 
     impacts: int = 0
     """Contacts that collide in this step."""
-    found_overlap: FloatArray = field(default_factory=lambda: np.zeros(0))
+    found_overlap: FloatArray | None = None
     """(C,) [m] before collisions moved the start of the step."""
-    owed: tuple[IntArray, FloatArray] = field(default_factory=lambda: (np.zeros(0, np.int32), np.zeros((0, 3))))
+    owed: tuple[IntArray, FloatArray] | None = None
     """Contacts, and the angular momentum [N m s] that each is to be given after the solve."""
+    fast: bool = False
+    """Whether anything could go far enough to be followed."""
+    rebounding: int = 0
+    """Contacts that have not parted yet since they collided."""
     ways: Ways | None = None
     """How far grains go before they meet something that the step did not solve; none: nothing is fast."""
 
@@ -84,7 +90,9 @@ class NonsmoothStepper:
         self.fastest = 0.0  # grain speed after the last step [m/s]
         self.extent = np.zeros((2, 3))  # box around all grain centres after the last step [m]
         self.history = False
-        self._shift = np.zeros((0, 3))  # room to work in
+        self._shift, self._measured = np.zeros((0, 3)), Measured.of(0, 0, np.zeros(3), self.extent)  # room to work in
+        self._wall_arrays = WallArrays.of(self.walls, self.walls.surface_velocity)
+        self._met, self._free = Met.of(self.detector.contacts), self._bodies_at(bodies.position)  # those of the step
         self._shown: Contacts | None = None
         self.before_solve: Callable[[Problem], None] | None = None  # looks at the problem of every step
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
@@ -188,23 +196,30 @@ class NonsmoothStepper:
         """Returns how many contacts impact, and the mean square of the separation speeds [m^2/s^2]."""
         d, p, b, c = self.detector, self.problem, self.bodies, self.detector.contacts
         p.soften(self.settings.regularisation / h)
-        p.pack(b, c, self.walls, d.order, d.slot, d.same)
-        walls = WallArrays.of(self.walls, surface_velocity(self.walls, b.orientation) if self.belts else self.walls.surface_velocity)
-        bodies = FreeBodies.of(b, d.place)
+        self._met, self._free = met, free = Met.of(c), self._bodies_at(d.place)
+        packed = p.pack(b, free, c, met, self.walls, d.slot, d.same)
+        walls = self._wall_arrays
+        if self.belts:
+            walls = walls._replace(surface_velocity=surface_velocity(self.walls, b.orientation))
+        things = max(c.contact_count, len(free.order) // LIGHT)
         found: tuple[int, float] = self.team.run(
-            assemble, c.contact_count, p.packed, p.blocks, p.levers, p.found, Met.of(c), bodies, walls, self.pairs, self._step(h)
+            assemble, things, p.packed, p.blocks, p.levers, p.found, met, free, walls, self.pairs, self._step(h, packed)
         )
         return found
 
-    def _step(self, h: float) -> Step:
-        return Step(h, self.settings.impact_velocity, 2.0 * self.left_over)
+    def _bodies_at(self, position: FloatArray) -> FreeBodies:
+        """The bodies, for kernels, at these positions: their own, or those in the cell."""
+        return FreeBodies.of(self.bodies, position, self.detector.order, self.bodies.pushed_rows())
+
+    def _step(self, h: float, packed: bool = True) -> Step:
+        return Step(h, self.settings.impact_velocity, 2.0 * self.left_over, packed)
 
     def _impact(self, now: NonsmoothStep) -> None:
         """Velocities after the collisions of this step, and bodies where it must start for its end to be right."""
         if not now.impacts:
             return
         p, c, b, s = self.problem, self.detector.contacts, self.bodies, self.settings
-        met, things, restitution = Met.of(c), c.contact_count // LIGHT, self.pairs.restitution
+        met, things, restitution = self._met, c.contact_count // LIGHT, self.pairs.restitution
         before, driven = p.kinetic_energy(), now.ledger.joules["drives"]
         self.team.run(aim_at_impacts, things, p.blocks, p.found, met, b.material, self.walls.material, restitution, self._step(now.h))
         solve_impacts(p, s.impact_iterations, s.impact_tolerance * s.impact_velocity)
@@ -217,7 +232,7 @@ class NonsmoothStepper:
             p.levers,
             p.found,
             met,
-            FreeBodies.of(b),
+            self._bodies_at(b.position),
             self.walls.frame,
             self.period,
             now.h,
@@ -237,11 +252,11 @@ class NonsmoothStepper:
         aim = Aim(s.damping_steps, h, late, remeasure, self.scene.law.pulls)
         start = start_with(s.warm_start, s.solver, self.stability.part)
         external = External(gravity, self._external_pushes(h, gravity))
-        self.team.run(make_ready, c.contact_count, p.packed, p.blocks, p.levers, p.found, Met.of(c), self.pairs, aim, start, external)
+        self.team.run(make_ready, c.contact_count, p.packed, p.blocks, p.levers, p.found, self._met, self.pairs, aim, start, external)
 
     def _external_pushes(self, h: float, gravity: FloatArray) -> FloatArray:
         """(F, 6) changes of velocity [m/s] and spin [rad/s] of the bodies with full inertia by gravity and other forces."""
-        p, b, rows = self.problem, self.bodies, self.problem.pushed
+        p, b, rows = self.problem, self.bodies, self._free.full
         pushes = np.zeros((len(rows), 6))
         if not len(rows):
             return pushes
@@ -264,29 +279,39 @@ class NonsmoothStepper:
         self.left_over = self.solve_report.residual
 
     def _take_velocities(self, now: NonsmoothStep) -> None:
-        """Velocities and impulses out of the problem, and the work of what drives the bodies."""
-        c, b = self.detector.contacts, self.bodies
-        self._count_work(now.ledger)
-        now.ledger.add("friction", self.problem.friction_work())
-        self.problem.unpack(b, c, self.detector.order)
+        """Velocities and impulses out of the problem, and the work of friction and of what drives the bodies."""
+        p, c, free = self.problem, self.detector.contacts, self._free
+        things, driven = c.contact_count + len(free.order) // LIGHT, self._first_driven if self.driven else c.contact_count
+        walls = self.bodies.wall_body_count
+        work, friction, now.fast, now.rebounding = self.team.run(
+            take_velocities, things, p.packed, p.blocks, p.levers, p.found, self._met, free, p.momentum, driven, walls, now.h
+        )
+        now.ledger.add("drives", work)
+        now.ledger.add("friction", friction)
         c.time_step = now.h
+
+    @property
+    def _first_driven(self) -> int:
+        """The first contact that may be driven: with a wall, or, where grains have merged, with what a wall holds."""
+        return self.detector.contacts.pair_count if self.merged is None else 0
 
     def _count_work(self, ledger: Ledger) -> None:
         """Work of driven walls, through the impulses in the blocks."""
-        p, c = self.problem, self.detector.contacts
-        first = c.pair_count if self.merged is None else 0  # what they hold drives others
-        if self.driven and c.contact_count > first:
-            ledger.add("drives", call(driven_work, p.packed, p.blocks, p.found, first))
+        p = self.problem
+        if self.driven:
+            ledger.add("drives", call(driven_work, p.packed, p.blocks, p.found, self._first_driven))
 
     def _look_ahead(self, now: NonsmoothStep) -> None:
         """How far fast grains get before they meet something that the step did not know of."""
-        p, b, c, near = self.problem, self.bodies, self.detector.contacts, self.detector.neighbours
+        p, b, near = self.problem, self.bodies, self.detector.neighbours
         if len(b.dynamic):
             now.ledger.add("drives", now.h * total(dot(self.force[b.dynamic], b.velocity[b.dynamic])))
-        if now.impacts:
-            bodies = FreeBodies.of(b)
-            call(return_angular_momentum, *now.owed, p.blocks, p.found, Met.of(c), bodies, self.walls.frame, self.period, b.struck)
-        if self.settings.prediction == 0.0 or not call(may_be_fast, b.arrays, b.grain_arrays, b.wall_body_count, now.h):
+        if now.owed is not None:
+            bodies = self._bodies_at(b.position)
+            call(return_angular_momentum, *now.owed, p.blocks, p.found, self._met, bodies, self.walls.frame, self.period, b.struck)
+        if now.impacts or self.merged is not None:  # velocities have changed since
+            now.fast = call(may_be_fast, b.arrays, b.grain_arrays, b.wall_body_count, now.h)
+        if self.settings.prediction == 0.0 or not now.fast:
             return
         now.ways = Ways(np.full(b.grain_count, now.h), np.zeros((b.grain_count, 3)), np.full(b.grain_count, -1, np.int32))
         yielding = b.yielding
@@ -300,15 +325,15 @@ class NonsmoothStepper:
         move_bodies(self.team, b, now.h)
         if now.ways is not None:
             call(hold_back, now.ways, b.first_grain, now.h, b.position)
-        if now.impacts:
-            now.found_overlap, c.overlap[:] = c.overlap.copy(), now.found_overlap
-        self._part_rebounding(now.h, now.found_overlap if now.impacts else c.overlap)
+        overlap = c.overlap
+        if now.found_overlap is not None:
+            overlap, c.overlap[:] = c.overlap.copy(), now.found_overlap
+        if now.rebounding:
+            self._part_rebounding(now.h, overlap)
 
     def _part_rebounding(self, h: float, overlap: FloatArray) -> None:
         """``overlap`` (C,) [m] of the bodies where collisions have put them."""
-        p, c, law = self.problem, self.detector.contacts, self.pairs.law
-        if not np.count_nonzero(c.rebound):
-            return
+        p, law = self.problem, self.pairs.law
         tau = max(self.settings.damping_steps * h, law.dissipation / law.exponent)
         rate = 4.0 / (1.0 + 4.0 * tau / h) / law.exponent
         call(
@@ -317,8 +342,8 @@ class NonsmoothStepper:
             p.blocks,
             p.levers,
             p.found,
-            Met.of(c),
-            FreeBodies.of(self.bodies),
+            self._met,
+            self._bodies_at(self.bodies.position),
             self.walls.frame,
             law,
             overlap,
@@ -329,15 +354,27 @@ class NonsmoothStepper:
 
     def _measure(self, now: NonsmoothStep) -> None:
         """Energies, the fastest grain and the box around all."""
-        c, f = self.detector.contacts, self.problem.found
-        kinetic, potential, self.fastest, self.extent = energy(self.bodies, now.gravity, self.team)
-        closed, deepest = c.closed_and_deepest()
+        b, contacts = self.bodies, self.detector.contacts.contact_count
+        if not self._measured.fits(b.grain_count, contacts):
+            self._measured = Measured.of(b.grain_count, contacts * 17 // 16, self._measured.gravity, self.extent)
+        self._measured.gravity[:] = now.gravity
+        kinetic, potential, self.fastest, elastic, closed, deepest = self.team.run(
+            measure,
+            (b.grain_count + contacts) // LIGHT,
+            b.arrays,
+            b.grain_arrays,
+            self._met,
+            self.problem.found,
+            self.pairs.law,
+            self._measured,
+        )
+        own, lifted = wall_energy(b, now.gravity)
         now.found |= {
             "contacts": closed,
             "max_overlap": deepest,
-            "elastic_energy": elastic_energy(self.team, c.overlap, f.stiffness, f.radius_eff, self.pairs.law),
-            "kinetic_energy": kinetic,
-            "energy": kinetic + potential,
+            "elastic_energy": elastic,
+            "kinetic_energy": kinetic + own,
+            "energy": kinetic + own + (potential + lifted),
         }
 
     def _room_for_shift(self) -> FloatArray:
@@ -363,7 +400,7 @@ class NonsmoothStepper:
         impulse = np.empty((p.contact_count, 7))
         p.read_impulses(impulse)
         packed = p.packed.body[: p.packed.yielding * BODY].reshape(-1, BODY)
-        rows = np.concatenate([b.first_grain + self.detector.order, p.pushed]).astype(np.int32)
+        rows = np.concatenate([b.first_grain + self.detector.order, self._free.full]).astype(np.int32)
         return Solved(rows, packed[:, :3].copy(), packed[:, 3:6] * packed[:, 7:8], impulse)
 
     def checkpoint(self) -> dict[str, Any]:

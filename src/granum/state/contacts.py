@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import kernel
+from .._jit import device
 from ..array_types import BoolArray, FloatArray, IntArray, LongArray
 from ..kernel_groups import group
 
@@ -84,8 +84,8 @@ def closed_up(first: IntArray, count: IntArray, kept: BoolArray) -> tuple[IntArr
     return before[start], before[np.minimum(start + count, len(kept))] - before[start]
 
 
-@kernel
-def count_closed(overlap: FloatArray, impulse: FloatArray, rebound: FloatArray) -> tuple[int, float]:
+@device
+def count_closed(overlap, impulse, rebound):
     """Contacts that touch, push or have collided, and the largest overlap [m]."""
     count, deepest = 0, 0.0
     for c in range(len(overlap)):
@@ -152,10 +152,6 @@ class Contacts:
             self._room[name][:total] = getattr(self, name)[kept]
         self.resize(pairs, total)
         self.a[:], self.b[:pairs] = new_row[self.a], new_row[self.b[:pairs]]
-
-    def closed_and_deepest(self) -> tuple[int, float]:
-        """How many contacts touch, push or have collided in the last step, not those that only may; and the largest overlap [m]."""
-        return count_closed(self.overlap, self.impulse, self.rebound)
 
     def place_among_closed(self, contact: int) -> int:
         """Where a contact that touches stands in ``closed()``; -1 for -1."""

@@ -129,8 +129,8 @@ def projected_residual(packed: Packed, blocks: ContactBlocks, levers: Levers, fo
     return out
 
 
-@kernel
-def driven_work(packed: Packed, blocks: ContactBlocks, found: Found, first: int) -> float:
+@device
+def work_of_drives(packed, blocks, found, first):
     """Work [J] that what does not yield does on bodies that do, through the impulses of the contacts from the ``first`` on."""
     work = 0.0
     for c in range(first, len(found.place)):
@@ -139,16 +139,20 @@ def driven_work(packed: Packed, blocks: ContactBlocks, found: Found, first: int)
 
 
 @kernel
-def friction_works(crew: Crew, packed: Packed, blocks: ContactBlocks, levers: Levers, found: Found, parts: FloatArray) -> None:
+def driven_work(packed: Packed, blocks: ContactBlocks, found: Found, first: int) -> float:
+    """See ``work_of_drives``."""
+    return work_of_drives(packed, blocks, found, first)
+
+
+@device
+def friction_works(thread, threads, packed, blocks, levers, found, parts, chunks):
     """Work [J] of friction and rolling resistance in each chunk of contacts."""
-    thread, threads, barrier = crew
-    low, high = share(len(parts), thread, threads)
+    low, high = share(chunks, thread, threads)
     for k in range(low, high):
         total = 0.0
         for c in range(k * CHUNK, min((k + 1) * CHUNK, len(found.place))):
             total += contact.friction_work(packed, blocks, levers, np.int64(found.place[c]))
         parts[k] = total
-    wait(barrier, threads)
 
 
 @kernel

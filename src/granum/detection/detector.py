@@ -17,6 +17,7 @@ from .prediction import NOTHING_AHEAD, Ahead
 from .selection import Selection
 from .wall_table import WallTable
 
+NOBODY = np.zeros(0, np.int32)
 CARRIED = ContactArrays._fields
 """What contacts carry into the next step, in a checkpoint."""
 
@@ -33,11 +34,10 @@ class Detector:
         self.walls, self.team, self.period = walls, team, period
         self.place = np.zeros((0, 3))
         self.contacts, self._last = Contacts(), Contacts()
-        self._where = np.zeros((2, 2, 0), np.int32)  # first and count, pairs and walls, of each grain
-        self._last_where = np.zeros((2, 2, 0), np.int32)
+        self._noted, self._last_noted = _noted(self.contacts, 0), _noted(self._last, 0)
         self.neighbours = NeighbourList(team=team, period=period, origin=origin)
         self.visits: Selection | None = None
-        self._hit, self._left = np.zeros(0, np.int32), np.zeros(FEW + 1, np.int32)  # room to work in
+        self._looks: Looks | None = None
         self.same = False
         self.through = -1
         self.ahead = NOTHING_AHEAD
@@ -49,14 +49,15 @@ class Detector:
         """
         near, self.ahead = self.neighbours, ahead
         self.contacts, self._last = self._last, self.contacts
-        self._where, self._last_where = self._last_where, self._where
+        self._noted, self._last_noted = self._last_noted, self._noted
         if self.visits is not None:
             return self._look(bodies, near.update(bodies, h, max(ahead.step, ahead.time), ahead.fall))
         relisted = near.list_new(bodies, h, ahead.fall)
-        left = self._find(bodies, goes_on=False)
+        looks = self._looks_at(bodies, near.live)
+        left = self._find(bodies, looks)
         if left:
-            near.list_left(bodies, h, self._left[:left])
-            self._find(bodies)
+            near.list_left(bodies, h, looks.left[:left])
+            self._find(bodies, self._looks_at(bodies, near.live)._replace(left=NOBODY))
         self.same &= not (relisted or left)
         return self.contacts
 
@@ -78,10 +79,14 @@ class Detector:
         return self.neighbours.rank if self.visits is None else self.visits.slot
 
     def _look(self, bodies: Bodies, relisted: bool) -> Contacts:
-        if self.visits is not None:
-            relisted |= self.visits.stale
-            self._visit(self.visits, bodies, relisted)
-        self._find(bodies)
+        visits = self.visits
+        if visits is None:
+            self._find(bodies, self._looks_at(bodies, self.neighbours.live)._replace(left=NOBODY))
+        else:
+            relisted |= visits.stale
+            self._visit(visits, bodies, relisted)
+            self._find(bodies, self._looks_at(bodies, visits.at_walls), visits.rank)
+            visits.add(self.contacts.a, self.contacts.pair_count)
         self.same &= not relisted
         return self.contacts
 
@@ -94,60 +99,60 @@ class Detector:
         fill_spheres(visits.rank, bodies.arrays, bodies.grain_arrays, near.arrays, max(ahead.step, ahead.time), ahead.fall)
         visits.number(near.order)
 
-    def _find(self, bodies: Bodies, goes_on: bool = True) -> int:
+    def _looks_at(self, bodies: Bodies, at_walls: IntArray) -> Looks:
+        """Who is looked at, for kernels."""
+        near, looks = self.neighbours, self._looks
+        if looks is None or looks.near is not near.arrays or looks.at_walls is not at_walls or looks.id is not bodies.id:
+            hit = looks.hit if looks is not None and len(looks.hit) >= len(near.candidate) else np.empty_like(near.candidate)
+            looks = self._looks = Looks(near.arrays, near.reference, near.skin, at_walls, bodies.id, hit, np.empty(FEW + 1, np.int32))
+        return looks
+
+    def _find(self, bodies: Bodies, looks: Looks, visit: IntArray | None = None) -> int:
         """The contacts, once more with more room if there was too little; returns how many grains have left their skin.
 
-        If there are any, nothing was found unless it ``goes_on``.
+        If there are any, nothing was found, unless there is no room for their names.
         """
-        contacts, near, visits, grains = self.contacts, self.neighbours, self.visits, bodies.grain_count
-        if self._where.shape[2] != grains:
-            self._where = np.zeros((2, 2, grains), np.int32)
-        if len(self._hit) < len(near.candidate):
-            self._hit = np.empty_like(near.candidate)
-        if visits is not None:
-            visit, at_walls = visits.rank, visits.at_walls
-            self._where[1] = 0  # of grains that are not visited
-        else:
-            visit, at_walls = None, near.live
+        contacts, grains = self.contacts, bodies.grain_count
+        if self._noted.first.shape[1] != grains:
+            self._noted = _noted(contacts, grains)
+        if visit is not None:
+            self._noted.number[:] = 0  # of grains that are not visited
         cell, self.place = None, bodies.position
         if self.period is not None:
             self.place = np.empty_like(bodies.position)
             cell = Cell(self.period, self.place)
         ahead = self.ahead
-        looks = Looks(near.reference, near.skin, at_walls, bodies.id, self._hit, self._left, goes_on)
-        last = Noted(self._last.arrays, *self._last_where)
+        ahead_at_walls = ahead if ahead is not NOTHING_AHEAD else None
         while True:
             left, pairs, total, self.same, self.through = self.team.run(
                 find_contacts,
-                grains if visit is None else max(len(visit), len(at_walls)),
-                near.arrays,
+                grains if visit is None else max(len(visit), len(looks.at_walls)),
                 bodies.arrays,
                 bodies.grain_arrays,
                 self.walls,
                 visit,
                 ahead,
-                ahead if ahead is not NOTHING_AHEAD else None,
-                last,
+                ahead_at_walls,
+                self._last_noted,
+                self._last.contact_count,
                 looks,
                 cell,
-                Noted(contacts.whole, *self._where),
+                self._noted,
             )
-            if left and not goes_on:
-                return min(left, len(self._left))
+            if left:
+                return min(left, len(looks.left))
             if total <= contacts.room:
-                break
+                contacts.resize(pairs, total)
+                return 0
             contacts.reserve(total * 17 // 16)
-        contacts.resize(pairs, total)
-        if visits is not None:
-            visits.add(contacts.a, pairs)
-        return 0
+            self._noted = self._noted._replace(contacts=contacts.whole)
 
     def checkpoint(self) -> dict[str, Any]:
         """All that the next step depends on."""
         c = self.contacts
         return {
             "neighbours": self.neighbours.checkpoint(),
-            "where": self._where,
+            "where": np.stack(self._noted[1:]),
             "pairs": c.pair_count,
             **{name: getattr(c, name) for name in CARRIED},
         }
@@ -155,17 +160,22 @@ class Detector:
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
         self.neighbours.restore(saved["neighbours"])
-        self._where = np.array(saved["where"])
         self.contacts.reserve(len(saved["a"]))
         self.contacts.resize(saved["pairs"], len(saved["a"]))
+        self._noted = Noted(self.contacts.whole, *np.array(saved["where"]))
         for name in CARRIED:
             getattr(self.contacts, name)[:] = saved[name]
 
     def keep(self, new_row: IntArray) -> None:
         """Grains leave: ``new_row`` (N,) is the new row of each, or -1. The others keep their contacts and impulses."""
-        c = self.contacts
-        kept = still_there(new_row, c.a, c.b)
-        first, count = self._where[:, :, new_row[: self._where.shape[2]] >= 0]
-        self._where = np.ascontiguousarray(np.stack(closed_up(first, count, kept)))  # whose order in memory was that of the mask
+        c, (whole, first, number) = self.contacts, self._noted
+        kept, stays = still_there(new_row, c.a, c.b), new_row[: first.shape[1]] >= 0
+        # whose order in memory is that of the mask
+        self._noted = Noted(whole, *map(np.ascontiguousarray, closed_up(first[:, stays], number[:, stays], kept)))
         c.keep(kept, new_row)
         self.neighbours.keep(new_row)
+
+
+def _noted(contacts: Contacts, grains: int) -> Noted:
+    """With room for so many grains."""
+    return Noted(contacts.whole, np.zeros((2, grains), np.int32), np.zeros((2, grains), np.int32))

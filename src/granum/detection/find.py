@@ -30,7 +30,7 @@ from .walls import find_at_walls
 class Noted(NamedTuple):
     """Contacts of a step, and where those of each grain stand."""
 
-    contacts: ContactArrays  # with all their room while they are found
+    contacts: ContactArrays  # with all their room
     first: IntArray  # (2, N) pairs and walls
     number: IntArray  # (2, N)
 
@@ -39,13 +39,13 @@ class Noted(NamedTuple):
 class Looks(NamedTuple):
     """Who is looked at, and room to work in."""
 
+    near: Candidates
     reference: FloatArray  # (N, 3) where each grain was when it was listed [m]
     skin: FloatArray  # (N,) how far it may be from there [m]
     at_walls: IntArray  # grains that may touch a wall
     id: LongArray  # (N,) of the grains
     hit: IntArray  # room for all candidates
-    left: IntArray  # room for the names of grains that leave their skin
-    goes_on: bool  # whether or not some do
+    left: IntArray  # room for the names of grains that leave their skin; none: whoever does, contacts are looked for
 
 
 @group
@@ -60,7 +60,6 @@ class Cell(NamedTuple):
 def find_contacts(
     crew: Crew,
     # in
-    near: Candidates,
     bodies: BodyArrays,
     grains: GrainArrays,
     walls: WallTable,
@@ -68,6 +67,7 @@ def find_contacts(
     ahead: Ahead,
     ahead_at_walls: Ahead | None,  # the same, or none: contacts exist only while grains overlap
     last: Noted,
+    known: int,  # contacts of the last step
     # room
     looks: Looks,
     cell: Cell | None,
@@ -77,16 +77,16 @@ def find_contacts(
     """Contacts of the bodies where they are now into ``new``; impulses and rebounds are those that they had in ``last``.
 
     Returns how many grains leave their skin before the step ends, how many contacts are pairs, how many there are in all, whether they are
-    those of the step before in the same order, and a contact whose grain went through its wall, or -1. With grains that have left, unless
-    it ``goes_on``, or with more contacts than there is room for, it ends there: list them, or make room, and call again.
+    those of the step before in the same order, and a contact whose grain went through its wall, or -1. With grains that have left, or with
+    more contacts than there is room for, it ends there: list them, or make room, and call again.
     """
     thread, threads, barrier = crew
-    contacts = new.contacts
+    near, contacts = looks.near, new.contacts
     if visit is None:
         own = np.empty(len(looks.left), np.int32)
         time = max(ahead.step, ahead.time)
         left = gather(thread, threads, barrier, near, bodies, grains, looks.reference, looks.skin, time, ahead.fall, own, looks.left)
-        if left > 0 and not looks.goes_on:
+        if left > 0 and len(looks.left) > 0:
             return left, 0, 0, False, -1
     at, period = bodies, None
     if cell is not None:
@@ -128,5 +128,7 @@ def find_contacts(
                 soonest = np.full(len(grains.radius), np.inf)
                 keep_first_meetings(some[:fast], contacts, at, grains, walls.frame, ahead, np.empty(fast), soonest)
         wait(barrier, threads)
-    same, through = carry_over(thread, threads, barrier, looks.id, ahead.fall, last.contacts, last.first, last.number, contacts, total)
+    same, through = carry_over(
+        thread, threads, barrier, looks.id, ahead.fall, last.contacts, known, last.first, last.number, contacts, total
+    )
     return 0, pairs, total, same, through

@@ -47,8 +47,8 @@ class NeighbourList:
 
     ``order`` (R,) grain of each rank, -1 for an empty one; ``rank`` (N,) of each grain; candidates of rank k are
     ``candidate[candidate_first[k] : candidate_first[k + 1]]``, as ranks. ``sphere`` (R, 8) centre, radius, velocity and look-out by rank;
-    ``live`` (N,) the grains in the order of their ranks; ``rebuilds`` counts the whole lists made. In a cell (``period``) no grain reaches
-    further than a quarter of it, so that two meet in one image at most.
+    ``arrays`` has these for kernels. ``live`` (N,) are the grains in the order of their ranks; ``rebuilds`` counts the whole lists made.
+    In a cell (``period``) no grain reaches further than a quarter of it, so that two meet in one image at most.
     """
 
     def __init__(self, skin: Skin = Skin(), team: Team = ONE, period: FloatArray | None = None, origin: FloatArray | None = None) -> None:
@@ -65,11 +65,11 @@ class NeighbourList:
         self.fall = 0.0  # [m] that gravity may add to the way of a step
         self.visits: Selection | None = None
         self._cells: Cells | None = None  # of the last whole list; none after a restart
+        self._show()
 
-    @property
-    def arrays(self) -> Candidates:
-        """The list, for kernels."""
-        return Candidates(self.order, self.candidate_first, self.candidate, self.sphere)
+    def _show(self) -> None:
+        """Arrays were replaced."""
+        self.arrays = Candidates(self.order, self.candidate_first, self.candidate, self.sphere)
 
     def update(self, bodies: Bodies, h: float, time: float = 0.0, fall: float = 0.0) -> bool:
         """Make the list hold for the bodies where they are now; ``h`` [s] is their next step. True if it has changed.
@@ -175,8 +175,9 @@ class NeighbourList:
                 self.candidate,
             )
             if found <= len(self.candidate):
-                return
+                break
             self.candidate = np.zeros(found * 5 // 4, np.int32)
+        self._show()
 
     def _append(self, bodies: Bodies, h: float, grains: IntArray) -> None:
         """List some grains, new ones or ones that have left their skin, at the end."""
@@ -208,8 +209,9 @@ class NeighbourList:
             else:
                 found = append_candidates(self.reference, reach, self.order, first, self.period, self.candidate_first, self.candidate)
             if found <= len(self.candidate):
-                return
+                break
             self.candidate = np.concatenate([self.candidate[: self.candidate_first[first]], np.zeros(found, np.int32)])
+        self._show()
 
     def checkpoint(self) -> dict[str, Any]:
         """The whole list: a restarted run must visit the same pairs in the same order."""
@@ -231,6 +233,7 @@ class NeighbourList:
         self.live = self.order[self.order >= 0]
         self.sphere = np.zeros((len(self.order), SPHERE))
         self.sphere[self.order < 0, :3] = np.inf
+        self._show()
 
     def keep(self, new_row: IntArray) -> None:
         """Grains leave: ``new_row`` (N,) is the new row of each, or -1. Their ranks become empty; the others keep theirs."""
@@ -239,3 +242,4 @@ class NeighbourList:
         self.order = np.where(self.order >= 0, new_row[self.order], -1).astype(np.int32)
         self.sphere[self.order < 0, :3] = np.inf
         self.live = self.order[self.order >= 0]
+        self._show()

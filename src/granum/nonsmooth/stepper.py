@@ -53,6 +53,9 @@ IN_MOTION = 0.03  # the speed at which grains approach and part (root mean squar
 FLOWING = 0.003  # where that speed is this part of sqrt(g d); slower beds are solved more as if at rest, to which they come
 
 
+NO_PUSHES = np.zeros((0, 6))
+
+
 @dataclass
 class NonsmoothStep(StepContext):
     """What the stages of a nonsmooth step tell each other."""
@@ -90,9 +93,10 @@ class NonsmoothStepper:
         self.fastest = 0.0  # grain speed after the last step [m/s]
         self.extent = np.zeros((2, 3))  # box around all grain centres after the last step [m]
         self.history = False
-        self._shift, self._measured = np.zeros((0, 3)), Measured.of(0, 0, np.zeros(3), self.extent)  # room to work in
+        self._smallest, self._gravity = scene.size_range[0], np.zeros(3)
+        self._shift, self._measured = np.zeros((0, 3)), Measured.of(0, 0, self._gravity, self.extent)  # room to work in
         self._wall_arrays = WallArrays.of(self.walls, self.walls.surface_velocity)
-        self._met, self._free = Met.of(self.detector.contacts), self._bodies_at(bodies.position)  # those of the step
+        self._met, self._free = Met.of(self.detector.contacts), FreeBodies.of(bodies, bodies.position, self.detector.order, bodies.dynamic)
         self._shown: Contacts | None = None
         self.before_solve: Callable[[Problem], None] | None = None  # looks at the problem of every step
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
@@ -145,9 +149,9 @@ class NonsmoothStepper:
         )
 
     def _context(self, number: int, time: float, h: float, gravity: FloatArray) -> NonsmoothStep:
-        gravity = np.ascontiguousarray(gravity, np.float64)
+        self._gravity[:] = gravity
         x, y, z = gravity.tolist()
-        return NonsmoothStep(number, time, h, gravity, self.ledger, math.sqrt(x * x + y * y + z * z))
+        return NonsmoothStep(number, time, h, self._gravity, self.ledger, math.sqrt(x * x + y * y + z * z))
 
     @property
     def through(self) -> int:
@@ -189,7 +193,7 @@ class NonsmoothStepper:
 
     def _accuracy(self, g: float, speed: float) -> float:
         """Residual [m/s] at which a solve may stop; ``speed`` [m/s] is that at which contacts approach and part."""
-        fall = math.sqrt(g * self.scene.size_range[0]) if g > 0.0 else self.settings.impact_velocity
+        fall = math.sqrt(g * self._smallest) if g > 0.0 else self.settings.impact_velocity
         return AT_REST * fall + IN_MOTION * speed * min(1.0, speed / (FLOWING * fall))
 
     def _assemble(self, h: float) -> tuple[int, float]:
@@ -209,7 +213,10 @@ class NonsmoothStepper:
 
     def _bodies_at(self, position: FloatArray) -> FreeBodies:
         """The bodies, for kernels, at these positions: their own, or those in the cell."""
-        return FreeBodies.of(self.bodies, position, self.detector.order, self.bodies.pushed_rows())
+        b, order, known = self.bodies, self.detector.order, self._free
+        if known.position is position and known.velocity is b.velocity and known.order is order and not b.may_merge:
+            return known
+        return FreeBodies.of(b, position, order, b.pushed_rows())
 
     def _step(self, h: float, packed: bool = True) -> Step:
         return Step(h, self.settings.impact_velocity, 2.0 * self.left_over, packed)
@@ -257,9 +264,9 @@ class NonsmoothStepper:
     def _external_pushes(self, h: float, gravity: FloatArray) -> FloatArray:
         """(F, 6) changes of velocity [m/s] and spin [rad/s] of the bodies with full inertia by gravity and other forces."""
         p, b, rows = self.problem, self.bodies, self._free.full
-        pushes = np.zeros((len(rows), 6))
         if not len(rows):
-            return pushes
+            return NO_PUSHES
+        pushes = np.zeros((len(rows), 6))
         own = rows < b.wall_body_count
         pushes[:, :3] = h * gravity
         pushes[own, :3] = h * (gravity + b.inverse_mass[rows[own], None] * self.force[rows[own]])
@@ -356,8 +363,7 @@ class NonsmoothStepper:
         """Energies, the fastest grain and the box around all."""
         b, contacts = self.bodies, self.detector.contacts.contact_count
         if not self._measured.fits(b.grain_count, contacts):
-            self._measured = Measured.of(b.grain_count, contacts * 17 // 16, self._measured.gravity, self.extent)
-        self._measured.gravity[:] = now.gravity
+            self._measured = Measured.of(b.grain_count, contacts * 17 // 16, self._gravity, self.extent)
         kinetic, potential, self.fastest, elastic, closed, deepest = self.team.run(
             measure,
             (b.grain_count + contacts) // LIGHT,

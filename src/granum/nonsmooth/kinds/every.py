@@ -26,8 +26,11 @@ FEW_BLOCKS = 4  # of a colour: fewer are done by one thread sooner than by sever
 @device
 def apply_all(thread, threads, barrier, packed, blocks, levers):
     """Add the impulses of all constraints that push to the velocities, colour by colour."""
+    end = blocks.serial_start + blocks.full_first[COLOURS + 1]
     for k in range(LEFT_OVER + 1):
         first, last = lanes_of(blocks, k)
+        if first == end:
+            break
         if first == last:
             continue
         low, high = own_lanes(first, last, k, thread, threads)
@@ -61,8 +64,11 @@ def sweep_all(thread, threads, barrier, packed, blocks, levers, momentum, beta, 
         sweep_blocks(packed, blocks, momentum, first + low, first + high, sampled, beta, keeps, soft, scratch)
         if not alone or colour_block[min(c + 2, COLOURS)] - last >= FEW_BLOCKS or last == count:
             wait(barrier, threads)
+    one_by_one = full_first[COLOURS + 1]
     for c in range(COLOURS + 1):
         first, last = np.int64(full_first[c]), np.int64(full_first[c + 1])
+        if first == one_by_one:
+            break
         if first == last:
             continue
         low, high = share(last - first, thread, threads)

@@ -10,14 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import device, kernel
+from .._jit import device
 from ..contact.law import contact_stiffness, overlap_under, response
-from ..contact.pair_table import PairTable
 from ..kernel_groups import group
 from ..parallel.barrier import add_up, share, wait
-from ..parallel.crew import Crew
 from .blocks import ARM, BODY, INV_DN, INV_DR, INV_DT, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, RX, SOFTNESS, TARGET, at
-from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Packed, Step, WallArrays
 from .kinds.contact import arms, listed, separation_speed
 from .kinds.full import row_weight, turn_weight
 from .place import place_levers, place_walls
@@ -96,24 +93,10 @@ def assemble_share(low, high, packed, blocks, levers, found, met, bodies, walls,
     return impacts
 
 
-@kernel
-def assemble(
-    crew: Crew,
-    packed: Packed,
-    blocks: ContactBlocks,
-    levers: Levers,
-    found: Found,
-    met: Met,
-    bodies: FreeBodies,
-    walls: WallArrays,
-    pairs: PairTable,
-    step: Step,
-) -> tuple[int, float]:
-    """Bodies in their slots, motion of walls, lever arms, and everything of the rows that velocities do not change.
-
-    Returns how many contacts impact, and the mean square of the separation speeds [m^2/s^2].
-    """
-    thread, threads, barrier = crew
+@device
+def assemble_rows(thread, threads, barrier, packed, blocks, levers, found, met, bodies, walls, pairs, step):
+    """Bodies in their slots, motion of walls, lever arms, and everything of the rows that velocities do not change; returns how many
+    contacts impact."""
     if not step.packed:
         pack_bodies(thread, threads, packed, bodies)
         wait(barrier, threads)
@@ -126,7 +109,7 @@ def assemble(
         wait(barrier, threads)
     low, high = share(len(met.a), thread, threads)
     impacts = assemble_share(low, high, packed, blocks, levers, found, met, bodies, walls, pairs, step)
-    return add_up(barrier, thread, threads, impacts)[1], mean_square(found.gap_rate) if thread == 0 else 0.0
+    return add_up(barrier, thread, threads, impacts)[1]
 
 
 @group

@@ -144,6 +144,8 @@ class FreeBodies(NamedTuple):
 
     position: FloatArray
     """(B, 3) [m]"""
+    orientation: FloatArray
+    """(B, 4) unit quaternions"""
     velocity: FloatArray
     """(B, 3) [m/s]"""
     spin: FloatArray
@@ -164,7 +166,7 @@ class FreeBodies(NamedTuple):
     def of(cls, bodies: Bodies, position: FloatArray, order: IntArray, full: IntArray) -> FreeBodies:
         """Views; ``position`` may be others than the bodies' own."""
         b = bodies
-        return cls(position, b.velocity, b.spin, b.yielding, b.radius, b.material, order, full, b.first_grain)
+        return cls(position, b.orientation, b.velocity, b.spin, b.yielding, b.radius, b.material, order, full, b.first_grain)
 
 
 @group

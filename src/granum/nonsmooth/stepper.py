@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arithmetic import dot, times, total
+from ..arithmetic import dot, total
 from ..array_types import FloatArray, IntArray
 from ..detection.detector import Detector
 from ..detection.images import in_cell, period_of
@@ -29,19 +29,20 @@ from ..state.bodies import KINEMATIC, Bodies
 from ..state.contacts import Contacts
 from ..state.energy import wall_energy
 from ..state.ledger import Ledger
+from ..state.motion import move_walls
 from ..state.report import StepReport
 from ..state.stages import Stage, StepContext, run_stages
-from .assemble import Aim, assemble
+from .assemble import Aim
 from .blocks import BODY
 from .collision_times import place_at_collisions, return_angular_momentum
 from .groups import FreeBodies, Met, Step, WallArrays
 from .impact import Parting, aim_at_impacts, part_rebounding, solve_impacts
-from .integrate import External, move_bodies
+from .integrate import External, external_pushes, move_grains
 from .kinds.every import driven_work
 from .measure import Measured, measure
 from .problem import Problem
 from .pull import net_impulses
-from .ready import make_ready
+from .ready import Ready, assemble, make_ready
 from .settings import Nonsmooth
 from .slots import take_velocities
 from .solvers import SolveReport
@@ -89,6 +90,7 @@ class NonsmoothStepper:
         self.driven = bool((bodies.kind == KINEMATIC).any()) or self.belts
         self.ledger = Ledger(losses=True)
         self.stability = StabilityGuard()
+        self._started = settings, 1.0, start_with(settings.warm_start, settings.solver, 1.0)
         self.left_over = 0.0  # residual of the last solve [m/s]
         self.fastest = 0.0  # grain speed after the last step [m/s]
         self.extent = np.zeros((2, 3))  # box around all grain centres after the last step [m]
@@ -102,9 +104,9 @@ class NonsmoothStepper:
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
         self.stages = [
             Stage("detection", self._detect),  # overlaps, normals, what contacts carried
-            Stage("assembly", self._assemble_rows),  # G, Sigma and the bounds
+            Stage("assembly", self._assemble_rows),  # G, Sigma and the bounds; targets, external impulses, warm start
             Stage("impact", self._impact),  # velocities after the collisions of this step
-            Stage("assembly", self._make_ready),  # targets, external impulses, warm start
+            Stage("assembly", self._make_ready),  # where there were any: targets, external impulses, warm start
             Stage("solve", self._solve),  # impulses and velocities
             Stage("integrate", self._take_velocities),
             Stage("integrate", self._look_ahead),  # who is too fast for the contacts that were found
@@ -187,16 +189,21 @@ class NonsmoothStepper:
         return Ahead(h, time, pull * time * h, self.settings.impact_velocity)
 
     def _assemble_rows(self, now: NonsmoothStep) -> None:
-        """All of the contact problem that velocities do not change, and how accurately it is to be solved."""
-        now.impacts, square = self._assemble(now.h)
+        """The contact problem, ready to be solved if nothing collides, and how accurately that is to be done."""
+        now.impacts, square = self._assemble(now.h, now.gravity, self._late())
         self.problem.accuracy = self._accuracy(now.pull, math.sqrt(square))
+
+    def _late(self) -> float:
+        """Speed [m/s] beyond which contacts that have no past are taken to be met late. Those of the first step may be as deep as they are
+        placed; later, what is met late was hit in the step before."""
+        return self.settings.impact_velocity if self.detector.last.contact_count else math.inf
 
     def _accuracy(self, g: float, speed: float) -> float:
         """Residual [m/s] at which a solve may stop; ``speed`` [m/s] is that at which contacts approach and part."""
         fall = math.sqrt(g * self._smallest) if g > 0.0 else self.settings.impact_velocity
         return AT_REST * fall + IN_MOTION * speed * min(1.0, speed / (FLOWING * fall))
 
-    def _assemble(self, h: float) -> tuple[int, float]:
+    def _assemble(self, h: float, gravity: FloatArray, late: float) -> tuple[int, float]:
         """Returns how many contacts impact, and the mean square of the separation speeds [m^2/s^2]."""
         d, p, b, c = self.detector, self.problem, self.bodies, self.detector.contacts
         p.soften(self.settings.regularisation / h)
@@ -205,9 +212,10 @@ class NonsmoothStepper:
         walls = self._wall_arrays
         if self.belts:
             walls = walls._replace(surface_velocity=surface_velocity(self.walls, b.orientation))
+        step, ready = self._step(h, packed), self._ready(h, gravity, late)
         things = max(c.contact_count, len(free.order) // LIGHT)
         found: tuple[int, float] = self.team.run(
-            assemble, things, p.packed, p.blocks, p.levers, p.found, met, free, walls, self.pairs, self._step(h, packed)
+            assemble, things, p.packed, p.blocks, p.levers, p.found, met, free, walls, self.pairs, step, ready
         )
         return found
 
@@ -248,35 +256,22 @@ class NonsmoothStepper:
         )
 
     def _make_ready(self, now: NonsmoothStep) -> None:
-        """Targets, external impulses and warm start."""
-        # Contacts of the first step may be as deep as they are placed; later, what is met late was hit in the step before.
-        late = self.settings.impact_velocity if self.detector.last.contact_count else math.inf
-        self._ready(now.h, now.gravity, now.impacts > 0, late)
+        """Targets, external impulses and warm start anew, where collisions have changed velocities."""
+        if now.impacts:
+            self._ready_after_impacts(self._ready(now.h, now.gravity, self._late(), remeasure=True))
 
-    def _ready(self, h: float, gravity: FloatArray, remeasure: bool, late: float = math.inf) -> None:
-        """``late`` [m/s]: the speed beyond which contacts that have no past are taken to be met late."""
-        p, c, s = self.problem, self.detector.contacts, self.settings
+    def _ready_after_impacts(self, ready: Ready) -> None:
+        p = self.problem
+        self.team.run(make_ready, p.contact_count, p.packed, p.blocks, p.levers, p.found, self._met, self.pairs, ready)
+
+    def _ready(self, h: float, gravity: FloatArray, late: float, remeasure: bool = False) -> Ready:
+        """Where a solve begins; ``remeasure``: velocities have changed since the assembly."""
+        s, b, full = self.settings, self.bodies, self._free.full
         aim = Aim(s.damping_steps, h, late, remeasure, self.scene.law.pulls)
-        start = start_with(s.warm_start, s.solver, self.stability.part)
-        external = External(gravity, self._external_pushes(h, gravity))
-        self.team.run(make_ready, c.contact_count, p.packed, p.blocks, p.levers, p.found, self._met, self.pairs, aim, start, external)
-
-    def _external_pushes(self, h: float, gravity: FloatArray) -> FloatArray:
-        """(F, 6) changes of velocity [m/s] and spin [rad/s] of the bodies with full inertia by gravity and other forces."""
-        p, b, rows = self.problem, self.bodies, self._free.full
-        if not len(rows):
-            return NO_PUSHES
-        pushes = np.zeros((len(rows), 6))
-        own = rows < b.wall_body_count
-        pushes[:, :3] = h * gravity
-        pushes[own, :3] = h * (gravity + b.inverse_mass[rows[own], None] * self.force[rows[own]])
-        inside = b.dynamic[b.member_of[b.dynamic] != b.dynamic]  # forces on the parts of an aggregate push it
-        for w in inside[self.force[inside].any(axis=1)]:
-            k = int(np.searchsorted(rows, b.member_of[w]))
-            arm = b.position[w] - b.position[rows[k]]
-            pushes[k, :3] += h * b.inverse_mass[rows[k]] * self.force[w]
-            pushes[k, 3:] += h * times(p.packed.inverse_inertia[k], np.cross(arm, self.force[w]))
-        return pushes
+        if self._started[0] is not s or self._started[1] != self.stability.part:
+            self._started = s, self.stability.part, start_with(s.warm_start, s.solver, self.stability.part)
+        pushes = external_pushes(b, full, self.problem.packed.inverse_inertia, self.force, h, gravity) if len(full) else NO_PUSHES
+        return Ready(aim, self._started[2], External(gravity, pushes))
 
     def _solve(self, now: NonsmoothStep) -> None:
         """Impulses and velocities of the whole contact problem."""
@@ -329,7 +324,8 @@ class NonsmoothStepper:
     def _move(self, now: NonsmoothStep) -> None:
         """Positions and orientations; contacts that rebound are put apart."""
         c, b = self.detector.contacts, self.bodies
-        move_bodies(self.team, b, now.h)
+        move_walls(b, now.h)
+        self.team.run(move_grains, b.grain_count, self._bodies_at(b.position), now.h)
         if now.ways is not None:
             call(hold_back, now.ways, b.first_grain, now.h, b.position)
         overlap = c.overlap
@@ -399,8 +395,9 @@ class NonsmoothStepper:
 
     def solve_contacts(self, h: float, gravity: FloatArray, iterations: int) -> Solved:
         """Solve the contacts as they are found, and leave all bodies as they are."""
-        self._assemble(h)
-        self._ready(h, gravity, remeasure=False)
+        impacts, _ = self._assemble(h, gravity, math.inf)
+        if impacts:
+            self._ready_after_impacts(self._ready(h, gravity, math.inf))
         p, b = self.problem, self.bodies
         self.settings.solver.for_trial(iterations).solve(p, measure=False)
         impulse = np.empty((p.contact_count, 7))

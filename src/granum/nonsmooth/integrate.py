@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import device, kernel
+from .._jit import as_written, device, kernel
 from ..arithmetic import times
 from ..array_types import FloatArray, IntArray
-from ..kernel_groups import group
+from ..kernel_groups import call, group
 from ..parallel.barrier import share, wait
 from ..parallel.crew import Crew
 from ..state.bodies import Bodies
@@ -28,6 +28,22 @@ class External(NamedTuple):
     """(F, 6) changes of velocity [m/s] and spin [rad/s] of the bodies with full inertia, gravity included"""
 
 
+@as_written
+def write_push(rows, n, inverse_mass, force, h, gravity, pushes):
+    """Change of velocity [m/s] of body n of these rows by gravity, and by the force on it if it is a body of the scene."""
+    k = rows[n]
+    for f in range(3):
+        pushes[n, f] = h * (gravity[f] + inverse_mass[k] * force[k, f]) if k < len(force) else h * gravity[f]
+        pushes[n, 3 + f] = 0.0
+
+
+@kernel
+def write_pushes(rows: IntArray, inverse_mass: FloatArray, force: FloatArray, h: float, gravity: FloatArray, pushes: FloatArray) -> None:
+    """Of all of them."""
+    for n in range(len(rows)):
+        write_push(rows, n, inverse_mass, force, h, gravity, pushes)
+
+
 def external_pushes(
     bodies: Bodies, rows: IntArray, inverse_inertia: FloatArray, force: FloatArray, h: float, gravity: FloatArray
 ) -> FloatArray:
@@ -35,10 +51,10 @@ def external_pushes(
 
     ``inverse_inertia`` (F, 3, 3) in world axes [1/(kg m^2)], ``force`` (W, 3) on the bodies of the scene [N], ``gravity`` (3,) [m/s^2].
     """
-    b, pushes = bodies, np.zeros((len(rows), 6))
-    own = rows < b.wall_body_count
-    pushes[:, :3] = h * gravity
-    pushes[own, :3] = h * (gravity + b.inverse_mass[rows[own], None] * force[rows[own]])
+    b, pushes = bodies, np.empty((len(rows), 6))
+    call(write_pushes, rows, b.inverse_mass, force, h, gravity, pushes)
+    if not b.may_merge:
+        return pushes
     inside = b.dynamic[b.member_of[b.dynamic] != b.dynamic]  # forces on the parts of an aggregate push it
     for w in inside[force[inside].any(axis=1)]:
         k = int(np.searchsorted(rows, b.member_of[w]))

@@ -9,6 +9,7 @@ import numpy as np
 from ..arithmetic import dot, inverse, times, total
 from ..array_types import FloatArray, IntArray, LongArray
 from ..detection.wall_table import WallTable
+from ..kernel_groups import call
 from ..parallel import LIGHT, ONE, Team
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
@@ -137,10 +138,10 @@ class Problem:
 
     def _pack_full(self, bodies: Bodies, rows: IntArray) -> None:
         """Inverse inertia of the bodies with full inertia, in world axes; and their centres, if grains are parts of them."""
-        inertia, made = self.packed.inverse_inertia, rows >= bodies.wall_body_count
-        inertia[~made] = inverse_inertia(bodies, rows[~made])
-        inertia[made] = inverse(bodies.inertia[rows[made]])
-        if made.any():
+        call(inverse_inertia, bodies.arrays, bodies.moments, rows, bodies.wall_body_count, self.packed.inverse_inertia)
+        own = int(np.count_nonzero(rows < bodies.wall_body_count)) if bodies.may_merge else len(rows)  # bodies of the scene come first
+        if own < len(rows):
+            self.packed.inverse_inertia[own:] = inverse(bodies.inertia[rows[own:]])
             self.levers = self.levers._replace(centre=bodies.position[rows])
         elif len(self.levers.centre):
             self.levers = self.levers._replace(centre=np.zeros((0, 3)))

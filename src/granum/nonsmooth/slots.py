@@ -121,6 +121,7 @@ def take_velocities(
     work: Momentum,
     driven: int,  # contacts from this one on may be driven
     wall_bodies: int,  # the first bodies, which have walls
+    repeats: bool,  # space does
     h: float,
 ) -> tuple[float, float, bool, int]:
     """Velocities and impulses out of the problem; returns the work of drives and that of friction [J], whether anything could go far enough
@@ -137,5 +138,5 @@ def take_velocities(
     if thread > 0:
         return 0.0, 0.0, False, 0
     friction = sum_of(work.sums, chunks, 0, 1)
-    fast = any_fast(bodies.velocity, bodies.spin, bodies.radius, wall_bodies, h)
+    fast = any_fast(bodies, bodies.first, bodies.radius, wall_bodies, repeats, h)
     return work_of_drives(packed, blocks, found, driven), friction, fast, rebounding

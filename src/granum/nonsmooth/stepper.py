@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..arithmetic import dot, total
 from ..array_types import FloatArray, IntArray
 from ..detection.detector import Detector
 from ..detection.images import in_cell, period_of
@@ -29,7 +28,7 @@ from ..state.bodies import KINEMATIC, Bodies
 from ..state.contacts import Contacts
 from ..state.energy import wall_energy
 from ..state.ledger import Ledger
-from ..state.motion import move_walls
+from ..state.motion import move_walls, power_of
 from ..state.report import StepReport
 from ..state.stages import Stage, StepContext, run_stages
 from .assemble import Aim
@@ -284,9 +283,9 @@ class NonsmoothStepper:
         """Velocities and impulses out of the problem, and the work of friction and of what drives the bodies."""
         p, c, free = self.problem, self.detector.contacts, self._free
         things, driven = c.contact_count + len(free.order) // LIGHT, self._first_driven if self.driven else c.contact_count
-        walls = self.bodies.wall_body_count
+        walls, repeats = self.bodies.wall_body_count, self.period is not None
         work, friction, now.fast, now.rebounding = self.team.run(
-            take_velocities, things, p.packed, p.blocks, p.levers, p.found, self._met, free, p.momentum, driven, walls, now.h
+            take_velocities, things, p.packed, p.blocks, p.levers, p.found, self._met, free, p.momentum, driven, walls, repeats, now.h
         )
         now.ledger.add("drives", work)
         now.ledger.add("friction", friction)
@@ -307,12 +306,12 @@ class NonsmoothStepper:
         """How far fast grains get before they meet something that the step did not know of."""
         p, b, near = self.problem, self.bodies, self.detector.neighbours
         if len(b.dynamic):
-            now.ledger.add("drives", now.h * total(dot(self.force[b.dynamic], b.velocity[b.dynamic])))
+            now.ledger.add("drives", now.h * call(power_of, b.dynamic, self.force, b.velocity))
         if now.owed is not None:
             bodies = self._bodies_at(b.position)
             call(return_angular_momentum, *now.owed, p.blocks, p.found, self._met, bodies, self.walls.frame, self.period, b.struck)
         if now.impacts or self.merged is not None:  # velocities have changed since
-            now.fast = call(may_be_fast, b.arrays, b.grain_arrays, b.wall_body_count, now.h)
+            now.fast = call(may_be_fast, b.arrays, b.grain_arrays, b.wall_body_count, self.period is not None, now.h)
         if self.settings.prediction == 0.0 or not now.fast:
             return
         now.ways = Ways(np.full(b.grain_count, now.h), np.zeros((b.grain_count, 3)), np.full(b.grain_count, -1, np.int32))

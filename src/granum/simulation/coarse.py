@@ -63,7 +63,7 @@ class Coarse:
             grain = int(np.argmax((sim.velocity**2).sum(axis=1)))
             yield "speed", f"grain {sim.bodies.id[grain]} moves at {sim.stepper.fastest:.3g} m/s, {self._way(sim, sim.stepper.fastest)}"
         for w in sim.bodies.dynamic.tolist():
-            fast = math.hypot(*sim.bodies.velocity[w]) + self._reach[w] * math.hypot(*sim.bodies.spin[w])
+            fast = math.hypot(*sim.bodies.velocity[w].tolist()) + self._reach[w] * math.hypot(*sim.bodies.spin[w].tolist())
             if self._is_news("wall speed", fast * sim.time_step / self.smallest, FAR):
                 yield "wall speed", f"the body {self.scene.all_bodies[w].name!r} moves at {fast:.3g} m/s, {self._way(sim, fast)}"
         yield from self._overlap(sim)

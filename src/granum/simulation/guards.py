@@ -43,13 +43,11 @@ class Guard:
         self.lift, self.mass, self.lifted = 0.0, 0.0, -1  # m g d [J] and mass [kg] of all grains, and their number
         self.told: dict[str, str] = {}  # warnings by kind, the last and worst of each
         self._coarse = Coarse(settings, scene)
-        self._ends = slice(scene.cell.dim if scene.cell is not None else 0, 3)  # axes that do not repeat
-        self._reach = np.array(  # of every body of the scene, and of the largest grain at it [m]
-            [
-                max((math.inf if endless(wall) else reach_from_origin(wall) for wall in body.walls), default=0.0) + scene.size_range[1]
-                for body in scene.all_bodies
-            ]
-        )
+        self._ends = range(scene.cell.dim if scene.cell is not None else 0, 3)  # axes that do not repeat
+        self._reach = [  # of every body of the scene, and of the largest grain at it [m]
+            max((math.inf if endless(wall) else reach_from_origin(wall) for wall in body.walls), default=0.0) + scene.size_range[1]
+            for body in scene.all_bodies
+        ]
 
     @property
     def warnings(self) -> list[str]:
@@ -130,18 +128,19 @@ class Guard:
             self._limits = limits.tolist()
         ((x0, y0, z0), (x1, y1, z1)), (lowest, highest) = self._limits, sim.stepper.extent.tolist()  # numbers are quicker than arrays
         if lowest[0] < x0 or lowest[1] < y0 or lowest[2] < z0 or highest[0] > x1 or highest[1] > y1 or highest[2] > z1:
-            x = sim.position
-            grain = int(np.flatnonzero(((x < low) | (x > high))[:, ends].any(axis=1))[0])
-            what = f"grain {sim.bodies.id[grain]} left the world, {_box(low, high)}, at {place(x[grain])}"
+            at = sim.position
+            grain = int(np.flatnonzero(((at < low) | (at > high))[:, ends].any(axis=1))[0])
+            what = f"grain {sim.bodies.id[grain]} left the world, {_box(low, high)}, at {place(at[grain])}"
             self._act(self.settings.on_lost, sim, "world", what)
         for w in sim.bodies.dynamic.tolist():
-            x, name = sim.bodies.position[w], self.scene.all_bodies[w].name
-            if ((x < low) | (x > high))[ends].any():
+            x, y, z = sim.bodies.position[w].tolist()
+            if x < x0 or y < y0 or z < z0 or x > x1 or y > y1 or z > z1:
+                name = self.scene.all_bodies[w].name
                 self._act(
                     self.settings.on_lost,
                     sim,
                     f"body {name}",
-                    f"the body {name!r} left the world, {_box(low, high)}, at {place(x)}: nothing holds it",
+                    f"the body {name!r} left the world, {_box(low, high)}, at {place(sim.bodies.position[w])}: nothing holds it",
                 )
 
     def _look_at_walls(self, sim: Simulation) -> None:
@@ -253,13 +252,15 @@ class Guard:
 
     def _energy_away(self, sim: Simulation) -> float:
         """Kinetic energy [J] of the dynamic bodies that no grain can reach: what they do says nothing about the contacts."""
-        rows = sim.bodies.dynamic
-        if not len(rows):
+        if not len(sim.bodies.dynamic):
             return 0.0
-        low, high = sim.stepper.extent
-        x, reach = sim.bodies.position[rows], self._reach[rows, None]
-        away = ((x < low - reach) | (x > high + reach))[:, self._ends].any(axis=1)
-        return total(wall_kinetic(sim.bodies, rows[away]))
+        low, high = sim.stepper.extent.tolist()
+        away = []
+        for w in sim.bodies.dynamic.tolist():
+            x, reach = sim.bodies.position[w].tolist(), self._reach[w]
+            if any(x[f] < low[f] - reach or x[f] > high[f] + reach for f in self._ends):
+                away.append(w)
+        return wall_kinetic(sim.bodies, np.array(away, np.int32)) if away else 0.0
 
     def _act(self, action: Action, sim: Simulation, kind: str, what: str) -> None:
         if action == "stop":

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arithmetic import dot, times, total
 from ..array_types import FloatArray, IntArray
 from ..detection.images import move_into_cell, period_of
 from ..detection.neighbours import NeighbourList
@@ -23,9 +22,8 @@ from ..state.energy import wall_energy
 from ..state.ledger import Ledger
 from ..state.motion import move_walls
 from ..state.report import StepReport
-from ..state.rotation import matrices
 from .groups import Movers, Surfaces
-from .integrate import CHUNK, kick_and_drift, kick_and_look
+from .integrate import CHUNK, kick_and_drift, kick_and_look, kick_walls
 from .lanes import ROLLING, SPRING
 from .material_table import laws_of
 from .pairs import FORCE, find_touching, push_pairs
@@ -33,7 +31,7 @@ from .settings import Smooth
 from .shown import shown_contacts
 from .time_step import check_step
 from .touching import SKIN, TouchingPairs
-from .wall_contacts import REACH, AtWalls, WallContacts
+from .wall_contacts import REACH, AtWalls, WallContacts, fastest_wall
 from .walls import carry_wall_springs, push_walls
 
 SHOWN = ContactArrays._fields  # of contacts, in a checkpoint
@@ -46,6 +44,8 @@ class Calls(NamedTuple):
     find_touching: Callable[..., int]
     push_pairs: Callable[..., tuple[float, float, int]]
     kick_and_look: Callable[..., tuple[float, float, float, float]]
+    kick_walls: Callable[..., float]
+    fastest_wall: Callable[[], float]
     at_walls: dict[WallContacts, WallCalls]  # of the two sets of contacts, which take turns
 
 
@@ -162,7 +162,8 @@ class SmoothStepper:
         if not len(self.walls.kind):
             return count
         at, bodies = self.at_walls, self.bodies
-        at.way -= h * at.fastest(bodies, self.extent)
+        if len(bodies.moving):
+            at.way -= h * self._calls().fastest_wall()
         if at.way <= 0.0:
             at.list_near(bodies, self.neighbours)
             self._prepared = None
@@ -209,13 +210,8 @@ class SmoothStepper:
 
     def _kick_walls(self, kick: float) -> None:
         """v += kick a of the walls that are pushed."""
-        b, rows = self.bodies, self.bodies.dynamic
-        if not len(rows):
-            return
-        applied, axes, push = self.force[rows], matrices(b.orientation[rows]), self.surfaces.force[rows]
-        b.velocity[rows] += kick * (self._gravity + b.inverse_mass[rows, None] * (applied + push[:, :3]))
-        b.spin[rows] += kick * times(axes, times(axes.transpose(0, 2, 1), push[:, 3:]) / b.moments[rows])
-        self.ledger.add("drives", kick * total(dot(applied, b.velocity[rows])))
+        if len(self.bodies.dynamic):
+            self.ledger.add("drives", kick * self._calls().kick_walls(kick))
 
     def _calls(self) -> Calls:
         """The kernels with the arrays of now."""
@@ -244,6 +240,8 @@ class SmoothStepper:
             shared(find_touching, t.rows, t.listed, t.pairs, self.period),
             shared(push_pairs, self.laws, t.rows, t.pairs, self.period, then=(0, 0.0)),
             shared(kick_and_look, t.rows, m, self._gravity, parts, self.extent, then=(0.0,)),
+            prepared(kick_walls, b.arrays, b.dynamic, b.moments, self.force, self.surfaces.force, self._gravity, then=(0.0,)),
+            prepared(fastest_wall, b.arrays, b.moving, self.extent, self.period, at.reach),
             walls,
         )
 

@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 
-from .._jit import device, kernel
-from ..arithmetic import dot, times, total
+from .._jit import as_written, device, kernel
 from ..arithmetic.sums import sum_of
 from ..array_types import FloatArray, IntArray
+from ..kernel_groups import call
 from ..parallel import LIGHT, ONE, Team
 from ..parallel.barrier import share, wait
 from ..parallel.crew import Crew
 from .bodies import Bodies, BodyArrays, GrainArrays
-from .rotation import matrices
+from .rotation import axes_of, to_body
 
 CHUNK = 1024  # grains that are summed up in one go
 PARTS, LOW, HIGH = 9, 3, 6  # numbers that are found of each chunk, and where its lowest and highest coordinates begin
@@ -89,16 +89,40 @@ def energy(bodies: Bodies, gravity: FloatArray, team: Team = ONE) -> tuple[float
     return kinetic + own, potential + lifted, fastest, extent
 
 
+@as_written
+def kinetic_of(bodies, moments, k):
+    """Kinetic energy [J] of a dynamic body of the scene."""
+    velocity, spin = bodies.velocity, bodies.spin
+    x, y, z = to_body(axes_of(bodies.orientation, k), spin[k, 0], spin[k, 1], spin[k, 2])
+    square = velocity[k, 0] * velocity[k, 0] + velocity[k, 1] * velocity[k, 1] + velocity[k, 2] * velocity[k, 2]
+    spins = moments[k, 0] * (x * x) + moments[k, 1] * (y * y) + moments[k, 2] * (z * z)
+    return 0.5 * (1.0 / bodies.inverse_mass[k]) * square + 0.5 * spins
+
+
+@as_written
+def lift_of(bodies, gravity, k):
+    """m g.x [J] of a body."""
+    position = bodies.position
+    return 1.0 / bodies.inverse_mass[k] * (position[k, 0] * gravity[0] + position[k, 1] * gravity[1] + position[k, 2] * gravity[2])
+
+
+@kernel
+def energy_of_rows(bodies: BodyArrays, rows: IntArray, moments: FloatArray, gravity: FloatArray) -> tuple[float, float]:
+    """Kinetic and gravitational energy [J] of dynamic bodies of the scene."""
+    kinetic, lift, count = np.empty(len(rows)), np.empty(len(rows)), len(rows)
+    for n in range(count):
+        kinetic[n], lift[n] = kinetic_of(bodies, moments, rows[n]), lift_of(bodies, gravity, rows[n])
+    return sum_of(kinetic, count, 0, 1), -sum_of(lift, count, 0, 1)
+
+
 def wall_energy(bodies: Bodies, gravity: FloatArray) -> tuple[float, float]:
     """Kinetic and gravitational energy [J] of the dynamic bodies of the scene."""
-    rows = bodies.dynamic
-    if not len(rows):
+    if not len(bodies.dynamic):
         return 0.0, 0.0
-    return total(wall_kinetic(bodies, rows)), -total(1.0 / bodies.inverse_mass[rows] * dot(bodies.position[rows], gravity))
+    found: tuple[float, float] = call(energy_of_rows, bodies.arrays, bodies.dynamic, bodies.moments, gravity)
+    return found
 
 
-def wall_kinetic(bodies: Bodies, rows: IntArray) -> FloatArray:
-    """(n,) kinetic energy [J] of dynamic bodies of the scene."""
-    own = times(matrices(bodies.orientation[rows]).transpose(0, 2, 1), bodies.spin[rows])
-    v = bodies.velocity[rows]
-    return np.asarray(0.5 * (1.0 / bodies.inverse_mass[rows]) * dot(v, v) + 0.5 * dot(bodies.moments[rows], own * own))
+def wall_kinetic(bodies: Bodies, rows: IntArray) -> float:
+    """Kinetic energy [J] of some dynamic bodies of the scene."""
+    return float(call(energy_of_rows, bodies.arrays, rows, bodies.moments, np.zeros(3))[0])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..array_types import FloatArray, IntArray
+from ..kernel_groups import call
 from ..parallel import ONE, Team
 from ..state.bodies import Bodies
 from ..state.contacts import ContactArrays, Contacts, closed_up, still_there
@@ -96,7 +97,8 @@ class Detector:
         if relisted:
             visits.update(near)
         ahead = self.ahead
-        fill_spheres(visits.rank, bodies.arrays, bodies.grain_arrays, near.arrays, max(ahead.step, ahead.time), ahead.fall)
+        time = max(ahead.step, ahead.time)
+        call(fill_spheres, visits.rank, bodies.arrays, bodies.grain_arrays, near.arrays, time, ahead.fall)
         visits.number(near.order)
 
     def _looks_at(self, bodies: Bodies, at_walls: IntArray) -> Looks:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..arithmetic import length, product
 from ..array_types import FloatArray, IntArray
+from ..kernel_groups import call
 from ..parallel import LIGHT, ONE, Team
 from ..state.bodies import Bodies
 from .cells import Cells, file_in_cells
@@ -84,7 +85,7 @@ class NeighbourList:
             self._gather(bodies, time, fall)
         else:
             appended = np.arange(len(self.order) - len(left), len(self.order), dtype=np.int32)
-            fill_spheres(appended, bodies.arrays, bodies.grain_arrays, self.arrays, time, fall)
+            call(fill_spheres, appended, bodies.arrays, bodies.grain_arrays, self.arrays, time, fall)
         return True
 
     def list_new(self, bodies: Bodies, h: float, fall: float) -> bool:
@@ -122,7 +123,7 @@ class NeighbourList:
         left = np.empty((FEW if self.visits is None else FEW_NEAR) + 1, np.int32)
         if self.visits is not None:
             skins, frame = Skins(self.reference, self.skin), (self.visits.resting, *self.visits.since_listed())
-            count = left_skin(bodies.arrays, bodies.grain_arrays, self.order, skins, time, fall, *frame, left)
+            count = call(left_skin, bodies.arrays, bodies.grain_arrays, self.order, skins, time, fall, *frame, left)
             return left[: min(count, len(left))]
         count = self.team.run(
             gather_sorted,

@@ -23,7 +23,6 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 import numba
-import numpy as np
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.sigutils import normalize_signature
 from numba.extending import overload
@@ -226,31 +225,6 @@ def kernel(function: Callable[..., Any]) -> Any:
     compiled = numba.njit(nogil=True, **OPTIONS)(function)
     compiled._cache = _KernelCache(function)  # as njit(cache=True) does, with Numba's own
     return compiled
-
-
-_entries: dict[Any, Any] = {}
-
-
-def prepared(compiled: Any, *first: Any, then: tuple[Any, ...] = ()) -> Callable[..., Any]:
-    """A kernel with its ``first`` arguments; the others, numbers as ``then``, are given in each call: ``prepared(...)(*numbers)``.
-
-    What a call of a kernel costs is to look at the types of its arguments, some 0.1 us for an array and twice that for one in a NamedTuple.
-    Here that is done once, so that groups of many arrays cost next to nothing. Make another when one of the arrays is replaced.
-    """
-    key = (compiled, *map(_kind_of, first), *map(type, then))
-    entry = _entries.get(key)
-    if entry is None:
-        entry = _entries[key] = compiled.compile(tuple(compiled.typeof_pyval(one) for one in (*first, *then)))
-    return functools.partial(entry, *first)
-
-
-def _kind_of(argument: Any) -> Any:
-    """All that the type of an argument depends on."""
-    if isinstance(argument, np.ndarray):
-        return argument.dtype, argument.ndim, argument.flags.num
-    if isinstance(argument, tuple):
-        return (type(argument), *map(_kind_of, argument))
-    return type(argument)
 
 
 _INLINED: Any = {**OPTIONS, "_nrt": False, "forceinline": True}

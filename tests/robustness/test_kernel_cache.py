@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from granum import _jit
-from granum._jit import kernel, picked_by_type, prepared
+from granum._jit import kernel, picked_by_type
 from granum.caches import is_own, own_folder, remove_own
 
 
@@ -220,29 +220,3 @@ def test_what_is_picked_by_type_is_kept_for_each_type_and_its_own_source(cache):
     edited(Once(3.0), 2.0)
     edited(Twice(3.0), 2.0)
     assert sum(edited.stats.cache_hits.values()) == sum(edited.stats.cache_misses.values()) == 1
-
-
-class Arrays(NamedTuple):
-    values: np.ndarray
-    more: np.ndarray
-
-
-def weigh(arrays, law, scale, times):
-    total = 0.0
-    for n in range(len(arrays.values)):
-        total += arrays.values[n] * arrays.more[n]
-    return total * scale * times * law.factor
-
-
-def test_a_prepared_kernel_is_the_kernel_for_the_types_it_is_given(cache):
-    """Groups of other arrays, other types of them and other records each get the code that was compiled for them."""
-    compiled = kernel(weigh)
-    for dtype in (np.float64, np.int32):
-        for law in (Once(2.0), Twice(3.0)):
-            for stride in (1, 2):  # every second number is not contiguous
-                arrays = Arrays(np.arange(10, dtype=dtype)[::stride], np.arange(10.0)[::stride])
-                call = prepared(compiled, arrays, law, then=(1.0, 1))
-                for scale, times in ((1.0, 1), (0.5, 3)):
-                    assert call(scale, times) == compiled(arrays, law, scale, times)
-                arrays.values[1] += 7  # it is the array that is kept, not what it holds
-                assert call(1.0, 1) == compiled(arrays, law, 1.0, 1)

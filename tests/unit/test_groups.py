@@ -9,7 +9,7 @@ import pytest
 
 from granum._jit import kernel
 from granum.golden.scenes import SCENES
-from granum.kernel_groups import call, check_groups, group
+from granum.kernel_groups import call, check_groups, group, prepared
 
 
 @group
@@ -49,6 +49,49 @@ def test_a_group_with_other_types_than_before_is_found_out():
         call(weighted, Pair(np.arange(5.0), np.ones(5)), 0.5, None)
     with pytest.raises(TypeError, match="weighted was given a group"):
         call(weighted, Pair(np.arange(5), np.ones(5)), 0.5, None)
+
+
+class Arrays(NamedTuple):
+    values: np.ndarray
+    more: np.ndarray
+
+
+class Once(NamedTuple):
+    factor: float
+
+
+class Twice(NamedTuple):
+    factor: float
+
+
+@kernel
+def weigh(arrays, law, scale, times):
+    total = 0.0
+    for n in range(len(arrays.values)):
+        total += arrays.values[n] * arrays.more[n]
+    return total * scale * times * law.factor
+
+
+@pytest.mark.parametrize("checked", (True, False))
+def test_a_prepared_kernel_is_the_kernel_for_the_types_it_is_given(checked):
+    """NamedTuples that are no groups are looked at: other arrays and other records each get the code that was compiled for them."""
+    check_groups(checked)
+    for dtype in (np.float64, np.int32):
+        for law in (Once(2.0), Twice(3.0)):
+            for stride in (1, 2):  # every second number is not contiguous
+                arrays = Arrays(np.arange(10, dtype=dtype)[::stride], np.arange(10.0)[::stride])
+                call = prepared(weigh, arrays, law, then=(1.0, 1))
+                for scale, times in ((1.0, 1), (0.5, 3)):
+                    assert call(scale, times) == weigh(arrays, law, scale, times)
+                arrays.values[1] += 7  # it is the array that is kept, not what it holds
+                assert call(1.0, 1) == weigh(arrays, law, 1.0, 1)
+
+
+def test_a_prepared_kernel_with_a_group_of_other_types_is_found_out():
+    pair = Pair(np.arange(5.0), np.ones(5))
+    assert prepared(weighted, pair, then=(0.5, None))(0.5, None) == weighted(pair, 0.5, None)
+    with pytest.raises(TypeError, match="weighted was given a group"):
+        prepared(weighted, pair._replace(a=np.arange(5)), then=(0.5, None))(0.5, None)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -10,16 +10,15 @@ from ..array_types import FloatArray, IntArray
 from ..kernel_groups import call
 from ..parallel import ONE, Team
 from ..state.bodies import Bodies
-from ..state.contacts import ContactArrays, Contacts, Spans, closed_up, still_there
-from .images import in_cell
-from .narrow import fill_spheres, find_pair_contacts
-from .neighbours import NeighbourList
-from .persistence import carry_over
-from .prediction import NOTHING_AHEAD, Ahead, keep_first_meetings
+from ..state.contacts import ContactArrays, Contacts, closed_up, still_there
+from .find import Cell, Looks, Noted, find_contacts
+from .narrow import fill_spheres
+from .neighbours import FEW, NeighbourList
+from .prediction import NOTHING_AHEAD, Ahead
 from .selection import Selection
 from .wall_table import WallTable
-from .walls import find_wall_contacts
 
+NOBODY = np.zeros(0, np.int32)
 CARRIED = ContactArrays._fields
 """What contacts carry into the next step, in a checkpoint."""
 
@@ -36,11 +35,10 @@ class Detector:
         self.walls, self.team, self.period = walls, team, period
         self.place = np.zeros((0, 3))
         self.contacts, self._last = Contacts(), Contacts()
-        self._where = np.zeros((2, 2, 0), np.int32)  # first and count, pairs and walls, of each grain
-        self._last_where = np.zeros((2, 2, 0), np.int32)
+        self._noted, self._last_noted = _noted(self.contacts, 0), _noted(self._last, 0)
         self.neighbours = NeighbourList(team=team, period=period, origin=origin)
         self.visits: Selection | None = None
-        self._hit = np.zeros(0, np.int32)  # room to work in
+        self._looks: Looks | None = None
         self.same = False
         self.through = -1
         self.ahead = NOTHING_AHEAD
@@ -50,11 +48,19 @@ class Detector:
 
         With ``ahead`` those that this step can close count too: they have minus their gap as overlap.
         """
-        self.ahead = ahead
-        relisted = self.neighbours.update(bodies, h, max(ahead.step, ahead.time), ahead.fall)
+        near, self.ahead = self.neighbours, ahead
         self.contacts, self._last = self._last, self.contacts
-        self._where, self._last_where = self._last_where, self._where
-        return self._look(bodies, relisted)
+        self._noted, self._last_noted = self._last_noted, self._noted
+        if self.visits is not None:
+            return self._look(bodies, near.update(bodies, h, max(ahead.step, ahead.time), ahead.fall))
+        relisted = near.list_new(bodies, h, ahead.fall)
+        looks = self._looks_at(bodies, near.live)
+        left = self._find(bodies, looks)
+        if left:
+            near.list_left(bodies, h, looks.left[:left])
+            self._find(bodies, self._looks_at(bodies, near.live)._replace(left=NOBODY))
+        self.same &= not (relisted or left)
+        return self.contacts
 
     def look_again(self, bodies: Bodies) -> Contacts:
         """Contacts of this step once more, after grains have changed their bodies."""
@@ -74,20 +80,16 @@ class Detector:
         return self.neighbours.rank if self.visits is None else self.visits.slot
 
     def _look(self, bodies: Bodies, relisted: bool) -> Contacts:
-        self.place = in_cell(bodies.position, bodies.first_grain, self.period)
-        if self.visits is not None:
-            relisted |= self.visits.stale
-            self._visit(self.visits, bodies, relisted)
-        self._find(bodies)
-        if self.ahead is not NOTHING_AHEAD:
-            at = bodies.arrays if self.period is None else bodies.arrays._replace(position=self.place)
-            call(keep_first_meetings, self.contacts.arrays, at, bodies.grain_arrays, self.walls.frame, self.ahead)
-        c = self.contacts
-        same, self.through = self.team.run(
-            carry_over, c.contact_count, bodies.id, self.ahead.fall, self._last.arrays, *self._last_where, c.arrays
-        )
-        self.same = same and not relisted
-        return c
+        visits = self.visits
+        if visits is None:
+            self._find(bodies, self._looks_at(bodies, self.neighbours.live)._replace(left=NOBODY))
+        else:
+            relisted |= visits.stale
+            self._visit(visits, bodies, relisted)
+            self._find(bodies, self._looks_at(bodies, visits.at_walls), visits.rank)
+            visits.add(self.contacts.a, self.contacts.pair_count)
+        self.same &= not relisted
+        return self.contacts
 
     def _visit(self, visits: Selection, bodies: Bodies, relisted: bool) -> None:
         """Who is looked at in this step, and where they are."""
@@ -95,46 +97,64 @@ class Detector:
         if relisted:
             visits.update(near)
         ahead = self.ahead
-        fill_spheres(visits.rank, bodies.arrays, bodies.grain_arrays, near.arrays, max(ahead.step, ahead.time), ahead.fall)
+        time = max(ahead.step, ahead.time)
+        call(fill_spheres, visits.rank, bodies.arrays, bodies.grain_arrays, near.arrays, time, ahead.fall)
         visits.number(near.order)
 
-    def _find(self, bodies: Bodies) -> None:
-        """Narrow phase of pairs, then walls; once more with more room if there was too little."""
-        contacts, near = self.contacts, self.neighbours
-        if self._where.shape[2] != bodies.grain_count:
-            self._where = np.zeros((2, 2, bodies.grain_count), np.int32)
-        if len(self._hit) < len(near.candidate):
-            self._hit = np.empty_like(near.candidate)
-        first, count = self._where
-        pair_spans, wall_spans = Spans(first[0], count[0]), Spans(first[1], count[1])
-        visit, at_walls = None, near.live
-        if self.visits is not None:
-            visit, at_walls = self.visits.rank, self.visits.at_walls
-            count[:] = 0  # of grains that are not visited
-        state, grains, ahead = bodies.arrays, bodies.grain_arrays, self.ahead
+    def _looks_at(self, bodies: Bodies, at_walls: IntArray) -> Looks:
+        """Who is looked at, for kernels."""
+        near, looks = self.neighbours, self._looks
+        if looks is None or looks.near is not near.arrays or looks.at_walls is not at_walls or looks.id is not bodies.id:
+            hit = looks.hit if looks is not None and len(looks.hit) >= len(near.candidate) else np.empty_like(near.candidate)
+            looks = self._looks = Looks(near.arrays, near.reference, near.skin, at_walls, bodies.id, hit, np.empty(FEW + 1, np.int32))
+        return looks
+
+    def _find(self, bodies: Bodies, looks: Looks, visit: IntArray | None = None) -> int:
+        """The contacts, once more with more room if there was too little; returns how many grains have left their skin.
+
+        If there are any, nothing was found, unless there is no room for their names.
+        """
+        contacts, grains = self.contacts, bodies.grain_count
+        if self._noted.first.shape[1] != grains:
+            self._noted = _noted(contacts, grains)
+        if visit is not None:
+            self._noted.number[:] = 0  # of grains that are not visited
+        cell, self.place = None, bodies.position
+        if self.period is not None:
+            self.place = np.empty_like(bodies.position)
+            cell = Cell(self.period, self.place)
+        ahead = self.ahead
         ahead_at_walls = ahead if ahead is not NOTHING_AHEAD else None
         while True:
-            out, visited = contacts.whole, len(near.order if visit is None else visit)
-            pairs = self.team.run(
-                find_pair_contacts, visited, near.arrays, state, grains, visit, self.period, ahead, self._hit, out, pair_spans
+            left, pairs, total, self.same, self.through = self.team.run(
+                find_contacts,
+                grains if visit is None else max(len(visit), len(looks.at_walls)),
+                bodies.arrays,
+                bodies.grain_arrays,
+                self.walls,
+                visit,
+                ahead,
+                ahead_at_walls,
+                self._last_noted,
+                self._last.contact_count,
+                looks,
+                cell,
+                self._noted,
             )
-            at = state if self.period is None else state._replace(position=self.place)
-            total = self.team.run(
-                find_wall_contacts, len(at_walls), at_walls, at, grains, self.walls, pairs, ahead_at_walls, out, wall_spans
-            )
+            if left:
+                return min(left, len(looks.left))
             if total <= contacts.room:
                 contacts.resize(pairs, total)
-                if self.visits is not None:
-                    self.visits.add(contacts.a, pairs)
-                return
+                return 0
             contacts.reserve(total * 17 // 16)
+            self._noted = self._noted._replace(contacts=contacts.whole)
 
     def checkpoint(self) -> dict[str, Any]:
         """All that the next step depends on."""
         c = self.contacts
         return {
             "neighbours": self.neighbours.checkpoint(),
-            "where": self._where,
+            "where": np.stack(self._noted[1:]),
             "pairs": c.pair_count,
             **{name: getattr(c, name) for name in CARRIED},
         }
@@ -142,17 +162,22 @@ class Detector:
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
         self.neighbours.restore(saved["neighbours"])
-        self._where = np.array(saved["where"])
         self.contacts.reserve(len(saved["a"]))
         self.contacts.resize(saved["pairs"], len(saved["a"]))
+        self._noted = Noted(self.contacts.whole, *np.array(saved["where"]))
         for name in CARRIED:
             getattr(self.contacts, name)[:] = saved[name]
 
     def keep(self, new_row: IntArray) -> None:
         """Grains leave: ``new_row`` (N,) is the new row of each, or -1. The others keep their contacts and impulses."""
-        c = self.contacts
-        kept = still_there(new_row, c.a, c.b)
-        first, count = self._where[:, :, new_row[: self._where.shape[2]] >= 0]
-        self._where = np.ascontiguousarray(np.stack(closed_up(first, count, kept)))  # whose order in memory was that of the mask
+        c, (whole, first, number) = self.contacts, self._noted
+        kept, stays = still_there(new_row, c.a, c.b), new_row[: first.shape[1]] >= 0
+        # whose order in memory is that of the mask
+        self._noted = Noted(whole, *map(np.ascontiguousarray, closed_up(first[:, stays], number[:, stays], kept)))
         c.keep(kept, new_row)
         self.neighbours.keep(new_row)
+
+
+def _noted(contacts: Contacts, grains: int) -> Noted:
+    """With room for so many grains."""
+    return Noted(contacts.whole, np.zeros((2, grains), np.int32), np.zeros((2, grains), np.int32))

@@ -45,13 +45,21 @@ def reaches_in(x, far, step, length):
     return length > 0.0 and -far <= x + step * length <= length + far
 
 
+@device
+def move_rows(low, high, position, first, period, moved):
+    """Rows low to high of positions (B, 3 or more) [m], those from row ``first`` on moved into the cell."""
+    for k in range(low, high):
+        for f in range(position.shape[1]):
+            moved[k, f] = position[k, f]
+        if k >= first:
+            for f in range(3):
+                moved[k, f] -= period[0, f] * np.floor(position[k, f] * period[1, f])
+
+
 @kernel
 def move_into_cell(position: FloatArray, first: int, period: FloatArray, moved: FloatArray) -> None:
     """Positions (B, 3 or more) [m] from row ``first`` on, moved into the cell from 0 to its lengths; the rows before stay."""
-    moved[:] = position
-    for k in range(first, len(position)):
-        for f in range(3):
-            moved[k, f] -= period[0, f] * np.floor(position[k, f] * period[1, f])
+    move_rows(0, len(position), position, first, period, moved)
 
 
 def in_cell(position: FloatArray, first: int, period: FloatArray | None) -> FloatArray:

@@ -13,9 +13,8 @@ from ..kernel_groups import group
 from ..parallel.barrier import add_up, share, wait
 from ..parallel.crew import Crew
 from ..state.bodies import BodyArrays, GrainArrays
-from ..state.contacts import Spans, Touching
 from .images import nearest
-from .prediction import Ahead, closes, margin
+from .prediction import closes, margin
 
 ROUNDING = 1e-12  # grains that touch but for rounding are in contact
 
@@ -48,25 +47,15 @@ class Skins(NamedTuple):
     skin: FloatArray  # (N,) how far it may be from there [m]
 
 
-@kernel
-def gather_sorted(
-    crew: Crew,
-    bodies: BodyArrays,
-    grains: GrainArrays,
-    near: Candidates,
-    skins: Skins,
-    time: float,
-    fall: float,
-    left: IntArray,
-) -> int:
-    """Fill ``sphere`` (R, 8) by rank; returns how many grains leave their skin within ``time`` [s], named in ``left``.
+@device
+def gather(thread, threads, barrier, near, bodies, grains, reference, skin, time, fall, own, left):
+    """Fill ``near.sphere`` by rank; returns how many grains leave their skin within ``time`` [s], named in ``left``.
 
-    It names no more than there is room for in ``left``. An empty rank is put out of everybody's reach.
+    It names no more than there is room for in ``left``, and in ``own``, which is each thread's. An empty rank is put out of everybody's
+    reach.
     """
-    thread, threads, barrier = crew
-    order, sphere, reference, skin = near.order, near.sphere, skins.reference, skins.skin
+    order, sphere = near.order, near.sphere
     low, high = share(len(order), thread, threads)
-    own = np.empty(len(left), np.int32)
     gone = 0
     for k in range(low, high):
         i = order[k]
@@ -86,6 +75,23 @@ def gather_sorted(
         left[before + k] = own[k]
     wait(barrier, threads)
     return total
+
+
+@kernel
+def gather_sorted(
+    crew: Crew,
+    bodies: BodyArrays,
+    grains: GrainArrays,
+    near: Candidates,
+    skins: Skins,
+    time: float,
+    fall: float,
+    left: IntArray,
+) -> int:
+    """Fill the spheres of the neighbour list; returns how many grains leave their skin, named in ``left`` (see ``gather``)."""
+    thread, threads, barrier = crew
+    own = np.empty(len(left), np.int32)
+    return gather(thread, threads, barrier, near, bodies, grains, skins.reference, skins.skin, time, fall, own, left)
 
 
 @kernel
@@ -140,29 +146,16 @@ def may_push(bodies, grains, i, j):
     return merged or bodies.inverse_mass[own] + bodies.inverse_mass[other] > 0.0
 
 
-@kernel
-def find_pair_contacts(
-    crew: Crew,
-    near: Candidates,
-    bodies: BodyArrays,
-    grains: GrainArrays,
-    visit: IntArray | None,
-    period: FloatArray | None,
-    ahead: Ahead,
-    hit: IntArray,
-    out: Touching,
-    spans: Spans,
-) -> int:
-    """Contacts of grain pairs, in Morton order of their owner a; returns how many, written only as far as there is room.
+@device
+def find_pairs(thread, threads, barrier, near, bodies, grains, visit, period, ahead, hit, out, first_of, count_of):
+    """Contacts of grain pairs, in Morton order of their owner a; returns how many, written only as far as there is room in ``out``.
 
     With ``ahead`` pairs that close their gap in the step are contacts too (see ``closes``), with minus their gap as overlap.
 
     ``hit`` has room for all candidates and keeps those that touch, until each thread knows where its contacts begin. With ``visit`` only
-    these ranks are looked at.
+    these ranks are looked at. ``first_of`` and ``count_of`` (N,) receive where the contacts of each owner stand.
     """
-    thread, threads, barrier = crew
     order, candidate_first, candidate, sphere = near
-    first_of, count_of = spans
     low, high = share(len(order) if visit is None else len(visit), thread, threads)
     start = candidate_first[low]
     if visit is not None:

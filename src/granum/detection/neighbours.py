@@ -14,6 +14,7 @@ import numpy as np
 
 from ..arithmetic import length, product
 from ..array_types import FloatArray, IntArray
+from ..kernel_groups import call
 from ..parallel import LIGHT, ONE, Team
 from ..state.bodies import Bodies
 from .cells import Cells, file_in_cells
@@ -47,8 +48,8 @@ class NeighbourList:
 
     ``order`` (R,) grain of each rank, -1 for an empty one; ``rank`` (N,) of each grain; candidates of rank k are
     ``candidate[candidate_first[k] : candidate_first[k + 1]]``, as ranks. ``sphere`` (R, 8) centre, radius, velocity and look-out by rank;
-    ``live`` (N,) the grains in the order of their ranks; ``rebuilds`` counts the whole lists made. In a cell (``period``) no grain reaches
-    further than a quarter of it, so that two meet in one image at most.
+    ``arrays`` has these for kernels. ``live`` (N,) are the grains in the order of their ranks; ``rebuilds`` counts the whole lists made.
+    In a cell (``period``) no grain reaches further than a quarter of it, so that two meet in one image at most.
     """
 
     def __init__(self, skin: Skin = Skin(), team: Team = ONE, period: FloatArray | None = None, origin: FloatArray | None = None) -> None:
@@ -65,42 +66,64 @@ class NeighbourList:
         self.fall = 0.0  # [m] that gravity may add to the way of a step
         self.visits: Selection | None = None
         self._cells: Cells | None = None  # of the last whole list; none after a restart
+        self._show()
 
-    @property
-    def arrays(self) -> Candidates:
-        """The list, for kernels."""
-        return Candidates(self.order, self.candidate_first, self.candidate, self.sphere)
+    def _show(self) -> None:
+        """Arrays were replaced."""
+        self.arrays = Candidates(self.order, self.candidate_first, self.candidate, self.sphere)
 
     def update(self, bodies: Bodies, h: float, time: float = 0.0, fall: float = 0.0) -> bool:
         """Make the list hold for the bodies where they are now; ``h`` [s] is their next step. True if it has changed.
 
         It also holds for where they will be after ``time`` [s], with what gravity adds (``fall`` [m]).
         """
-        self.fall = fall
-        before = len(self.order), self.rebuilds
-        new = np.arange(len(self.rank), bodies.grain_count, dtype=np.int32)
-        few, most = (FEW_NEAR, APPENDED_NEAR) if self.visits is not None and self.visits.many_rest else (FEW, APPENDED)
-        if len(new) > few:
-            self._list_all(bodies, h)
-        elif len(new):
-            self._append(bodies, h, new)
+        changed = self.list_new(bodies, h, fall)
         left = self._gather(bodies, time, fall)
-        if len(left):
-            if len(left) > few or len(self.order) + len(left) > self.listed * (1 + most) + few:
-                self._list_all(bodies, h)
-                self._gather(bodies, time, fall)
-            else:
-                self._append(bodies, h, left)
-                appended = np.arange(len(self.order) - len(left), len(self.order), dtype=np.int32)
-                fill_spheres(appended, bodies.arrays, bodies.grain_arrays, self.arrays, time, fall)
-        return (len(self.order), self.rebuilds) != before
+        if not len(left):
+            return changed
+        if self.list_left(bodies, h, left):
+            self._gather(bodies, time, fall)
+        else:
+            appended = np.arange(len(self.order) - len(left), len(self.order), dtype=np.int32)
+            call(fill_spheres, appended, bodies.arrays, bodies.grain_arrays, self.arrays, time, fall)
+        return True
+
+    def list_new(self, bodies: Bodies, h: float, fall: float) -> bool:
+        """List the grains that are new; true if there are any."""
+        self.fall = fall
+        if len(self.rank) >= bodies.grain_count:
+            return False
+        new = np.arange(len(self.rank), bodies.grain_count, dtype=np.int32)
+        if len(new) > self._few:
+            self._list_all(bodies, h)
+        else:
+            self._append(bodies, h, new)
+        return True
+
+    def list_left(self, bodies: Bodies, h: float, left: IntArray) -> bool:
+        """List the grains that have ``left`` their skin; true if the whole list was made anew."""
+        few, most = self._few, APPENDED_NEAR if self._many_rest else APPENDED
+        if len(left) > few or len(self.order) + len(left) > self.listed * (1 + most) + few:
+            self._list_all(bodies, h)
+            return True
+        self._append(bodies, h, left)
+        return False
+
+    @property
+    def _many_rest(self) -> bool:
+        return self.visits is not None and self.visits.many_rest
+
+    @property
+    def _few(self) -> int:
+        """Grains that are appended in one step."""
+        return FEW_NEAR if self._many_rest else FEW
 
     def _gather(self, bodies: Bodies, time: float, fall: float) -> IntArray:
         """Fill ``sphere`` (with ``visits`` they do); returns the grains that have left their skin."""
         left = np.empty((FEW if self.visits is None else FEW_NEAR) + 1, np.int32)
         if self.visits is not None:
             skins, frame = Skins(self.reference, self.skin), (self.visits.resting, *self.visits.since_listed())
-            count = left_skin(bodies.arrays, bodies.grain_arrays, self.order, skins, time, fall, *frame, left)
+            count = call(left_skin, bodies.arrays, bodies.grain_arrays, self.order, skins, time, fall, *frame, left)
             return left[: min(count, len(left))]
         count = self.team.run(
             gather_sorted,
@@ -153,8 +176,9 @@ class NeighbourList:
                 self.candidate,
             )
             if found <= len(self.candidate):
-                return
+                break
             self.candidate = np.zeros(found * 5 // 4, np.int32)
+        self._show()
 
     def _append(self, bodies: Bodies, h: float, grains: IntArray) -> None:
         """List some grains, new ones or ones that have left their skin, at the end."""
@@ -186,8 +210,9 @@ class NeighbourList:
             else:
                 found = append_candidates(self.reference, reach, self.order, first, self.period, self.candidate_first, self.candidate)
             if found <= len(self.candidate):
-                return
+                break
             self.candidate = np.concatenate([self.candidate[: self.candidate_first[first]], np.zeros(found, np.int32)])
+        self._show()
 
     def checkpoint(self) -> dict[str, Any]:
         """The whole list: a restarted run must visit the same pairs in the same order."""
@@ -209,6 +234,7 @@ class NeighbourList:
         self.live = self.order[self.order >= 0]
         self.sphere = np.zeros((len(self.order), SPHERE))
         self.sphere[self.order < 0, :3] = np.inf
+        self._show()
 
     def keep(self, new_row: IntArray) -> None:
         """Grains leave: ``new_row`` (N,) is the new row of each, or -1. Their ranks become empty; the others keep theirs."""
@@ -217,3 +243,4 @@ class NeighbourList:
         self.order = np.where(self.order >= 0, new_row[self.order], -1).astype(np.int32)
         self.sphere[self.order < 0, :3] = np.inf
         self.live = self.order[self.order >= 0]
+        self._show()

@@ -6,11 +6,8 @@ its impulses then change sign with its normal.
 
 from __future__ import annotations
 
-from .._jit import device, kernel
-from ..array_types import IntArray, LongArray
+from .._jit import device
 from ..parallel.barrier import add_up, largest_of, share
-from ..parallel.crew import Crew
-from ..state.contacts import ContactArrays
 
 OPENED = 0.05  # of the fall of a step: contacts whose gap is wider have opened
 
@@ -29,36 +26,31 @@ def find_among(low, high, partner, part, nx, ny, nz, old_partner, feature, norma
     return best
 
 
-@kernel
-def carry_over(
-    crew: Crew,
-    id: LongArray,  # (N,) of the grains
-    fall: float,
-    old: ContactArrays,  # the last step's contacts,
-    old_first: IntArray,  # (2, N) and where those of each grain stand: pairs (row 0) and walls (row 1)
-    old_count: IntArray,
-    contacts: ContactArrays,  # this step's; impulse, rebound and partner are written
-) -> tuple[bool, int]:
+@device
+def carry_over(thread, threads, barrier, id, fall, old, known, old_first, old_count, contacts, total):
     """Carry impulses [N s] and rebound speeds [m/s] over; new contacts start from zero, and so do those that have opened: by more than
     ``OPENED`` of what gravity can close in a step (``fall`` [m]), or that now look to another side.
+
+    ``old`` are the ``known`` contacts of the last step; ``old_first`` and ``old_count`` (2, N) say where those of each grain stand, pairs
+    in row 0 and walls in row 1; ``id`` (N,) is that of the grains. Of the first ``total`` of this step's ``contacts`` impulse, rebound and
+    partner are written.
 
     Returns whether the contacts are the same as before, in the same order, and the last contact (else -1) that has turned to the
     other side of a wall: its grain went through.
     """
-    thread, threads, barrier = crew
     a, b, feature, normal, overlap, impulse, rebound, partner = contacts
-    known, changed, through = old_first.shape[1], int(len(a) != len(old.a)), -1
-    low, high = share(len(a), thread, threads)
+    grains, changed, through = old_first.shape[1], int(total != known), -1
+    low, high = share(total, thread, threads)
     for c in range(low, high):
         i, j, part = a[c], b[c], feature[c]
         partner[c] = id[j] if j >= 0 else j
         nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
         o, sign = -1, 1.0
         side = 0 if j >= 0 else 1
-        if i < known:
+        if i < grains:
             first = old_first[side, i]
             o = find_among(first, first + old_count[side, i], partner[c], part, nx, ny, nz, old.partner, old.feature, old.normal)
-        if o < 0 and 0 <= j < known:
+        if o < 0 and 0 <= j < grains:
             first = old_first[0, j]
             o = find_among(first, first + old_count[0, j], id[i], part, -nx, -ny, -nz, old.partner, old.feature, old.normal)
             sign = -1.0

@@ -12,11 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import device, kernel
-from ..array_types import IntArray
+from .._jit import device
 from ..kernel_groups import group
-from ..state.bodies import BodyArrays, GrainArrays
-from ..state.contacts import ContactArrays
 
 FAST = 0.25  # of the sum of two radii: pairs whose way in a step is longer are followed along it
 TOWARDS = 0.01  # of its speed: a grain that comes nearer at less than this slides along
@@ -107,30 +104,32 @@ def meeting_time(c, contacts, bodies, grains, frame, ahead):
     return max(0.0, overlap[c] / rate)
 
 
-@kernel
-def keep_first_meetings(contacts: ContactArrays, bodies: BodyArrays, grains: GrainArrays, frame: IntArray, ahead: Ahead) -> None:
-    """Of all that a fast grain would meet on its way in this step only the first counts: after it the way is another.
-
-    ``frame`` (K,) is the body that each wall is fixed to.
-    """
-    a, b, overlap, radius = contacts.a, contacts.b, contacts.overlap, grains.radius
-    some = np.empty(len(a), np.int64)
+@device
+def fast_meetings(total, contacts, bodies, grains, frame, ahead, some):
+    """How many of the first ``total`` contacts are of a fast pair that meets in this step; ``some`` receives which."""
     count = 0
-    for c in range(len(a)):
+    for c in range(total):
         if meeting_time(c, contacts, bodies, grains, frame, ahead) < np.inf:
             some[count] = c
             count += 1
-    if count < 2:
-        return
-    time = np.empty(count)
-    soonest = np.full(len(radius), np.inf)
-    for k in range(count):
+    return count
+
+
+@device
+def keep_first_meetings(some, contacts, bodies, grains, frame, ahead, time, soonest):
+    """Of all that a fast grain would meet on its way in this step only the first counts: after it the way is another.
+
+    ``some`` are the contacts of fast pairs, ``frame`` (K,) is the body that each wall is fixed to; ``time``, of each of them, and
+    ``soonest`` (N,), infinite, are room to work in.
+    """
+    a, b, overlap, radius = contacts.a, contacts.b, contacts.overlap, grains.radius
+    for k in range(len(some)):
         c = some[k]
         time[k] = meeting_time(c, contacts, bodies, grains, frame, ahead)
         soonest[a[c]] = min(soonest[a[c]], time[k])
         if b[c] >= 0:
             soonest[b[c]] = min(soonest[b[c]], time[k])
-    for k in range(count):
+    for k in range(len(some)):
         c = some[k]
         before = soonest[a[c]] if b[c] < 0 else min(soonest[a[c]], soonest[b[c]])
         if time[k] > before * (1.0 + 1e-9):

@@ -49,13 +49,22 @@ def find_wall_contacts(
     If that is more than the arrays have room for, the rest was counted but not written: grow them and call again.
     """
     thread, threads, barrier = crew
-    position, radius, first_of, count_of = bodies.position, grains.radius, spans.first, spans.number
     most = MOST_SURFACES * walls.kind.shape[0]
     kind, wall_of, part = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int32)
     surfaces = Surfaces(kind, wall_of, part, np.empty(most, np.bool_), np.empty((most, ROW)))
     count = place_surfaces(walls, bodies, np.empty((1, ROW)), surfaces)
     found = np.empty((max(1, walls.mesh.candidate_room), CANDIDATE_COLUMNS))
-    room = out.a.shape[0]
+    return find_at_walls(
+        thread, threads, barrier, order, bodies, grains, walls, pair_count, ahead, out, spans.first, spans.number, surfaces, count, found
+    )
+
+
+@device
+def find_at_walls(
+    thread, threads, barrier, order, bodies, grains, walls, pair_count, ahead, out, first_of, count_of, surfaces, count, found
+):
+    """The same, with the ``count`` surfaces of the walls in world axes; ``found`` is room for what a grain touches of one."""
+    position, radius, room = bodies.position, grains.radius, out.a.shape[0]
     counted, everywhere = 0, 0
     low, high = share(order.shape[0], thread, threads)
     for writing in range(2):  # first counted, then written where they belong: only the few grains at a wall are looked at twice

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import kernel
+from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray
 from ..kernel_groups import group
 from ..state.bodies import BodyArrays, GrainArrays
@@ -24,22 +24,42 @@ from .surfaces import FLAT, MOST_SURFACES, ROW, Surfaces, first_touch, place_sur
 from .wall_table import WallTable
 
 FAST = 0.5  # of the radius: grains that go further against a wall in a step are followed
+SLOWER = 0.99  # of that: a quick look may find one too many, but never one too few
 FAST_PAIR = 0.8  # of the sum of two radii: pairs whose way in a step is longer are;
 LATE = 0.03  # of the sum of two radii: slower ones are met late, in the next step, but no deeper than this,
 GRAZING = 2.0  # if they do not have to go back along their way by more than this times the excess
 
 
-@kernel
-def may_be_fast(bodies: BodyArrays, grains: GrainArrays, wall_bodies: int, h: float) -> bool:
-    """Whether anything could go far enough in a step to be followed: a quick look at all bodies. The first ``wall_bodies`` have walls,
-    which are faster at their rim."""
-    velocity, spin, radius = bodies.velocity, bodies.spin, grains.radius
-    limit = (LATE * radius.min()) ** 2 if len(radius) else np.inf
+@device
+def any_fast(bodies, first, radius, wall_bodies, repeats, h):
+    """Whether anything could go far enough in a step to be followed: a quick look at all bodies.
+
+    The first ``wall_bodies`` have walls, which are faster at their rim: those that turn are compared with each grain, unless space
+    ``repeats``, where grains meet walls at other places than their own.
+    """
+    velocity, spin, smallest = bodies.velocity, bodies.spin, np.inf
+    for i in range(len(radius)):
+        smallest = min(smallest, radius[i])
+    limit = (LATE * smallest) ** 2
     for k in range(len(velocity)):
         square = velocity[k, 0] ** 2 + velocity[k, 1] ** 2 + velocity[k, 2] ** 2
-        if square * h * h > limit or (k < wall_bodies and (spin[k, 0] != 0.0 or spin[k, 1] != 0.0 or spin[k, 2] != 0.0)):
+        if square * h * h > limit:
             return True
+    for k in range(wall_bodies):
+        if spin[k, 0] != 0.0 or spin[k, 1] != 0.0 or spin[k, 2] != 0.0:
+            if repeats:
+                return True
+            for i in range(len(radius)):
+                ux, uy, uz = approach(bodies, k, first + i)
+                if (ux * ux + uy * uy + uz * uz) * h * h > (SLOWER * FAST * radius[i]) ** 2:
+                    return True
     return False
+
+
+@kernel
+def may_be_fast(bodies: BodyArrays, grains: GrainArrays, wall_bodies: int, repeats: bool, h: float) -> bool:
+    """See ``any_fast``."""
+    return any_fast(bodies, grains.first, grains.radius, wall_bodies, repeats, h)
 
 
 @group

@@ -10,21 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import device, kernel
-from ..arithmetic import total as sum_up
-from ..array_types import FloatArray
-from ..contact.law import Parameters, contact_stiffness, overlap_under, pull_off, response
-from ..contact.pair_table import PairTable
+from .._jit import device
+from ..contact.law import contact_stiffness, overlap_under, response
 from ..kernel_groups import group
-from ..parallel import LIGHT, Team
 from ..parallel.barrier import add_up, share, wait
-from ..parallel.crew import Crew
 from .blocks import ARM, BODY, INV_DN, INV_DR, INV_DT, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, RX, SOFTNESS, TARGET, at
-from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Packed, Step, WallArrays
 from .kinds.contact import listed, separation_speed
-from .kinds.every import CHUNK
 from .kinds.full import lever_weights
 from .place import place_levers, place_walls
+from .slots import pack_bodies
 
 TOUCH = 1e-5  # of R*: the overlap at which a contact counts as closed
 SETTLED = 0.001  # of the speed of an impact: the stabilisation's push that its restitution can bear
@@ -84,22 +78,13 @@ def assemble_share(low, high, packed, blocks, levers, found, met, bodies, walls,
     return impacts
 
 
-@kernel
-def assemble(
-    crew: Crew,
-    packed: Packed,
-    blocks: ContactBlocks,
-    levers: Levers,
-    found: Found,
-    met: Met,
-    bodies: FreeBodies,
-    walls: WallArrays,
-    pairs: PairTable,
-    step: Step,
-) -> tuple[int, float]:
-    """Motion of walls, lever arms, and everything of the rows that velocities do not change; returns how many contacts impact, and the
-    mean square of the separation speeds [m^2/s^2]."""
-    thread, threads, barrier = crew
+@device
+def assemble_rows(thread, threads, barrier, packed, blocks, levers, found, met, bodies, walls, pairs, step):
+    """Bodies in their slots, motion of walls, lever arms, and everything of the rows that velocities do not change; returns how many
+    contacts impact."""
+    if not step.packed:
+        pack_bodies(thread, threads, packed, bodies)
+        wait(barrier, threads)
     low, high = share(len(met.a) - met.pair_count, thread, threads)
     place_walls(met.pair_count + low, met.pair_count + high, packed, blocks, levers, found, met, bodies, walls, step)
     wait(barrier, threads)
@@ -109,7 +94,7 @@ def assemble(
         wait(barrier, threads)
     low, high = share(len(met.a), thread, threads)
     impacts = assemble_share(low, high, packed, blocks, levers, found, met, bodies, walls, pairs, step)
-    return add_up(barrier, thread, threads, impacts)[1], mean_square(found.gap_rate) if thread == 0 else 0.0
+    return add_up(barrier, thread, threads, impacts)[1]
 
 
 @group
@@ -171,31 +156,3 @@ def mean_square(values):
     for k in range(len(values)):
         total += values[k] * values[k]
     return total / max(1, len(values))
-
-
-@kernel
-def elastic_energies(
-    crew: Crew,
-    overlap: FloatArray,
-    stiffness: FloatArray,
-    radius_eff: FloatArray,
-    law: Parameters,
-    parts: FloatArray,
-) -> None:
-    """Energy [J] that the contact law stores in the overlaps of each chunk of contacts; less than 0 where it attracts."""
-    thread, threads, barrier = crew
-    low, high = share(len(parts), thread, threads)
-    for k in range(low, high):
-        total = 0.0
-        for c in range(k * CHUNK, min((k + 1) * CHUNK, len(overlap))):
-            delta = max(0.0, overlap[c])
-            total += response(law, stiffness[c], 1.0, delta).energy - pull_off(law, radius_eff[c]) * delta
-        parts[k] = total
-    wait(barrier, threads)
-
-
-def elastic_energy(team: Team, overlap: FloatArray, stiffness: FloatArray, radius_eff: FloatArray, law: Parameters) -> float:
-    """Energy [J] that the contact law stores in all overlaps."""
-    parts = np.empty((len(overlap) + CHUNK - 1) // CHUNK)
-    team.run(elastic_energies, len(overlap) // LIGHT, overlap, stiffness, radius_eff, law, parts)
-    return sum_up(parts)

@@ -14,9 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import device, kernel
-from ..array_types import IntArray
 from ..machines.linked import unit_of
-from ..parallel.barrier import share, wait
+from ..parallel.barrier import largest_of, share, wait
 from ..parallel.crew import Crew
 from .groups import ContactBlocks, Found, Packed
 
@@ -73,24 +72,20 @@ def yields(packed, slot):
     return slot < packed.yielding and packed.body[np.int64(slot) * BODY + INV_MASS] > 0.0
 
 
-@kernel
-def colour_contacts(
-    packed: Packed, slot_a: IntArray, slot_b: IntArray, place: IntArray, colour_block: IntArray, full_first: IntArray
-) -> tuple[int, int, int]:
+@device
+def colour_contacts(packed, found, colour_block, full_first, taken, taken_full, colour, members, cursor):
     """Give every contact its place (block * LANES + lane); returns blocks in colours, all blocks, and colours.
 
     Greedy in the order of the contacts, so the same contacts in the same order always get the same places. Blocks of colour c are
     ``colour_block[c] : colour_block[c + 1]``. Contacts of bodies with full inertia (yielding slots from ``first_full`` on) have colours of
     their own and follow one by one, without empty lanes: those of colour c are ``full_first[c] : full_first[c + 1]``, counted from the end
     of the coloured blocks. What is left over has no colour: ``full_first[COLOURS] : full_first[COLOURS + 1]``.
+
+    Room to work in: ``taken`` and ``taken_full`` for every slot that may yield, ``members`` and ``cursor`` for every colour, all zeros, and
+    ``colour`` for every contact.
     """
-    count = len(slot_a)
-    first_full = packed.first_full
-    taken = np.zeros(packed.yielding, np.uint64)
-    taken_full = np.zeros(packed.yielding if packed.yielding > first_full else 0, np.uint64)
-    colour = np.empty(count, np.int32)
-    members = np.zeros(2 * COLOURS + 1, np.int64)
-    one = np.uint64(1)
+    slot_a, slot_b, place, first_full = found.slot_a, found.slot_b, found.place, packed.first_full
+    count, one = len(slot_a), np.uint64(1)
     for c in range(count):
         a, b = slot_a[c], slot_b[c]
         free_a, free_b = yields(packed, a), yields(packed, b)
@@ -115,7 +110,6 @@ def colour_contacts(
             members[LEFT_OVER] += members[k]
             members[k] = 0
     used, blocks = 0, 0
-    cursor = np.empty(LEFT_OVER + 1, np.int64)
     for k in range(COLOURS):
         colour_block[k] = blocks
         cursor[k] = blocks * LANES
@@ -136,16 +130,9 @@ def colour_contacts(
     return blocks, blocks + (lane + LANES - 1) // LANES, used
 
 
-@kernel
-def lay_out(
-    crew: Crew,
-    found: Found,
-    nobody: int,
-    lanes: int,
-    blocks: ContactBlocks,
-) -> None:
+@device
+def fill_lanes(thread, threads, barrier, found, nobody, lanes, blocks):
     """Write contact and body slots of every lane; empty lanes get no contact (-1), the slot of nobody, and zeros."""
-    thread, threads, barrier = crew
     slot_a, slot_b, place = found.slot_a, found.slot_b, found.place
     lane_a, lane_b, contact_at, data, fields = blocks.lane_a, blocks.lane_b, blocks.contact_at, blocks.data, blocks.fields
     low, high = share(lanes, thread, threads)
@@ -165,6 +152,31 @@ def lay_out(
             for f in range(fields):
                 data[at(p, fields) + f * LANES] = 0.0
     wait(barrier, threads)
+
+
+@kernel
+def lay_out(crew: Crew, packed: Packed, found: Found, nobody: int, blocks: ContactBlocks, known: int) -> tuple[int, int, int]:
+    """Contacts into coloured blocks, ``nobody`` being the slot of empty lanes; returns blocks in colours, all blocks, and colours.
+
+    If there are more blocks than there is room for, make room and call again with what it told of, the blocks ``known``: nothing is
+    coloured twice.
+    """
+    thread, threads, barrier = crew
+    coloured, count, used = 0, known, 0
+    if thread == 0 and known == 0:
+        marks = packed.yielding if packed.yielding > packed.first_full else 0
+        taken, taken_full = np.zeros(packed.yielding, np.uint64), np.zeros(marks, np.uint64)
+        members, cursor = np.zeros(LEFT_OVER + 1, np.int64), np.zeros(LEFT_OVER + 1, np.int64)
+        colour = np.empty(len(found.place), np.int32)
+        coloured, count, used = colour_contacts(
+            packed, found, blocks.colour_block, blocks.full_first, taken, taken_full, colour, members, cursor
+        )
+        for f in range(BODY):
+            packed.body[nobody * BODY + f] = 1.0 if f == INV_RADIUS else 0.0
+    count = largest_of(barrier, thread, threads, count)
+    if count * LANES <= len(blocks.lane_a):
+        fill_lanes(thread, threads, barrier, found, nobody, count * LANES, blocks)
+    return coloured, count, used
 
 
 @device

@@ -147,6 +147,8 @@ class FreeBodies(NamedTuple):
 
     position: FloatArray
     """(B, 3) [m]"""
+    orientation: FloatArray
+    """(B, 4) unit quaternions"""
     velocity: FloatArray
     """(B, 3) [m/s]"""
     spin: FloatArray
@@ -157,14 +159,17 @@ class FreeBodies(NamedTuple):
     """(N,) [m]"""
     material: IntArray
     """(N,)"""
+    order: IntArray
+    """grain of each slot, -1: none"""
+    full: IntArray
+    """rows of the bodies with full inertia, in the order of their slots"""
     first: int
 
     @classmethod
-    def of(cls, bodies: Bodies, position: FloatArray | None = None) -> FreeBodies:
-        """Views; ``position`` if others than the bodies' own are to be taken."""
+    def of(cls, bodies: Bodies, position: FloatArray, order: IntArray, full: IntArray) -> FreeBodies:
+        """Views; ``position`` may be others than the bodies' own."""
         b = bodies
-        place = b.position if position is None else position
-        return cls(place, b.velocity, b.spin, b.yielding, b.radius, b.material, b.first_grain)
+        return cls(position, b.orientation, b.velocity, b.spin, b.yielding, b.radius, b.material, order, full, b.first_grain)
 
 
 @group
@@ -193,3 +198,7 @@ class Step(NamedTuple):
     """v_imp [m/s]"""
     left_over: float
     """What the last solve did not finish [m/s]: a contact that carried a load must be faster by it to collide."""
+    packed: bool = True
+    """Bodies are in their slots already."""
+    limits_hit: int = 0
+    """Limits of joints that are hit in this step."""

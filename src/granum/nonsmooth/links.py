@@ -18,7 +18,7 @@ from ..machines.coupling import (
 )
 from ..machines.groups import JointTable
 from ..state.bodies import BodyArrays
-from .blocks import BODY, COLOURS, INV_MASS
+from .blocks import COLOURS
 from .groups import ContactBlocks, Found, Levers, Packed
 from .kinds.full import weigh_links
 from .kinds.links import read_links, show_links, write_links
@@ -30,19 +30,19 @@ def lay_links(packed: Packed, blocks: ContactBlocks, table: JointTable, bodies: 
     hit in this step."""
     links: Any = packed.links
     for k in range(len(links.machine)):
-        f = links.full[k]
+        f, b = links.full[k], links.body[k]
         for i in range(6):
             for j in range(6):
                 links.inverse[k, i, j] = 0.0
         for i in range(3):
-            links.inverse[k, i, i] = 0.0 if links.locked[k, i] else packed.body[(packed.first_full + f) * BODY + INV_MASS]
+            links.inverse[k, i, i] = 0.0 if links.locked[k, i] else bodies.inverse_mass[b]
+            links.start[k, i], links.start[k, 3 + i] = bodies.velocity[b, i], bodies.spin[b, i]
             for j in range(3):
                 links.inverse[k, 3 + i, 3 + j] = packed.inverse_inertia[f, i, j]
     find_touched(packed, blocks)
     lay_rows(links, table, bodies)
     lay_mobilities(links)
     links.active[:] = links.mobility
-    read_links(links, packed.body, packed.first_full, links.start)
     return limit_hits(links, h, links.start, impact_velocity)
 
 

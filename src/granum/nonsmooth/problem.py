@@ -6,114 +6,20 @@ from typing import Literal
 
 import numpy as np
 
-from .._jit import device, kernel
 from ..arithmetic import dot, inverse, times, total
 from ..array_types import FloatArray, IntArray, LongArray
 from ..detection.wall_table import WallTable
 from ..kernel_groups import call
 from ..machines.groups import NO_LINKS, Links, NoLinks
 from ..parallel import LIGHT, ONE, Team
-from ..parallel.barrier import share, wait
-from ..parallel.crew import Crew
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
 from ..state.mobility import inertias, inverse_inertias
-from .blocks import BODY, COLOURS, FIELDS_3_ROWS, FIELDS_6_ROWS, LANES, PN, RX, at, colour_contacts, lay_out
+from ..state.motion import inverse_inertia
+from .blocks import BODY, COLOURS, FIELDS_3_ROWS, FIELDS_6_ROWS, LANES, RX, lay_out
 from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Momentum, Packed
-from .kinds.every import CHUNK, friction_works, projected_residual, sphere_energies
-
-
-@kernel
-def assign_slots(
-    crew: Crew,
-    a: IntArray,
-    b: IntArray,
-    rank: IntArray,
-    wall_body: IntArray,
-    full_slot: IntArray,
-    yielding: int,
-    pairs: int,
-    found: Found,
-) -> None:
-    """Body slots of every contact: grains by rank, dynamic walls by their own slot, all other wall contacts one each."""
-    thread, threads, barrier = crew
-    slot_a, slot_b = found.slot_a, found.slot_b
-    low, high = share(len(a), thread, threads)
-    for c in range(low, high):
-        slot_a[c] = rank[a[c]]
-        if b[c] >= 0:
-            slot_b[c] = rank[b[c]]
-        else:
-            own = full_slot[wall_body[-1 - b[c]]]
-            slot_b[c] = own if own >= 0 else yielding + c - pairs
-    wait(barrier, threads)
-
-
-@kernel
-def pack_grains(crew: Crew, order: IntArray, bodies: FreeBodies, body: FloatArray) -> None:
-    """Grains into packed bodies, in Morton order."""
-    thread, threads, barrier = crew
-    first, velocity, spin, inverse_mass, radius = bodies.first, bodies.velocity, bodies.spin, bodies.inverse_mass, bodies.radius
-    low, high = share(len(order), thread, threads)
-    for k in range(low, high):
-        i, o = order[k], k * BODY
-        if i < 0:  # an empty rank: nobody touches it
-            for f in range(7):
-                body[o + f] = 0.0
-            body[o + 7] = 1.0
-            continue
-        g, r = first + i, radius[i]
-        for f in range(3):
-            body[o + f] = velocity[g, f]
-            body[o + 3 + f] = r * spin[g, f]
-        body[o + 6] = inverse_mass[g]
-        body[o + 7] = 1.0 / r
-    wait(barrier, threads)
-
-
-@kernel
-def unpack_grains(
-    crew: Crew,
-    packed: Packed,
-    order: IntArray,
-    bodies: FreeBodies,
-    blocks: ContactBlocks,
-    found: Found,
-    met: Met,
-) -> None:
-    """Packed bodies back into grains, those that do not yield keep their bits; and impulses out of the blocks into (C, 7) rows."""
-    thread, threads, barrier = crew
-    body, velocity, spin = packed.body, bodies.velocity, bodies.spin
-    low, high = share(len(order), thread, threads)
-    for k in range(low, high):
-        g, o = bodies.first + order[k], k * BODY
-        if body[o + 6] > 0.0:  # not so for an empty rank
-            for f in range(3):
-                velocity[g, f] = body[o + f]
-                spin[g, f] = body[o + 3 + f] * body[o + 7]
-    copy_share(thread, threads, blocks, found.place, met.impulse)
-    wait(barrier, threads)
-
-
-@device
-def copy_share(thread, threads, blocks, place, impulse):
-    """A thread's part of the impulses out of the blocks into (C, 7) rows."""
-    data, fields = blocks.data, blocks.fields
-    low, high = share(len(place), thread, threads)
-    for c in range(low, high):
-        d = at(place[c], fields)
-        for f in range(4):
-            impulse[c, f] = data[d + (PN + f) * LANES]
-        for f in range(3):
-            impulse[c, 4 + f] = data[d + (RX + f) * LANES] if fields > RX else 0.0
-
-
-@kernel
-def copy_impulses(crew: Crew, blocks: ContactBlocks, place: IntArray, impulse: FloatArray) -> None:
-    """Impulses out of the blocks into (C, 7) rows."""
-    thread, threads, barrier = crew
-    copy_share(thread, threads, blocks, place, impulse)
-    wait(barrier, threads)
+from .kinds.every import CHUNK, projected_residual, sphere_energies
+from .slots import assign_slots, read_impulses
 
 
 def _whole(count: int) -> IntArray:
@@ -134,7 +40,6 @@ class Problem:
         self.pair_count = 0
         self.colours = 0
         self.accuracy = 0.0  # [m/s] of the residual: what the state is worth
-        self.pushed = _whole(0)  # rows of the bodies with full inertia, in the order of their slots
         self._held = np.zeros(0, np.int64), np.zeros((0, 3, 3))  # bodies with locked rotations, by slot, and their inertia
         nothing, none = np.zeros(0), _whole(0)
         fields = FIELDS_6_ROWS if rolling else FIELDS_3_ROWS
@@ -172,53 +77,41 @@ class Problem:
         if soft_t != self.blocks.soft_t:
             self.blocks = self.blocks._replace(soft_t=soft_t)
 
-    def pack(
-        self,
-        bodies: Bodies,
-        contacts: Contacts,
-        walls: WallTable,
-        order: IntArray,
-        rank: IntArray,
-        same: bool,
-    ) -> None:
-        """Bodies into slots; contacts into coloured blocks unless they are the ``same`` as before in the same order."""
-        self.pushed = bodies.pushed_rows()
-        grains, full = len(order), len(self.pushed)
-        walls_touched = contacts.contact_count - contacts.pair_count
-        self.make_slots(grains, full, grains + full + walls_touched)
-        self.team.run(
-            pack_grains,
-            grains // LIGHT,
-            order,
-            FreeBodies.of(bodies),
-            self.packed.body,
-        )
-        self._pack_full(bodies, grains)
-        if full and ((self.pushed >= bodies.wall_body_count).any() or bodies.grains_on_dynamic):  # grains are parts of them
-            self.levers = self.levers._replace(centre=bodies.position[self.pushed])
+    def pack(self, bodies: Bodies, free: FreeBodies, contacts: Contacts, met: Met, walls: WallTable, rank: IntArray, same: bool) -> bool:
+        """Room for bodies and contacts; these into coloured blocks unless they are the ``same`` as before in the same order.
+
+        ``rank`` (N,) is the slot of each grain. True if bodies were put into their slots for that; else ``assemble`` does it.
+        """
+        grains, full = len(free.order), len(free.full)
+        slots = grains + full + contacts.contact_count - contacts.pair_count
+        self.make_slots(grains, full, slots)
+        if full:
+            self._pack_full(bodies, free.full)
         elif len(self.levers.centre):
             self.levers = self.levers._replace(centre=np.zeros((0, 3)))
         if same and self.contact_count == contacts.contact_count:
-            return
+            return False
         self.make_contacts(contacts.contact_count, contacts.pair_count)
         full_slot = np.full(bodies.first_grain, -1, np.int32)
-        full_slot[self.pushed] = grains + np.arange(full, dtype=np.int32)
+        full_slot[free.full] = grains + np.arange(full, dtype=np.int32)
         if bodies.may_merge or bodies.grains_on_dynamic:  # grains may be parts of others
             own = np.append(full_slot, -1)[np.minimum(bodies.grain_body, bodies.first_grain)]
             rank = np.where(own >= 0, own, rank)
-        self.team.run(
-            assign_slots,
-            self.contact_count // LIGHT,
-            contacts.a,
-            contacts.b,
-            rank,
-            walls.body,
-            full_slot,
-            self.packed.yielding,
-            self.pair_count,
-            self.found,
-        )
-        self.colour(grains + full + walls_touched)
+        things = max(self.contact_count, grains) // LIGHT
+        self.team.run(assign_slots, things, free, met, rank, walls.body, full_slot, self.packed, self.found)
+        self.colour(slots)
+        return True
+
+    def link(self, full: IntArray) -> None:
+        """Number the links of machines among the bodies with full inertia, whose rows are ``full`` (F,)."""
+        links = self.links
+        if not isinstance(links, Links) or (len(links.link_of) == len(full) and (full[links.full] == links.body).all()):
+            return
+        place = np.searchsorted(full, links.body).astype(np.int32)
+        link_of = np.full(len(full), -1, np.int32)
+        link_of[place] = np.arange(len(place))
+        self.links = links._replace(full=place, link_of=link_of)
+        self.packed = self.packed._replace(links=self.links)
 
     def make_slots(self, grains: int, full: int, slots: int) -> None:
         """Room for packed bodies: grains, bodies with full inertia, one slot for each contact with another wall, and nobody's."""
@@ -242,18 +135,14 @@ class Problem:
     def colour(self, nobody: int) -> None:
         """Contacts into coloured blocks; ``nobody`` is the slot of empty lanes."""
         f, b, m = self.found, self.blocks, self.momentum
-        coloured, count, self.colours = call(colour_contacts, self.packed, f.slot_a, f.slot_b, f.place, b.colour_block, b.full_first)
-        lanes = count * LANES
-        lane_a, lane_b, contact_at, data = b.lane_a, b.lane_b, b.contact_at, b.data
-        if len(lane_a) < lanes:
+        coloured, count, self.colours = self.team.run(lay_out, self.contact_count // LIGHT, self.packed, f, nobody, b, 0)
+        if len(b.lane_a) < count * LANES:
             room = count * 17 // 16 * LANES
             lane_a, lane_b, contact_at = (_whole(room) for _ in range(3))
-            data, m = np.zeros(room * b.fields), m._replace(before=np.zeros(room * (self.rows + 1)))
-        self.blocks = b = ContactBlocks(
-            lane_a, lane_b, contact_at, data, b.colour_block, b.full_first, coloured * LANES, b.fields, b.soft_t, b.box
-        )
-        self.packed.body[nobody * BODY : (nobody + 1) * BODY] = (0, 0, 0, 0, 0, 0, 0, 1)
-        self.team.run(lay_out, lanes // LIGHT, f, nobody, lanes, b)
+            b = b._replace(lane_a=lane_a, lane_b=lane_b, contact_at=contact_at, data=np.zeros(room * b.fields))
+            m = m._replace(before=np.zeros(room * (self.rows + 1)))
+            self.team.run(lay_out, self.contact_count // LIGHT, self.packed, f, nobody, b, count)
+        self.blocks = b._replace(serial_start=coloured * LANES)
         if self.one_by_one or len(self.levers.full):
             arm, full = np.zeros((self.one_by_one, 6)), np.full((self.one_by_one, 2), -1, np.int32)
             self.levers = Levers(arm, full, self.levers.centre)
@@ -262,43 +151,30 @@ class Problem:
             m = m._replace(sums=np.zeros(parts * 17 // 16))
         self.momentum = m
 
-    def _pack_full(self, bodies: Bodies, grains: int) -> None:
-        """Bodies with full inertia: spin as it is (radius 1), inverse inertia in world axes."""
-        body, inertia, yielding = self.packed.body, self.packed.inverse_inertia, self.packed.yielding
-        rows = self.pushed
-        if not len(rows):
-            return
-        made = rows >= bodies.wall_body_count
-        inertia[~made] = inverse_inertias(bodies, rows[~made])
-        inertia[made] = inverse(bodies.inertia[rows[made]])
-        packed = body[grains * BODY : yielding * BODY].reshape(-1, BODY)
-        held = bodies.locked[rows, 3:].any(axis=1)
-        self._held = np.flatnonzero(held), inertias(bodies, rows[held])
-        packed[:, :3], packed[:, 3:6], packed[:, 6], packed[:, 7] = bodies.velocity[rows], bodies.spin[rows], bodies.inverse_mass[rows], 1.0
-
-    def unpack(self, bodies: Bodies, contacts: Contacts, order: IntArray) -> None:
-        """Velocities and impulses back to where users look."""
-        p = self.packed
-        things = (len(order) + self.contact_count) // LIGHT
-        self.team.run(unpack_grains, things, p, order, FreeBodies.of(bodies), self.blocks, self.found, Met.of(contacts))
-        if len(self.pushed):
-            packed = p.body[p.first_full * BODY : p.yielding * BODY].reshape(-1, BODY)
-            bodies.velocity[self.pushed], bodies.spin[self.pushed] = packed[:, :3], packed[:, 3:6]
+    def _pack_full(self, bodies: Bodies, rows: IntArray) -> None:
+        """Inverse inertia of the bodies with full inertia, in world axes; and their centres, if grains are parts of them."""
+        inertia = self.packed.inverse_inertia
+        call(inverse_inertia, bodies.arrays, bodies.moments, rows, bodies.wall_body_count, inertia)
+        own = int(np.count_nonzero(rows < bodies.wall_body_count)) if bodies.may_merge else len(rows)  # bodies of the scene come first
+        if own < len(rows):
+            inertia[own:] = inverse(bodies.inertia[rows[own:]])
+        if own < len(rows) or bodies.grains_on_dynamic:
+            self.levers = self.levers._replace(centre=bodies.position[rows])
+        elif len(self.levers.centre):
+            self.levers = self.levers._replace(centre=np.zeros((0, 3)))
+        held = np.flatnonzero(bodies.locked[rows, 3:].any(axis=1))
+        if len(held):
+            inertia[held] = inverse_inertias(bodies, rows[held])
+        self._held = held, inertias(bodies, rows[held])
 
     def read_impulses(self, impulse: FloatArray) -> None:
         """Fill ``impulse`` (C, 7): normal, tangential [N s] and rolling [N m s], in world axes."""
-        self.team.run(copy_impulses, self.contact_count // LIGHT, self.blocks, self.found.place, impulse)
+        self.team.run(read_impulses, self.contact_count // LIGHT, self.blocks, self.found.place, impulse)
 
     def residual(self) -> FloatArray:
         """(C, 3) projected residual of every contact: normal, friction, rolling [m/s]."""
         out: FloatArray = projected_residual(self.packed, self.blocks, self.levers, self.found)
         return out
-
-    def friction_work(self) -> float:
-        """Of friction and rolling resistance in all contacts [J], with the velocities and impulses of now."""
-        parts = np.empty((self.contact_count + CHUNK - 1) // CHUNK)
-        self.team.run(friction_works, self.contact_count, self.packed, self.blocks, self.levers, self.found, parts)
-        return total(parts)
 
     def kinetic_energy(self) -> float:
         """Of all packed bodies that yield [J]."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..arithmetic import dot, times, total
 from ..array_types import FloatArray, IntArray
 from ..detection.detector import Detector
 from ..detection.images import in_cell, period_of
@@ -25,22 +24,25 @@ from ..scene.grid import grid_origin
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
 from ..state.contacts import Contacts
-from ..state.energy import energy
+from ..state.energy import wall_energy
 from ..state.ledger import Ledger
+from ..state.motion import move_walls, power_of
 from ..state.report import StepReport
 from ..state.stages import Stage, StepContext, run_stages
-from .assemble import Aim, assemble, elastic_energy
+from .assemble import Aim
 from .blocks import BODY
 from .collision_times import place_at_collisions, return_angular_momentum
 from .groups import FreeBodies, Met, Step, WallArrays
 from .impact import Parting, aim_at_impacts, part_rebounding, solve_impacts
-from .integrate import External, move_bodies
+from .integrate import External, external_pushes, move_grains
 from .kinds.every import driven_work
 from .links import finish_links, joint_work, lay_links, start_impact_links
+from .measure import Measured, measure
 from .problem import Problem
 from .pull import net_impulses
-from .ready import make_ready
+from .ready import Ready, assemble, make_ready
 from .settings import Nonsmooth
+from .slots import take_velocities
 from .solvers import SolveReport
 from .warm_start import StabilityGuard, start_with
 
@@ -50,16 +52,23 @@ IN_MOTION = 0.03  # the speed at which grains approach and part (root mean squar
 FLOWING = 0.003  # where that speed is this part of sqrt(g d); slower beds are solved more as if at rest, to which they come
 
 
+NO_PUSHES = np.zeros((0, 6))
+
+
 @dataclass
 class NonsmoothStep(StepContext):
     """What the stages of a nonsmooth step tell each other."""
 
     impacts: int = 0
     """Contacts that collide in this step."""
-    found_overlap: FloatArray = field(default_factory=lambda: np.zeros(0))
+    found_overlap: FloatArray | None = None
     """(C,) [m] before collisions moved the start of the step."""
-    owed: tuple[IntArray, FloatArray] = field(default_factory=lambda: (np.zeros(0, np.int32), np.zeros((0, 3))))
+    owed: tuple[IntArray, FloatArray] | None = None
     """Contacts, and the angular momentum [N m s] that each is to be given after the solve."""
+    fast: bool = False
+    """Whether anything could go far enough to be followed."""
+    rebounding: int = 0
+    """Contacts that have not parted yet since they collided."""
     ways: Ways | None = None
     """How far grains go before they meet something that the step did not solve; none: nothing is fast."""
 
@@ -83,19 +92,23 @@ class NonsmoothStepper:
         self.ledger = Ledger(losses=True)
         self.stability = StabilityGuard()
         self.limits_hit = 0  # of joints, in this step
+        self._started = settings, 1.0, start_with(settings.warm_start, settings.solver, 1.0)
         self.left_over = 0.0  # residual of the last solve [m/s]
         self.fastest = 0.0  # grain speed after the last step [m/s]
         self.extent = np.zeros((2, 3))  # box around all grain centres after the last step [m]
         self.history = False
-        self._shift = np.zeros((0, 3))  # room to work in
+        self._smallest, self._gravity = scene.size_range[0], np.zeros(3)
+        self._shift, self._measured = np.zeros((0, 3)), Measured.of(0, 0, self._gravity, self.extent)  # room to work in
+        self._wall_arrays = WallArrays.of(self.walls, self.walls.surface_velocity)
+        self._met, self._free = Met.of(self.detector.contacts), FreeBodies.of(bodies, bodies.position, self.detector.order, bodies.dynamic)
         self._shown: Contacts | None = None
         self.before_solve: Callable[[Problem], None] | None = None  # looks at the problem of every step
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
         self.stages = [
             Stage("detection", self._detect),  # overlaps, normals, what contacts carried
-            Stage("assembly", self._assemble_rows),  # G, Sigma and the bounds
+            Stage("assembly", self._assemble_rows),  # G, Sigma and the bounds; targets, external impulses, warm start
             Stage("impact", self._impact),  # velocities after the collisions of this step
-            Stage("assembly", self._make_ready),  # targets, external impulses, warm start
+            Stage("assembly", self._make_ready),  # where there were any: targets, external impulses, warm start
             Stage("solve", self._solve),  # impulses and velocities
             Stage("integrate", self._take_velocities),
             Stage("integrate", self._look_ahead),  # who is too fast for the contacts that were found
@@ -124,9 +137,9 @@ class NonsmoothStepper:
         )
 
     def _context(self, number: int, time: float, h: float, gravity: FloatArray) -> NonsmoothStep:
-        gravity = np.ascontiguousarray(gravity, np.float64)
+        self._gravity[:] = gravity
         x, y, z = gravity.tolist()
-        return NonsmoothStep(number, time, h, gravity, self.ledger, math.sqrt(x * x + y * y + z * z))
+        return NonsmoothStep(number, time, h, self._gravity, self.ledger, math.sqrt(x * x + y * y + z * z))
 
     @property
     def through(self) -> int:
@@ -162,38 +175,60 @@ class NonsmoothStepper:
         return Ahead(h, time, pull * time * h, self.settings.impact_velocity)
 
     def _assemble_rows(self, now: NonsmoothStep) -> None:
-        """All of the contact problem that velocities do not change, and how accurately it is to be solved."""
-        now.impacts, square = self._assemble(now.h)
+        """The contact problem, ready to be solved if nothing collides, and how accurately that is to be done."""
+        now.impacts, square = self._assemble(now.h, now.gravity, self._late())
         self.problem.accuracy = self._accuracy(now.pull, math.sqrt(square))
+
+    def _late(self) -> float:
+        """Speed [m/s] beyond which contacts that have no past are taken to be met late. Those of the first step may be as deep as they are
+        placed; later, what is met late was hit in the step before."""
+        return self.settings.impact_velocity if self.detector.last.contact_count else math.inf
 
     def _accuracy(self, g: float, speed: float) -> float:
         """Residual [m/s] at which a solve may stop; ``speed`` [m/s] is that at which contacts approach and part."""
-        fall = math.sqrt(g * self.scene.size_range[0]) if g > 0.0 else self.settings.impact_velocity
+        fall = math.sqrt(g * self._smallest) if g > 0.0 else self.settings.impact_velocity
         return AT_REST * fall + IN_MOTION * speed * min(1.0, speed / (FLOWING * fall))
 
-    def _assemble(self, h: float) -> tuple[int, float]:
+    def _assemble(self, h: float, gravity: FloatArray, late: float) -> tuple[int, float]:
         """Returns how many contacts impact, and the mean square of the separation speeds [m^2/s^2]."""
         d, p, b, c = self.detector, self.problem, self.bodies, self.detector.contacts
         p.soften(self.settings.regularisation / h)
-        p.pack(b, c, self.walls, d.order, d.slot, d.same)
-        walls = WallArrays.of(self.walls, surface_velocity(self.walls, b.orientation) if self.belts else self.walls.surface_velocity)
-        bodies = FreeBodies.of(b, d.place)
+        self._met, self._free = met, free = Met.of(c), self._bodies_at(d.place)
+        p.link(free.full)
+        packed = p.pack(b, free, c, met, self.walls, d.slot, d.same)
         if self.machines is not None:
             self.limits_hit = call(lay_links, p.packed, p.blocks, self.machines.table, b.arrays, h, self.settings.impact_velocity)
+        walls = self._wall_arrays
+        if self.belts:
+            walls = walls._replace(surface_velocity=surface_velocity(self.walls, b.orientation))
+        step, ready = self._step(h, packed), self._ready(h, gravity, late)
+        things = max(c.contact_count, len(free.order) // LIGHT)
         found: tuple[int, float] = self.team.run(
-            assemble, c.contact_count, p.packed, p.blocks, p.levers, p.found, Met.of(c), bodies, walls, self.pairs, self._step(h)
+            assemble, things, p.packed, p.blocks, p.levers, p.found, met, free, walls, self.pairs, step, ready
         )
         return found
 
-    def _step(self, h: float) -> Step:
-        return Step(h, self.settings.impact_velocity, 2.0 * self.left_over)
+    def _bodies_at(self, position: FloatArray) -> FreeBodies:
+        """The bodies, for kernels, at these positions: their own, or those in the cell."""
+        b, order, known = self.bodies, self.detector.order, self._free
+        if known.position is position and known.velocity is b.velocity and known.order is order and not b.may_merge:
+            return known
+        return FreeBodies.of(b, position, order, b.pushed_rows())
+
+    def _displaced(self) -> FreeBodies:
+        """The bodies where they are, of which links of machines do not yield: positions are changed apart from velocities."""
+        found = self._bodies_at(self.bodies.position)
+        return found if self.machines is None else found._replace(inverse_mass=self.bodies.displaceable)
+
+    def _step(self, h: float, packed: bool = True) -> Step:
+        return Step(h, self.settings.impact_velocity, 2.0 * self.left_over, packed, self.limits_hit)
 
     def _impact(self, now: NonsmoothStep) -> None:
         """Velocities after the collisions of this step, and bodies where it must start for its end to be right."""
         if not now.impacts and not self.limits_hit:
             return
         p, c, b, s = self.problem, self.detector.contacts, self.bodies, self.settings
-        met, things, restitution = Met.of(c), c.contact_count // LIGHT, self.pairs.restitution
+        met, things, restitution = self._met, c.contact_count // LIGHT, self.pairs.restitution
         before, driven = p.kinetic_energy(), now.ledger.joules["drives"]
         self.team.run(aim_at_impacts, things, p.blocks, p.found, met, b.material, self.walls.material, restitution, self._step(now.h))
         if self.machines is not None:
@@ -210,7 +245,7 @@ class NonsmoothStepper:
             p.levers,
             p.found,
             met,
-            FreeBodies.of(b),
+            self._displaced(),
             self.walls.frame,
             self.period,
             now.h,
@@ -219,35 +254,22 @@ class NonsmoothStepper:
         )
 
     def _make_ready(self, now: NonsmoothStep) -> None:
-        """Targets, external impulses and warm start."""
-        # Contacts of the first step may be as deep as they are placed; later, what is met late was hit in the step before.
-        late = self.settings.impact_velocity if self.detector.last.contact_count else math.inf
-        self._ready(now.h, now.gravity, now.impacts > 0, late)
+        """Targets, external impulses and warm start anew, where collisions have changed velocities."""
+        if now.impacts or self.limits_hit:
+            self._ready_after_impacts(self._ready(now.h, now.gravity, self._late(), remeasure=True))
 
-    def _ready(self, h: float, gravity: FloatArray, remeasure: bool, late: float = math.inf) -> None:
-        """``late`` [m/s]: the speed beyond which contacts that have no past are taken to be met late."""
-        p, c, s = self.problem, self.detector.contacts, self.settings
+    def _ready_after_impacts(self, ready: Ready) -> None:
+        p = self.problem
+        self.team.run(make_ready, p.contact_count, p.packed, p.blocks, p.levers, p.found, self._met, self.pairs, ready)
+
+    def _ready(self, h: float, gravity: FloatArray, late: float, remeasure: bool = False) -> Ready:
+        """Where a solve begins; ``remeasure``: velocities have changed since the assembly."""
+        s, b, full = self.settings, self.bodies, self._free.full
         aim = Aim(s.damping_steps, h, late, remeasure, self.scene.law.pulls)
-        start = start_with(s.warm_start, s.solver, self.stability.part)
-        external = External(gravity, self._external_pushes(h, gravity))
-        self.team.run(make_ready, c.contact_count, p.packed, p.blocks, p.levers, p.found, Met.of(c), self.pairs, aim, start, external)
-
-    def _external_pushes(self, h: float, gravity: FloatArray) -> FloatArray:
-        """(F, 6) changes of velocity [m/s] and spin [rad/s] of the bodies with full inertia by gravity and other forces."""
-        p, b, rows = self.problem, self.bodies, self.problem.pushed
-        pushes = np.zeros((len(rows), 6))
-        if not len(rows):
-            return pushes
-        own = rows < b.wall_body_count
-        pushes[:, :3] = h * gravity
-        pushes[own, :3] = h * (gravity + b.inverse_mass[rows[own], None] * self.force[rows[own]])
-        inside = b.dynamic[b.member_of[b.dynamic] != b.dynamic]  # forces on the parts of a body push it
-        for w in inside[self.force[inside].any(axis=1)]:
-            k = int(np.searchsorted(rows, b.member_of[w]))
-            arm = b.position[w] - b.position[rows[k]]
-            pushes[k, :3] += h * b.inverse_mass[rows[k]] * self.force[w]
-            pushes[k, 3:] += h * times(p.packed.inverse_inertia[k], np.cross(arm, self.force[w]))
-        return pushes
+        if self._started[0] is not s or self._started[1] != self.stability.part:
+            self._started = s, self.stability.part, start_with(s.warm_start, s.solver, self.stability.part)
+        pushes = external_pushes(b, full, self.problem.packed.inverse_inertia, self.force, h, gravity) if len(full) else NO_PUSHES
+        return Ready(aim, self._started[2], External(gravity, pushes))
 
     def _solve(self, now: NonsmoothStep) -> None:
         """Impulses and velocities of the whole contact problem."""
@@ -262,31 +284,43 @@ class NonsmoothStepper:
             now.ledger.add("drives", driven)
 
     def _take_velocities(self, now: NonsmoothStep) -> None:
-        """Velocities and impulses out of the problem, and the work of what drives the bodies."""
-        c, b = self.detector.contacts, self.bodies
-        self._count_work(now.ledger)
-        now.ledger.add("friction", self.problem.friction_work())
-        self.problem.unpack(b, c, self.detector.order)
-        if b.fixed is not None:
-            b.fixed.take_motion(b)
+        """Velocities and impulses out of the problem, and the work of friction and of what drives the bodies."""
+        p, c, free = self.problem, self.detector.contacts, self._free
+        things, driven = c.contact_count + len(free.order) // LIGHT, self._first_driven if self.driven else c.contact_count
+        walls, repeats = self.bodies.wall_body_count, self.period is not None
+        work, friction, now.fast, now.rebounding = self.team.run(
+            take_velocities, things, p.packed, p.blocks, p.levers, p.found, self._met, free, p.momentum, driven, walls, repeats, now.h
+        )
+        now.ledger.add("drives", work)
+        now.ledger.add("friction", friction)
+        if self.bodies.fixed is not None:
+            self.bodies.fixed.take_motion(self.bodies)
         c.time_step = now.h
+
+    @property
+    def _first_driven(self) -> int:
+        """The first contact that may be driven: with a wall, or, where grains have merged, with what a wall holds."""
+        b = self.bodies
+        return 0 if b.may_merge or b.fixed is not None else self.detector.contacts.pair_count
 
     def _count_work(self, ledger: Ledger) -> None:
         """Work of driven walls, through the impulses in the blocks."""
-        p, c = self.problem, self.detector.contacts
-        first = 0 if self.bodies.may_merge or self.bodies.fixed is not None else c.pair_count  # what they hold drives others
-        if self.driven and c.contact_count > first:
-            ledger.add("drives", call(driven_work, p.packed, p.blocks, p.found, first))
+        p = self.problem
+        if self.driven:
+            ledger.add("drives", call(driven_work, p.packed, p.blocks, p.found, self._first_driven))
 
     def _look_ahead(self, now: NonsmoothStep) -> None:
         """How far fast grains get before they meet something that the step did not know of."""
-        p, b, c, near = self.problem, self.bodies, self.detector.contacts, self.detector.neighbours
+        p, b, near = self.problem, self.bodies, self.detector.neighbours
         if len(b.dynamic):
-            now.ledger.add("drives", now.h * total(dot(self.force[b.dynamic], b.velocity[b.dynamic])))
-        if now.impacts:
-            bodies = FreeBodies.of(b)
-            call(return_angular_momentum, *now.owed, p.blocks, p.found, Met.of(c), bodies, self.walls.frame, self.period, b.struck)
-        if self.settings.prediction == 0.0 or not call(may_be_fast, b.arrays, b.grain_arrays, b.wall_body_count, now.h):
+            now.ledger.add("drives", now.h * call(power_of, b.dynamic, self.force, b.velocity))
+        if now.owed is not None:
+            call(
+                return_angular_momentum, *now.owed, p.blocks, p.found, self._met, self._displaced(), self.walls.frame, self.period, b.struck
+            )
+        if now.impacts or self.bodies.may_merge:  # velocities have changed since
+            now.fast = call(may_be_fast, b.arrays, b.grain_arrays, b.wall_body_count, self.period is not None, now.h)
+        if self.settings.prediction == 0.0 or not now.fast:
             return
         now.ways = Ways(np.full(b.grain_count, now.h), np.zeros((b.grain_count, 3)), np.full(b.grain_count, -1, np.int32))
         yielding = b.yielding
@@ -297,20 +331,21 @@ class NonsmoothStepper:
     def _move(self, now: NonsmoothStep) -> None:
         """Positions and orientations; contacts that rebound are put apart."""
         c, b = self.detector.contacts, self.bodies
-        move_bodies(self.team, b, now.h)
+        move_walls(b, now.h)
+        self.team.run(move_grains, b.grain_count, self._bodies_at(b.position), now.h)
         if now.ways is not None:
             call(hold_back, now.ways, b.first_grain, now.h, b.position)
-        if now.impacts:
-            now.found_overlap, c.overlap[:] = c.overlap.copy(), now.found_overlap
-        self._part_rebounding(now.h, now.found_overlap if now.impacts else c.overlap)
+        overlap = c.overlap
+        if now.found_overlap is not None:
+            overlap, c.overlap[:] = c.overlap.copy(), now.found_overlap
+        if now.rebounding:
+            self._part_rebounding(now.h, overlap)
         if b.fixed is not None:
             b.fixed.follow(b)
 
     def _part_rebounding(self, h: float, overlap: FloatArray) -> None:
         """``overlap`` (C,) [m] of the bodies where collisions have put them."""
-        p, c, law = self.problem, self.detector.contacts, self.pairs.law
-        if not np.count_nonzero(c.rebound):
-            return
+        p, law = self.problem, self.pairs.law
         tau = max(self.settings.damping_steps * h, law.dissipation / law.exponent)
         rate = 4.0 / (1.0 + 4.0 * tau / h) / law.exponent
         call(
@@ -319,8 +354,8 @@ class NonsmoothStepper:
             p.blocks,
             p.levers,
             p.found,
-            Met.of(c),
-            FreeBodies.of(self.bodies),
+            self._met,
+            self._displaced(),
             self.walls.frame,
             law,
             overlap,
@@ -331,15 +366,26 @@ class NonsmoothStepper:
 
     def _measure(self, now: NonsmoothStep) -> None:
         """Energies, the fastest grain and the box around all."""
-        c, f = self.detector.contacts, self.problem.found
-        kinetic, potential, self.fastest, self.extent = energy(self.bodies, now.gravity, self.team)
-        closed, deepest = c.closed_and_deepest()
+        b, contacts = self.bodies, self.detector.contacts.contact_count
+        if not self._measured.fits(b.grain_count, contacts):
+            self._measured = Measured.of(b.grain_count, contacts * 17 // 16, self._gravity, self.extent)
+        kinetic, potential, self.fastest, elastic, closed, deepest = self.team.run(
+            measure,
+            (b.grain_count + contacts) // LIGHT,
+            b.arrays,
+            b.grain_arrays,
+            self._met,
+            self.problem.found,
+            self.pairs.law,
+            self._measured,
+        )
+        own, lifted = wall_energy(b, now.gravity)
         now.found |= {
             "contacts": closed,
             "max_overlap": deepest,
-            "elastic_energy": elastic_energy(self.team, c.overlap, f.stiffness, f.radius_eff, self.pairs.law),
-            "kinetic_energy": kinetic,
-            "energy": kinetic + potential,
+            "elastic_energy": elastic,
+            "kinetic_energy": kinetic + own,
+            "energy": kinetic + own + (potential + lifted),
         }
 
     def _room_for_shift(self) -> FloatArray:
@@ -358,14 +404,15 @@ class NonsmoothStepper:
 
     def solve_contacts(self, h: float, gravity: FloatArray, iterations: int) -> Solved:
         """Solve the contacts as they are found, and leave all bodies as they are."""
-        self._assemble(h)
-        self._ready(h, gravity, remeasure=False)
+        impacts, _ = self._assemble(h, gravity, math.inf)
+        if impacts or self.limits_hit:
+            self._ready_after_impacts(self._ready(h, gravity, math.inf))
         p, b = self.problem, self.bodies
         self.settings.solver.for_trial(iterations).solve(p, measure=False)
         impulse = np.empty((p.contact_count, 7))
         p.read_impulses(impulse)
         packed = p.packed.body[: p.packed.yielding * BODY].reshape(-1, BODY)
-        rows = np.concatenate([b.first_grain + self.detector.order, p.pushed]).astype(np.int32)
+        rows = np.concatenate([b.first_grain + self.detector.order, self._free.full]).astype(np.int32)
         return Solved(rows, packed[:, :3].copy(), packed[:, 3:6] * packed[:, 7:8], impulse)
 
     def checkpoint(self) -> dict[str, Any]:

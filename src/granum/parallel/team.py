@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import kernel, prepared
+from .._jit import kernel
 from ..array_types import LongArray
 from ..checks import InputError
-from ..kernel_groups import call
+from ..kernel_groups import call, code_for, prepared
 from .barrier import BROKEN, atomic_load, new_barrier
 from .crew import Crew
 
@@ -98,24 +98,20 @@ class Team:
 
     def run(self, kernel: Any, things: int, /, *args: Any) -> Any:
         """Share ``things`` out, and return what the kernel returns on the first thread; few things wake few threads."""
-        threads = self._useful(things)
-        if threads == 1:
+        if self.threads == 1 or things < 2 * LEAST:
             return call(kernel, self._alone, *args)
-        return self._share_out(kernel, threads, args)
+        return self._share_out(kernel, things, args)
 
-    def _useful(self, things: int) -> int:
-        """How many threads so many things are worth."""
-        return min(self.threads, max(1, things // LEAST))
-
-    def _share_out(self, kernel: Any, threads: int, args: tuple[Any, ...]) -> Any:
+    def _share_out(self, kernel: Any, things: int, args: tuple[Any, ...]) -> Any:
+        threads, code = min(self.threads, things // LEAST), code_for(kernel, self._alone, *args)
         with _at_work:
             while len(_workers) < threads - 1:
                 _workers.append(_Worker(len(_workers) + 1))
             errors: list[BaseException] = []
             try:
                 for thread, worker in enumerate(_workers[: threads - 1], 1):
-                    worker.give(errors, kernel, Crew(thread, threads, self._barrier), *args)
-                result = kernel(Crew(0, threads, self._barrier), *args)
+                    worker.give(errors, code, Crew(thread, threads, self._barrier), *args)
+                result = code(Crew(0, threads, self._barrier), *args)
             except BaseException as error:
                 first = errors[0] if errors else error  # whoever failed first: all others fail for it
                 self._barrier[BROKEN] = 1  # nobody waits for this thread
@@ -128,13 +124,12 @@ class Team:
 
     def prepared(self, kernel: Any, /, *groups: Any, then: tuple[Any, ...] = ()) -> Callable[..., Any]:
         """``run`` of a kernel with arrays whose types are looked at once: a call of ``(things, *numbers)``, these as ``then``."""
-        alone: Any = prepared(kernel, self._alone, *groups, then=then)
+        alone = prepared(kernel, self._alone, *groups, then=then)
         if self.threads == 1:
             return lambda things, *numbers: alone(*numbers)
 
         def shared(things: int, *numbers: Any) -> Any:
-            threads = self._useful(things)
-            return alone(*numbers) if threads == 1 else self._share_out(alone.func, threads, (*groups, *numbers))
+            return alone(*numbers) if things < 2 * LEAST else self._share_out(kernel, things, (*groups, *numbers))
 
         return shared
 

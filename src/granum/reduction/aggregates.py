@@ -15,6 +15,7 @@ from ..arithmetic import dot, product, solve, times, total
 from ..array_types import BoolArray, FloatArray, IntArray
 from ..checks import InputError
 from ..detection.wall_table import WallTable, surface_velocity
+from ..kernel_groups import call
 from ..parallel import LIGHT, Team
 from ..state.bodies import DYNAMIC, KINEMATIC, STATIC, UNUSED, Bodies
 from ..state.free_turn import mean_spins
@@ -91,14 +92,14 @@ class Aggregates:
         Mass, momentum and angular momentum are those of the members, to the last digits.
         """
         b, sums = self.bodies, Sums.of(count)
-        sum_momenta(member, group, b.arrays, b.first_grain, sums)
+        call(sum_momenta, member, group, b.arrays, b.first_grain, sums)
         own = 1.0 / b.inverse_mass[parts]
         np.add.at(sums.mass, part_group, own)
         np.add.at(sums.centre, part_group, own[:, None] * b.position[parts])
         np.add.at(sums.velocity, part_group, own[:, None] * b.velocity[parts])
         sums.centre[:] /= sums.mass[:, None]
         sums.velocity[:] /= sums.mass[:, None]
-        sum_turns(member, group, b.arrays, b.grain_arrays, sums)
+        call(sum_turns, member, group, b.arrays, b.grain_arrays, sums)
         inertia = sums.inertia
         inertia[:, 1, 0], inertia[:, 2, 0], inertia[:, 2, 1] = inertia[:, 0, 1], inertia[:, 0, 2], inertia[:, 1, 2]
         if len(parts):
@@ -147,8 +148,8 @@ class Aggregates:
     def carry(self, member: IntArray, parts: IntArray) -> None:
         """Give grains and dynamic bodies the motion of what they are part of."""
         b = self.bodies
-        set_members((b.first_grain + member).astype(np.int32), b.grain_body[member], b.arrays)
-        set_members(parts, b.member_of[parts], b.arrays)
+        call(set_members, (b.first_grain + member).astype(np.int32), b.grain_body[member], b.arrays)
+        call(set_members, parts, b.member_of[parts], b.arrays)
 
     def move(self, team: Team, h: float, gravity: FloatArray) -> float:
         """Move aggregates, belts and all members over a step; returns the energy [J] that carriers brought to the grains they hold.

@@ -10,6 +10,7 @@ from ..array_types import BoolArray, FloatArray, IntArray
 from ..detection.detector import Detector
 from ..detection.regions import find_inside, region_table
 from ..detection.wall_table import WallTable, surface_velocity
+from ..kernel_groups import call
 from ..scene.scene import Scene
 from ..state.bodies import Bodies
 from ..state.saved import SavedPart
@@ -114,7 +115,7 @@ class Merged:
     def find_again(self) -> None:
         """Contacts of this step once more, with the impulses that opened contacts carried when they closed."""
         c, b = self.detector.look_again(self.bodies), self.bodies
-        recall_impulses(c.arrays, b.orientation, b.first_grain, self.bonds.partner, self.bonds.kept)
+        call(recall_impulses, c.arrays, b.orientation, b.first_grain, self.bonds.partner, self.bonds.kept)
         self.measure_motion()
 
     def measure_motion(self) -> None:
@@ -126,13 +127,13 @@ class Merged:
         b, c = self.bodies, self.detector.contacts
         out = np.empty((c.contact_count, 6))
         state = b.arrays._replace(velocity=velocity, spin=spin)
-        relative_motion(c.arrays, state, b.grain_arrays, self.walls.frame, surface_velocity(self.walls, b.orientation), out)
+        call(relative_motion, c.arrays, state, b.grain_arrays, self.walls.frame, surface_velocity(self.walls, b.orientation), out)
         return out
 
     def close(self, inside: IntArray, impulse: FloatArray) -> None:
         """Keep the impulses (C, 7) of the contacts ``inside`` of bodies, for the moment when they open again."""
         b, c = self.bodies, self.detector.contacts
-        keep_impulses(c.arrays, impulse, inside, b.orientation, b.grain_arrays, self.bonds.partner, self.bonds.kept)
+        call(keep_impulses, c.arrays, impulse, inside, b.orientation, b.grain_arrays, self.bonds.partner, self.bonds.kept)
 
     # --- changes ---
 

@@ -7,6 +7,7 @@ import numpy as np
 from ..arithmetic import dot, total
 from ..array_types import BoolArray, FloatArray, IntArray
 from ..detection.wall_table import surface_velocity
+from ..kernel_groups import call
 from ..state.bodies import DYNAMIC
 from .joining import Joining, Slow, compact, join_carriers, union_quiet
 from .merged import Merged
@@ -78,7 +79,7 @@ class Merging:
         taken, joined = np.full(b.first_grain, -1, np.int32), np.empty(len(m.detector.order), np.int32)
         joining = Joining(barred, m.fixed, taken, joined)
         belt, slow = surface_velocity(m.walls, b.orientation), Slow(self.slow, m.policy.merge.rolling)
-        count = join_carriers(quiet, c.arrays, b.arrays, b.grain_arrays, g.of_wall, belt, g.carriers, slow, joining)
+        count = call(join_carriers, quiet, c.arrays, b.arrays, b.grain_arrays, g.of_wall, belt, g.carriers, slow, joining)
         joined = joined[:count]
         work = self._hold(joined, b.grain_body[joined]) if count else 0.0
         gone = np.flatnonzero(taken >= 0).astype(np.int32)
@@ -103,7 +104,9 @@ class Merging:
             return
         slots, rows = len(m.detector.order), b.first_grain
         parent = np.empty(slots + rows, np.int32)  # grains by slot, then the bodies before the grains
-        if not union_quiet(quiet, c.arrays, b.grain_arrays, m.walls.body, g.of_wall, g.carriers, m.detector.slot, slots, barred, parent):
+        if not call(
+            union_quiet, quiet, c.arrays, b.grain_arrays, m.walls.body, g.of_wall, g.carriers, m.detector.slot, slots, barred, parent
+        ):
             return
         joined = np.zeros(len(parent), bool)
         joined[:slots] = ~b.merged[m.detector.order]

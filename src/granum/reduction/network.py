@@ -14,7 +14,7 @@ from .._jit import device, kernel
 from ..array_types import BoolArray, IntArray
 from ..detection.narrow import Candidates
 from ..detection.neighbours import NeighbourList
-from ..kernel_groups import group
+from ..kernel_groups import call, group
 from ..state.bodies import Bodies, BodyArrays, GrainArrays
 
 TOUCHING = 1e-4  # gap over the sum of the radii: closer grains of one body touch, as contacts are predicted
@@ -311,15 +311,15 @@ class Network:
 
     def within(self, seed: IntArray, depth: int, bodies: Bodies) -> IntArray:
         """Merged grains less than ``depth`` contacts from the seeds, these included; 0: everything that hangs on them."""
-        count = grow(seed, depth, bodies.arrays, bodies.grain_arrays, self.links, self._marks)
+        count = call(grow, seed, depth, bodies.arrays, bodies.grain_arrays, self.links, self._marks)
         return self.out[:count].copy()
 
     def around(self, split: IntArray, carriers: int, bodies: Bodies) -> IntArray:
         """Grains held by carriers (rows below ``carriers``) that touch one of ``split``."""
-        count = find_around(split, carriers, bodies.arrays, bodies.grain_arrays, self.links, self._marks)
+        count = call(find_around, split, carriers, bodies.arrays, bodies.grain_arrays, self.links, self._marks)
         return self.out[:count].copy()
 
     def parts(self, start: IntArray, limit: int, fixed: BoolArray, bodies: Bodies) -> tuple[IntArray, IntArray, int]:
         """Grains that hang together without a ``fixed`` one, the part each belongs to, and the number of parts."""
-        kept, parts = find_parts(start, limit, fixed, bodies.arrays, bodies.grain_arrays, self.links, self._marks)
+        kept, parts = call(find_parts, start, limit, fixed, bodies.arrays, bodies.grain_arrays, self.links, self._marks)
         return self.out[:kept].copy(), self.label[self.out[:kept]], parts

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import kernel
-from ..arithmetic import product, times
+from .._jit import as_written, kernel
 from ..array_types import FloatArray, IntArray
 from ..detection.neighbours import NeighbourList
 from ..detection.wall_table import WallTable
-from ..state.bodies import Bodies
-from ..state.rotation import matrix
+from ..kernel_groups import call
+from ..state.bodies import Bodies, BodyArrays
+from ..state.rotation import axes_of, matrix
 from .network import Network, mark_all_foreign, mark_foreign
 
 
@@ -36,6 +36,22 @@ def add_slots(a: IntArray, first: int, who: IntArray, count: int, slot: IntArray
             who[count] = a[c]
             count += 1
     return count
+
+
+@as_written
+def write_pose(axes, x, k, place, axes_before, turned, shift):
+    """See ``pose_since``; every operation is rounded as it is written."""
+    for i in range(3):
+        for j in range(3):
+            a, b, c = axes_before[j, 0], axes_before[j, 1], axes_before[j, 2]
+            turned[i, j] = axes[3 * i] * a + axes[3 * i + 1] * b + axes[3 * i + 2] * c
+        shift[i] = x[k, i] - (turned[i, 0] * place[0] + turned[i, 1] * place[1] + turned[i, 2] * place[2])
+
+
+@kernel
+def pose_since(bodies: BodyArrays, k: int, place: FloatArray, axes_before: FloatArray, turned: FloatArray, shift: FloatArray) -> None:
+    """Rotation (3, 3) and shift (3,) [m] of body k since it was at ``place`` (3,) [m], turned to ``axes_before`` (3, 3)."""
+    write_pose(axes_of(bodies.orientation, k), bodies.position, k, place, axes_before, turned, shift)
 
 
 class Visits:
@@ -76,9 +92,9 @@ class Visits:
 
     def since_listed(self) -> tuple[FloatArray, FloatArray]:
         """Rotation (3, 3) and shift (3,) [m] of the frame since the neighbour list was made."""
-        (x0, r0), (x, r) = self.listed_pose, self._pose()
-        turned = product(r, r0.T)
-        return turned, x - times(turned, x0)
+        turned, shift = np.empty((3, 3)), np.empty(3)
+        call(pose_since, self.bodies.arrays, self.resting, *self.listed_pose, turned, shift)
+        return turned, shift
 
     def update(self, near: NeighbourList) -> None:
         """Look anew who is visited."""
@@ -88,11 +104,11 @@ class Visits:
         if whole or self._all:
             self._all = False
             self._marked = np.empty(ranks, bool)
-            mark_all_foreign(near.arrays, b.grain_arrays, self._marked)
+            call(mark_all_foreign, near.arrays, b.grain_arrays, self._marked)
         else:
             self._marked = np.concatenate([self._marked, np.zeros(ranks - len(self._marked), bool)])
             for changed in self._changed:
-                mark_foreign(changed, b.grain_arrays, self.network.links, self._marked)
+                call(mark_foreign, changed, b.grain_arrays, self.network.links, self._marked)
         self._changed.clear()
         alive = near.order >= 0
         self.rank = np.flatnonzero(self._marked & alive).astype(np.int32)

@@ -50,15 +50,20 @@ class Coarse:
             if fastest is not None and self._is_news(kind, fastest.value * sim.time_step / self.smallest, FAR):
                 yield kind, f"time_step = {sim.time_step:.3g} s is large for {fastest.reason}: {self._way(sim, fastest.value)}"
 
-    def found(self, sim: Simulation) -> Iterator[tuple[str, str]]:
-        """After a step."""
+    def may_have_news(self, sim: Simulation) -> bool:
+        """A quick look after a step: whether there is anything to look at."""
         if self.off:
-            return
+            return False
+        slow = sim.stepper.fastest * sim.time_step / self.smallest < FAR
+        return not (slow and sim.report.max_overlap <= DEEP * self.smallest) or len(sim.bodies.dynamic) > 0
+
+    def found(self, sim: Simulation) -> Iterator[tuple[str, str]]:
+        """After a step that may have news."""
         if self._is_news("speed", sim.stepper.fastest * sim.time_step / self.smallest, FAR):
             grain = int(np.argmax((sim.velocity**2).sum(axis=1)))
             yield "speed", f"grain {sim.bodies.id[grain]} moves at {sim.stepper.fastest:.3g} m/s, {self._way(sim, sim.stepper.fastest)}"
         for w in sim.bodies.dynamic.tolist():
-            fast = math.hypot(*sim.bodies.velocity[w]) + self._reach[w] * math.hypot(*sim.bodies.spin[w])
+            fast = math.hypot(*sim.bodies.velocity[w].tolist()) + self._reach[w] * math.hypot(*sim.bodies.spin[w].tolist())
             if self._is_news("wall speed", fast * sim.time_step / self.smallest, FAR):
                 yield "wall speed", f"the body {self.scene.all_bodies[w].name!r} moves at {fast:.3g} m/s, {self._way(sim, fast)}"
         yield from self._overlap(sim)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +35,7 @@ class Guard:
         self.world: tuple[np.ndarray, np.ndarray] | None = (
             (np.asarray(scene.world[0]), np.asarray(scene.world[1])) if scene.world is not None else None
         )
-        self._limits: tuple[list[float], list[float]] | None = None  # of that world, along axes that end
+        self._limits: list[list[float]] | None = None  # of that world; endless along axes that repeat
         self.lowest = np.inf  # of the energy that nothing explains [J]
         self.stored = 0.0  # most elastic energy since then [J]
         self.largest_kinetic = 0.0
@@ -45,13 +44,11 @@ class Guard:
         self.lift, self.mass, self.lifted = 0.0, 0.0, -1  # m g d [J] and mass [kg] of all grains, and their number
         self.told: dict[str, str] = {}  # warnings by kind, the last and worst of each
         self._coarse = Coarse(settings, scene)
-        self._ends = slice(scene.cell.dim if scene.cell is not None else 0, 3)  # axes that do not repeat
-        self._reach = np.array(  # of every body of the scene, and of the largest grain at it [m]
-            [
-                max((math.inf if endless(wall) else reach_from_origin(wall) for wall in body.walls), default=0.0) + scene.size_range[1]
-                for body in scene.all_bodies
-            ]
-        )
+        self._ends = range(scene.cell.dim if scene.cell is not None else 0, 3)  # axes that do not repeat
+        self._reach = [  # of every body of the scene, and of the largest grain at it [m]
+            max((math.inf if endless(wall) else reach_from_origin(wall) for wall in body.walls), default=0.0) + scene.size_range[1]
+            for body in scene.all_bodies
+        ]
 
     @property
     def warnings(self) -> list[str]:
@@ -96,8 +93,9 @@ class Guard:
         if sim.stepper.machines is not None:
             for kind, what in troubles(sim.stepper.machines, sim.time_step):
                 self._tell(sim, kind, what)
-        for kind, what in self._coarse.found(sim):
-            self._tell(sim, kind, what)
+        if self._coarse.may_have_news(sim):
+            for kind, what in self._coarse.found(sim):
+                self._tell(sim, kind, what)
         self._look_at_overlap(sim)
         self._look_at_energy(sim)
         for k, emission in enumerate(sim.emissions):
@@ -132,21 +130,24 @@ class Guard:
             self.world = default_world(sim)
         (low, high), ends = self.world, self._ends
         if self._limits is None:
-            self._limits = low[ends].tolist(), high[ends].tolist()  # numbers are compared faster than arrays of three
-        (lower, upper), (lowest, highest) = self._limits, sim.stepper.extent[:, ends].tolist()
-        if any(map(operator.lt, lowest, lower)) or any(map(operator.gt, highest, upper)):
-            x = sim.position
-            grain = int(np.flatnonzero(((x < low) | (x > high))[:, ends].any(axis=1))[0])
-            what = f"grain {sim.bodies.id[grain]} left the world, {_box(low, high)}, at {place(x[grain])}"
+            limits = np.array([[-np.inf] * 3, [np.inf] * 3])
+            limits[:, ends] = low[ends], high[ends]
+            self._limits = limits.tolist()
+        ((x0, y0, z0), (x1, y1, z1)), (lowest, highest) = self._limits, sim.stepper.extent.tolist()  # numbers are quicker than arrays
+        if lowest[0] < x0 or lowest[1] < y0 or lowest[2] < z0 or highest[0] > x1 or highest[1] > y1 or highest[2] > z1:
+            at = sim.position
+            grain = int(np.flatnonzero(((at < low) | (at > high))[:, ends].any(axis=1))[0])
+            what = f"grain {sim.bodies.id[grain]} left the world, {_box(low, high)}, at {place(at[grain])}"
             self._act(self.settings.on_lost, sim, "world", what)
         for w in sim.bodies.dynamic.tolist():
-            x, name = sim.bodies.position[w], self.scene.all_bodies[w].name
-            if ((x < low) | (x > high))[ends].any():
+            x, y, z = sim.bodies.position[w].tolist()
+            if x < x0 or y < y0 or z < z0 or x > x1 or y > y1 or z > z1:
+                name = self.scene.all_bodies[w].name
                 self._act(
                     self.settings.on_lost,
                     sim,
                     f"body {name}",
-                    f"the body {name!r} left the world, {_box(low, high)}, at {place(x)}: nothing holds it",
+                    f"the body {name!r} left the world, {_box(low, high)}, at {place(sim.bodies.position[w])}: nothing holds it",
                 )
 
     def _look_at_walls(self, sim: Simulation) -> None:
@@ -258,13 +259,15 @@ class Guard:
 
     def _energy_away(self, sim: Simulation) -> float:
         """Kinetic energy [J] of the dynamic bodies that no grain can reach: what they do says nothing about the contacts."""
-        rows = sim.bodies.dynamic
-        if not len(rows):
+        if not len(sim.bodies.dynamic):
             return 0.0
-        low, high = sim.stepper.extent
-        x, reach = sim.bodies.position[rows], self._reach[rows, None]
-        away = ((x < low - reach) | (x > high + reach))[:, self._ends].any(axis=1)
-        return total(wall_kinetic(sim.bodies, rows[away]))
+        low, high = sim.stepper.extent.tolist()
+        away = []
+        for w in sim.bodies.dynamic.tolist():
+            x, reach = sim.bodies.position[w].tolist(), self._reach[w]
+            if any(x[f] < low[f] - reach or x[f] > high[f] + reach for f in self._ends):
+                away.append(w)
+        return wall_kinetic(sim.bodies, np.array(away, np.int32)) if away else 0.0
 
     def _act(self, action: Action, sim: Simulation, kind: str, what: str) -> None:
         if action == "stop":

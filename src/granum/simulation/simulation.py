@@ -102,6 +102,7 @@ class Simulation:
             Emission(e, scene.materials[scene.material_index[e.material]].density, scene.material_index[e.material]) for e in scene.emitters
         ]
         self.removal = Removal(scene.sinks)
+        self._drives = [(w, owner.motion) for w, owner in enumerate(scene.all_bodies) if owner.kind == "kinematic"]
         self.step_count = 0
         self.callbacks: list[Callable[[Simulation], None]] = []
         self.observers: list[Observer] = []
@@ -218,7 +219,8 @@ class Simulation:
         self.whole = False
         if self.shadow is not None:
             self.shadow.before_step(self)
-        self._take_out(self.scene.gravity.at(max(0.0, time - h)))
+        if self.scene.sinks:
+            self._take_out(self.scene.gravity.at(max(0.0, time - h)))
         for emission in self.emissions:
             count = emission.emit(self.bodies, self.stepper.walls, time, self.stepper.period)
             if count:
@@ -235,7 +237,8 @@ class Simulation:
         for stage, seconds in self.report.seconds.items():
             self.stage_seconds[stage] = self.stage_seconds.get(stage, 0.0) + seconds
         self.guard.look(self)
-        fall = 0.5 * self.guard.mass * float(dot(gravity, gravity)) * h * h
+        x, y, z = gravity.tolist()  # numbers are quicker than arrays of three
+        fall = 0.5 * self.guard.mass * (x * x + y * y + z * z) * h * h
         self.stepper.watch_energy(self.guard.unexplained, self.report.kinetic_energy, fall)
         if self.shadow is not None:
             self.shadow.after_step(self)

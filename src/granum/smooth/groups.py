@@ -8,9 +8,11 @@ import numpy as np
 
 from ..array_types import FloatArray, IntArray
 from ..contact.law import Parameters
+from ..kernel_groups import group, group_with
 from ..state.bodies import Bodies
 
 
+@group
 class Movers(NamedTuple):
     """The bodies; grain i is body ``first + i``."""
 
@@ -28,6 +30,7 @@ class Movers(NamedTuple):
         return cls(b.first_grain, b.radius, b.material, b.inverse_mass, b.position, b.orientation, b.velocity, b.spin)
 
 
+@group
 class Rows(NamedTuple):
     """Grains by their rank in the neighbour list: a row fills its cache line, a body's numbers do not."""
 
@@ -38,6 +41,7 @@ class Rows(NamedTuple):
     force: FloatArray  # (R, 6) force [N] and torque [N m]
 
 
+@group
 class Listed(NamedTuple):
     """The neighbour list: candidates of rank k are ``candidate[first[k] : first[k + 1]]``, as ranks."""
 
@@ -47,6 +51,7 @@ class Listed(NamedTuple):
     skin: FloatArray  # (N,) how far it may go from there [m]
 
 
+@group
 class Pairs(NamedTuple):
     """Pairs of grains that touch, and the springs of all candidates."""
 
@@ -60,6 +65,7 @@ class Pairs(NamedTuple):
     parts: FloatArray  # (chunks, 3) energy [J], largest overlap [m] and impacts of each chunk of pairs
 
 
+@group
 class WallRows(NamedTuple):
     """Contacts of grains with walls, with room for more."""
 
@@ -74,6 +80,7 @@ class WallRows(NamedTuple):
     number: IntArray  # (N,) of its contacts
 
 
+@group
 class Surfaces(NamedTuple):
     """Walls as contacts see them."""
 
@@ -83,6 +90,7 @@ class Surfaces(NamedTuple):
     force: FloatArray  # (W, 6) on the wall bodies: force [N], and torque about their positions [N m]
 
 
+@group_with("law")
 class Laws(NamedTuple):
     """The contact law and what it needs of every pair of materials."""
 

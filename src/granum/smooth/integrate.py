@@ -9,11 +9,14 @@ import math
 
 import numpy as np
 
-from .._jit import kernel
-from ..array_types import FloatArray
+from .._jit import as_written, kernel
+from ..arithmetic.sums import sum_of
+from ..array_types import FloatArray, IntArray
 from ..parallel.barrier import add_up, share, wait
 from ..parallel.crew import Crew
-from ..state.rotation import turn
+from ..state.bodies import BodyArrays
+from ..state.motion import power, spin_with
+from ..state.rotation import axes_of, turn
 from .groups import Listed, Movers, Rows
 from .lanes import U
 
@@ -116,3 +119,25 @@ def kick_and_look(
                 box[0, f], box[1, f] = min(box[0, f], p[4 + f]), max(box[1, f], p[7 + f])
     wait(barrier, threads)
     return kinetic, potential, math.sqrt(fastest), math.sqrt(swiftest)
+
+
+@as_written
+def kick_wall(bodies, k, moments, applied, push, gravity, kick):
+    """v += kick a of a body of the scene: gravity, the force ``applied`` (W, 3) [N], and force and torque of the contacts (W, 6)."""
+    for f in range(3):
+        bodies.velocity[k, f] += kick * (gravity[f] + bodies.inverse_mass[k] * (applied[k, f] + push[k, f]))
+    turned = spin_with(axes_of(bodies.orientation, k), moments, k, (push[k, 3], push[k, 4], push[k, 5]))
+    for f in range(3):
+        bodies.spin[k, f] += kick * turned[f]
+
+
+@kernel
+def kick_walls(
+    bodies: BodyArrays, rows: IntArray, moments: FloatArray, applied: FloatArray, push: FloatArray, gravity: FloatArray, kick: float
+) -> float:
+    """Of the bodies in these rows; returns the power [W] of the forces that are applied, after it."""
+    parts = np.empty(len(rows))
+    for n in range(len(rows)):
+        kick_wall(bodies, rows[n], moments, applied, push, gravity, kick)
+        parts[n] = power(applied, bodies.velocity, rows[n])
+    return sum_of(parts, len(rows), 0, 1)

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._jit import prepared
 from ..arithmetic import dot, times, total
 from ..array_types import FloatArray, IntArray
 from ..checks import InputError
@@ -16,7 +15,7 @@ from ..detection.images import move_into_cell, period_of
 from ..detection.neighbours import NeighbourList
 from ..detection.wall_table import WallTable, surface_velocity
 from ..extensions.base import StepPart
-from ..kernel_groups import call
+from ..kernel_groups import call, prepared
 from ..machines import machines_of
 from ..machines.alone import kick_links
 from ..parallel import LIGHT, ONE, Team
@@ -27,11 +26,10 @@ from ..state.contacts import ContactArrays, Contacts
 from ..state.energy import wall_energy
 from ..state.ledger import Ledger
 from ..state.mobility import inverse_inertias, mobilities
-from ..state.motion import move_walls
+from ..state.motion import move_walls, power_of
 from ..state.report import StepReport
-from ..state.rotation import matrices
 from .groups import Movers, Surfaces
-from .integrate import CHUNK, kick_and_drift, kick_and_look
+from .integrate import CHUNK, kick_and_drift, kick_and_look, kick_walls
 from .lanes import IMPACT, ROLLING, SPRING
 from .material_table import laws_of
 from .pairs import FORCE, find_touching, push_pairs
@@ -39,7 +37,7 @@ from .settings import Smooth
 from .shown import shown_contacts
 from .time_step import check_step
 from .touching import SKIN, TouchingPairs
-from .wall_contacts import REACH, AtWalls, WallContacts
+from .wall_contacts import REACH, AtWalls, WallContacts, fastest_wall
 from .walls import carry_wall_springs, push_walls
 
 SHOWN = ContactArrays._fields  # of contacts, in a checkpoint
@@ -52,6 +50,8 @@ class Calls(NamedTuple):
     find_touching: Callable[..., int]
     push_pairs: Callable[..., tuple[float, float, int]]
     kick_and_look: Callable[..., tuple[float, float, float, float]]
+    kick_walls: Callable[..., float]
+    fastest_wall: Callable[[], float]
     at_walls: dict[WallContacts, WallCalls]  # of the two sets of contacts, which take turns
 
 
@@ -186,7 +186,8 @@ class SmoothStepper:
         if not len(self.walls.kind):
             return count
         at, bodies = self.at_walls, self.bodies
-        at.way -= h * at.fastest(bodies, self.extent)
+        if len(bodies.moving):
+            at.way -= h * self._calls().fastest_wall()
         if at.way <= 0.0:
             at.list_near(bodies, self.neighbours)
             self._prepared = None
@@ -247,17 +248,16 @@ class SmoothStepper:
         b, rows = self.bodies, self._kicked
         if not len(rows):
             return
-        applied, axes, push = self.force[rows], matrices(b.orientation[rows]), self.surfaces.force[rows]
-        held = np.flatnonzero(b.locked[rows].any(axis=1))
-        before = b.velocity[rows[held]], b.spin[rows[held]]
-        b.velocity[rows] += kick * (self._gravity + b.inverse_mass[rows, None] * (applied + push[:, :3]))
-        b.spin[rows] += kick * times(axes, times(axes.transpose(0, 2, 1), push[:, 3:]) / b.moments[rows])
+        held = rows[b.locked[rows].any(axis=1)]
+        before = b.velocity[held], b.spin[held]
+        power = self._calls().kick_walls(kick)
         if len(held):
-            weight = self._gravity / b.inverse_mass[rows[held], None]
-            whole = np.concatenate([weight + applied[held] + push[held, :3], push[held, 3:]], axis=1)
-            change = kick * times(mobilities(b, rows[held]), whole)
-            b.velocity[rows[held]], b.spin[rows[held]] = before[0] + change[:, :3], before[1] + change[:, 3:]
-        self.ledger.add("drives", kick * total(dot(applied, b.velocity[rows])))
+            push = self.surfaces.force[held].copy()
+            push[:, :3] += self._gravity / b.inverse_mass[held, None] + self.force[held]
+            change = kick * times(mobilities(b, held), push)
+            b.velocity[held], b.spin[held] = before[0] + change[:, :3], before[1] + change[:, 3:]
+            power = call(power_of, rows, self.force, b.velocity)
+        self.ledger.add("drives", kick * power)
 
     def _kick_links(self, time: float, h: float) -> None:
         """v += h a of the links of machines, in one kick: the forces of joints follow from the velocities that they are to give."""
@@ -270,7 +270,7 @@ class SmoothStepper:
         force[:, :3] += applied + self._gravity / b.inverse_mass[rows, None]
         motors, driven = call(kick_links, m.links, m.table, b.arrays, inverse_inertias(b, rows), force, h, IMPACT)
         self.ledger.add("motors", motors)
-        self.ledger.add("drives", driven + h * total(dot(applied, b.velocity[rows])))
+        self.ledger.add("drives", driven + h * call(power_of, rows, self.force, b.velocity))
 
     def _calls(self) -> Calls:
         """The kernels with the arrays of now."""
@@ -299,6 +299,8 @@ class SmoothStepper:
             shared(find_touching, t.rows, t.listed, t.pairs, self.period),
             shared(push_pairs, self.laws, t.rows, t.pairs, self.period, then=(0, 0.0)),
             shared(kick_and_look, t.rows, m, self._gravity, parts, self.extent, then=(0.0,)),
+            prepared(kick_walls, b.arrays, self._kicked, b.moments, self.force, self.surfaces.force, self._gravity, then=(0.0,)),
+            prepared(fastest_wall, b.arrays, b.moving, self.extent, self.period, at.reach),
             walls,
         )
 

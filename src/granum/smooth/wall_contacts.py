@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .._jit import prepared
+from .._jit import as_written, kernel
 from ..arithmetic import length
 from ..array_types import FloatArray, IntArray
 from ..detection.images import in_cell
 from ..detection.neighbours import NeighbourList
 from ..detection.wall_table import CYLINDER, WallTable
 from ..detection.walls import find_wall_contacts
+from ..kernel_groups import prepared
 from ..parallel.barrier import new_barrier
 from ..parallel.crew import Crew
-from ..state.bodies import Bodies
+from ..state.bodies import Bodies, BodyArrays
 from ..state.contacts import Spans, Touching, closed_up
 from .groups import WallRows
 from .touching import Relisted
@@ -133,21 +135,43 @@ class AtWalls:
         listed[looked.of("a")] = True
         self.near = neighbours.live[listed[neighbours.live]]
 
-    def fastest(self, bodies: Bodies, extent: FloatArray) -> float:
-        """Largest speed [m/s] of a wall at any place where grains are; ``extent`` (2, 3) is the box around them [m]."""
-        rows = bodies.moving
-        if not len(rows):
-            return 0.0
-        low, high = extent
-        if self.period is not None:
-            low, high = np.where(self.period[0] > 0, 0.0, low), np.where(self.period[0] > 0, self.period[0], high)
-        far = length(np.maximum(np.abs(low - bodies.position[rows]), np.abs(high - bodies.position[rows])))
-        return float((length(bodies.velocity[rows]) + length(bodies.spin[rows]) * (far + self.reach)).max())
-
     def keep(self, new_row: IntArray) -> None:
         """Grains leave: ``new_row`` (N,) is the new row of each, or -1."""
         self.now.keep(new_row)
         self.near = new_row[self.near][new_row[self.near] >= 0]
+
+
+@as_written
+def size(x, y, z):
+    """Length of a vector."""
+    return math.sqrt(x * x + y * y + z * z)
+
+
+@as_written
+def speed_at_rim(bodies, k, box, reach):
+    """Speed [m/s] of body k at the corner of a box that is furthest from it, and ``reach`` [m] beyond."""
+    x, v, w = bodies.position, bodies.velocity, bodies.spin
+    far = size(
+        max(abs(box[0] - x[k, 0]), abs(box[3] - x[k, 0])),
+        max(abs(box[1] - x[k, 1]), abs(box[4] - x[k, 1])),
+        max(abs(box[2] - x[k, 2]), abs(box[5] - x[k, 2])),
+    )
+    return size(v[k, 0], v[k, 1], v[k, 2]) + size(w[k, 0], w[k, 1], w[k, 2]) * (far + reach)
+
+
+@kernel
+def fastest_wall(bodies: BodyArrays, rows: IntArray, extent: FloatArray, period: FloatArray | None, reach: float) -> float:
+    """Largest speed [m/s] of the bodies in these rows within ``reach`` [m] of the box ``extent`` (2, 3) around the grains, or the cell."""
+    box = np.empty(6)
+    for f in range(3):
+        box[f], box[3 + f] = extent[0, f], extent[1, f]
+        if period is not None:  # noqa: SIM102  (alone, so that it is left out when compiled)
+            if period[0, f] > 0.0:
+                box[f], box[3 + f] = 0.0, period[0, f]
+    fastest = 0.0
+    for n in range(len(rows)):
+        fastest = max(fastest, speed_at_rim(bodies, rows[n], box, reach))
+    return fastest
 
 
 def endless_tubes(walls: WallTable) -> WallTable:

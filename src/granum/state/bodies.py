@@ -140,13 +140,20 @@ class Bodies:
 
     @property
     def yielding(self) -> FloatArray:
-        """(B,) inverse masses [1/kg] of the bodies that are moved on their own; 0 also for those that are parts of others, and for links of
-        machines, which nothing moves by itself."""
-        if not self.may_merge and not len(self.linked):
+        """(B,) inverse masses [1/kg] of the bodies that are moved on their own; 0 also for those that are parts of others."""
+        if not self.may_merge:
             return self.inverse_mass
         mine = np.concatenate([self.member_of == np.arange(self.first_grain), ~self.merged])
-        mine[self.linked] = False
         return np.where(mine, self.inverse_mass, 0.0)
+
+    @property
+    def displaceable(self) -> FloatArray:
+        """The same of bodies that may be put elsewhere: not of links of machines, whose joints would come apart."""
+        if not len(self.linked):
+            return self.yielding
+        found = self.yielding.copy()
+        found[self.linked] = 0.0
+        return found
 
     @property
     def grains_on_dynamic(self) -> bool:

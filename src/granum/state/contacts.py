@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import kernel
+from .._jit import device
 from ..array_types import BoolArray, FloatArray, IntArray, LongArray
 from ..kernel_groups import group
 
@@ -84,8 +84,8 @@ def closed_up(first: IntArray, count: IntArray, kept: BoolArray) -> tuple[IntArr
     return before[start], before[np.minimum(start + count, len(kept))] - before[start]
 
 
-@kernel
-def count_closed(overlap: FloatArray, impulse: FloatArray, rebound: FloatArray) -> tuple[int, float]:
+@device
+def count_closed(overlap, impulse, rebound):
     """Contacts that touch, push or have collided, and the largest overlap [m]."""
     count, deepest = 0, 0.0
     for c in range(len(overlap)):
@@ -132,6 +132,7 @@ class Contacts:
         if room > self.room:
             self.room = room
             self._room = {name: np.zeros((self.room, *shape), dtype) for name, (shape, dtype) in _FIELDS.items()}
+            self.whole = ContactArrays(**self._room)  # all their room, for kernels that fill it
         self.resize(0, 0)
 
     def resize(self, pair_count: int, contact_count: int) -> None:
@@ -152,10 +153,6 @@ class Contacts:
         self.resize(pairs, total)
         self.a[:], self.b[:pairs] = new_row[self.a], new_row[self.b[:pairs]]
 
-    def closed_and_deepest(self) -> tuple[int, float]:
-        """How many contacts touch, push or have collided in the last step, not those that only may; and the largest overlap [m]."""
-        return count_closed(self.overlap, self.impulse, self.rebound)
-
     def place_among_closed(self, contact: int) -> int:
         """Where a contact that touches stands in ``closed()``; -1 for -1."""
         return int(np.count_nonzero(self._closed()[:contact])) if contact >= 0 else -1
@@ -174,11 +171,6 @@ class Contacts:
             getattr(found, name)[:] = getattr(self, name)[chosen]
         np.maximum(found.overlap, 0.0, out=found.overlap)
         return found
-
-    @property
-    def whole(self) -> Touching:
-        """The arrays with all their room, for kernels that fill them."""
-        return Touching(*(self._room[name] for name in Touching._fields))
 
     @property
     def normal_force(self) -> FloatArray:

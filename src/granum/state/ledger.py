@@ -29,12 +29,17 @@ class Ledger:
 
     def add(self, entry: str, joules: float) -> None:
         """Note that so much energy came from there; below 0: it went there."""
-        self.joules[known_name("entry of the ledger", entry, self.joules)] += joules
+        if entry not in self.joules:
+            known_name("entry of the ledger", entry, self.joules)
+        self.joules[entry] += joules
 
     @property
     def brought(self) -> float:
         """By all sources together [J]."""
-        return total([self.joules[source] for source in SOURCES])
+        brought = 0.0
+        for source in SOURCES:
+            brought += self.joules[source]
+        return brought
 
     def balance(self, kinetic: float, potential: float, elastic: float, began: float) -> dict[str, float]:
         """All entries [J], with what bodies and contacts hold now, and what is ``left_over``: the part of the energy with which the run

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._jit import device
+from .._jit import as_written, device
 from ..arithmetic import arctan2, cos, length, sin
 from ..arithmetic.elementary import sincos
 from ..array_types import FloatArray
@@ -43,6 +43,31 @@ def turn(q, k, wx, wy, wz, h):
     w3 = c * e + z * a + x * d - y * b
     f = 1.5 - 0.5 * (w0 * w0 + w1 * w1 + w2 * w2 + w3 * w3)  # 1 / length, to rounding, as the length is 1 but for rounding
     q[k, 0], q[k, 1], q[k, 2], q[k, 3] = w0 * f, w1 * f, w2 * f, w3 * f
+
+
+@as_written
+def axes_of(q, k):
+    """The rotation from the body's frame to the world of quaternion ``q[k]``: the nine numbers that ``matrices`` gives, row by row."""
+    size = math.sqrt(q[k, 0] * q[k, 0] + q[k, 1] * q[k, 1] + q[k, 2] * q[k, 2] + q[k, 3] * q[k, 3])
+    w, x, y, z = q[k, 0] / size, q[k, 1] / size, q[k, 2] / size, q[k, 3] / size
+    first = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)
+    second = 2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)
+    third = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)
+    return *first, *second, *third
+
+
+@as_written
+def to_world(axes, x, y, z):
+    """A vector given in the body's frame, in world axes."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = axes
+    return xx * x + xy * y + xz * z, yx * x + yy * y + yz * z, zx * x + zy * y + zz * z
+
+
+@as_written
+def to_body(axes, x, y, z):
+    """A vector given in world axes, in the body's frame."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = axes
+    return xx * x + yx * y + zx * z, xy * x + yy * y + zy * z, xz * x + yz * y + zz * z
 
 
 def matrices(quaternion: FloatArray) -> FloatArray:

@@ -26,8 +26,11 @@ FEW_BLOCKS = 4  # of a colour: fewer are done by one thread sooner than by sever
 @device
 def apply_all(thread, threads, barrier, packed, blocks, levers):
     """Add the impulses of all constraints that push to the velocities, colour by colour."""
+    end = blocks.serial_start + blocks.full_first[COLOURS + 1]
     for k in range(LEFT_OVER + 1):
         first, last = lanes_of(blocks, k)
+        if first == end:
+            break
         if first == last:
             continue
         low, high = own_lanes(first, last, k, thread, threads)
@@ -61,8 +64,11 @@ def sweep_all(thread, threads, barrier, packed, blocks, levers, momentum, beta, 
         sweep_blocks(packed, blocks, momentum, first + low, first + high, sampled, beta, keeps, soft, scratch)
         if not alone or colour_block[min(c + 2, COLOURS)] - last >= FEW_BLOCKS or last == count:
             wait(barrier, threads)
+    one_by_one = full_first[COLOURS + 1]
     for c in range(COLOURS + 1):
         first, last = np.int64(full_first[c]), np.int64(full_first[c + 1])
+        if first == one_by_one:
+            break
         if first == last:
             continue
         low, high = share(last - first, thread, threads)
@@ -129,8 +135,8 @@ def projected_residual(packed: Packed, blocks: ContactBlocks, levers: Levers, fo
     return out
 
 
-@kernel
-def driven_work(packed: Packed, blocks: ContactBlocks, found: Found, first: int) -> float:
+@device
+def work_of_drives(packed, blocks, found, first):
     """Work [J] that what does not yield does on bodies that do, through the impulses of the contacts from the ``first`` on."""
     work = 0.0
     for c in range(first, len(found.place)):
@@ -139,16 +145,20 @@ def driven_work(packed: Packed, blocks: ContactBlocks, found: Found, first: int)
 
 
 @kernel
-def friction_works(crew: Crew, packed: Packed, blocks: ContactBlocks, levers: Levers, found: Found, parts: FloatArray) -> None:
+def driven_work(packed: Packed, blocks: ContactBlocks, found: Found, first: int) -> float:
+    """See ``work_of_drives``."""
+    return work_of_drives(packed, blocks, found, first)
+
+
+@device
+def friction_works(thread, threads, packed, blocks, levers, found, parts, chunks):
     """Work [J] of friction and rolling resistance in each chunk of contacts."""
-    thread, threads, barrier = crew
-    low, high = share(len(parts), thread, threads)
+    low, high = share(chunks, thread, threads)
     for k in range(low, high):
         total = 0.0
         for c in range(k * CHUNK, min((k + 1) * CHUNK, len(found.place))):
             total += contact.friction_work(packed, blocks, levers, np.int64(found.place[c]))
         parts[k] = total
-    wait(barrier, threads)
 
 
 @kernel

@@ -47,6 +47,9 @@ class Order(IntEnum):
 ORDER_NUMBER = {order.name.lower(): int(order) for order in Order}  # a plain number: an enum is slow to hand to compiled code
 
 
+NO_HISTORY, NO_CORRECTIONS = np.zeros((0, 5)), np.zeros(0)
+
+
 @group
 class Method(NamedTuple):
     """How to sweep."""
@@ -68,6 +71,8 @@ class Method(NamedTuple):
     """Sweep after which the residual is first compared with the tolerance."""
     looks: int = 4
     """The next look comes after a further part 1 / looks of the sweeps done so far, and ``CHECK_EVERY`` at least."""
+    history: FloatArray = NO_HISTORY
+    """(iterations, 5), when it has rows, receives residual, row-kind residuals and coarse corrections so far after every sweep."""
 
 
 @device
@@ -106,15 +111,13 @@ def sweep_until(
     method: Method,
     coarse: Coarse | None,
     impact: Impact | None,
-    history: FloatArray,
 ) -> tuple[int, float, float, float, float]:
     """Sweeps done, the residual (-1: not measured) and its three kinds [m/s]; velocities and impulses are changed in place.
 
-    ``history`` (iterations, 5), when it has rows, receives residual, row-kind residuals and coarse corrections so far after every sweep.
     Every thread comes to the same decisions from the same numbers; orders other than by colour are for one thread.
     """
     thread, threads, barrier = crew
-    iterations, tolerance, soft, momentum, order, seed, measure, next_look, looks = method
+    iterations, tolerance, soft, momentum, order, seed, measure, next_look, looks, history = method
     body, body_before = packed.body, work.body_before
     keeps = momentum or coarse is not None  # a correction moves the iterate before along
     in_colours = impact is None and order == Order.COLOUR and not blocks.box
@@ -192,9 +195,6 @@ def sweep_until(
     return done, residual, kinds[0], kinds[1], kinds[2]
 
 
-NO_HISTORY = np.zeros((0, 5))
-
-
 def sweep(
     problem: Problem, method: Method, *, coarse: Coarse | None = None, impact: Impact | None = None, history: bool = False
 ) -> tuple[SolveReport, FloatArray]:
@@ -202,17 +202,14 @@ def sweep(
     p = problem
     in_colours = method.order == Order.COLOUR and not p.blocks.box
     shared = p.contact_count * (1 if impact is not None else SWEPT if in_colours else 0)
-    rows = np.zeros((method.iterations, 5)) if history else NO_HISTORY
+    if history:
+        method = method._replace(history=np.zeros((method.iterations, 5)))
     done, residual, normal, friction, rolling = p.team.run(
-        sweep_until, shared, p.packed, p.blocks, p.levers, p.found, p.momentum, method, coarse, impact, rows
+        sweep_until, shared, p.packed, p.blocks, p.levers, p.found, p.momentum, method, coarse, impact
     )
-    rows = rows[:done]
-    report = SolveReport(
-        iterations=done,
-        residual=residual,
-        residual_by_kind=(normal, friction, rolling),
-        history=rows[:, :4],
-        converged=method.tolerance > 0 and 0 <= residual <= method.tolerance,
-        work=np.arange(1.0, len(rows) + 1),
-    )
+    report = SolveReport(done, residual, method.tolerance > 0 and 0 <= residual <= method.tolerance, (normal, friction, rolling))
+    if not history:
+        return report, NO_CORRECTIONS
+    rows = method.history[:done]
+    report.history, report.work = rows[:, :4], np.arange(1.0, done + 1)
     return report, rows[:, 4]

@@ -1,0 +1,134 @@
+"""The contacts of a step in one call: who has left the neighbour list, who touches whom, and what contacts carried before.
+
+Where few grains make a step, calls of kernels cost more than the kernels do; where there are many, threads share every part.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._jit import kernel
+from ..array_types import FloatArray, IntArray, LongArray
+from ..kernel_groups import group
+from ..parallel.barrier import share, wait
+from ..parallel.crew import Crew
+from ..state.bodies import BodyArrays, GrainArrays
+from ..state.contacts import ContactArrays
+from .images import move_rows
+from .mesh import CANDIDATE_COLUMNS
+from .narrow import Candidates, find_pairs, gather
+from .persistence import carry_over
+from .prediction import Ahead, fast_meetings, keep_first_meetings
+from .surfaces import MOST_SURFACES, ROW, Surfaces, place_surfaces
+from .wall_table import WallTable
+from .walls import find_at_walls
+
+
+@group
+class Noted(NamedTuple):
+    """Contacts of a step, and where those of each grain stand."""
+
+    contacts: ContactArrays  # with all their room
+    first: IntArray  # (2, N) pairs and walls
+    number: IntArray  # (2, N)
+
+
+@group
+class Looks(NamedTuple):
+    """Who is looked at, and room to work in."""
+
+    near: Candidates
+    reference: FloatArray  # (N, 3) where each grain was when it was listed [m]
+    skin: FloatArray  # (N,) how far it may be from there [m]
+    at_walls: IntArray  # grains that may touch a wall
+    id: LongArray  # (N,) of the grains
+    hit: IntArray  # room for all candidates
+    left: IntArray  # room for the names of grains that leave their skin; none: whoever does, contacts are looked for
+
+
+@group
+class Cell(NamedTuple):
+    """Space that repeats."""
+
+    period: FloatArray  # (2, 3), see ``images``
+    place: FloatArray  # (B, 3) receives the positions in the cell [m]
+
+
+@kernel
+def find_contacts(
+    crew: Crew,
+    # in
+    bodies: BodyArrays,
+    grains: GrainArrays,
+    walls: WallTable,
+    visit: IntArray | None,  # ranks that are looked at, with spheres that are there; none: all
+    ahead: Ahead,
+    ahead_at_walls: Ahead | None,  # the same, or none: contacts exist only while grains overlap
+    last: Noted,
+    known: int,  # contacts of the last step
+    # room
+    looks: Looks,
+    cell: Cell | None,
+    # out
+    new: Noted,
+) -> tuple[int, int, int, bool, int]:
+    """Contacts of the bodies where they are now into ``new``; impulses and rebounds are those that they had in ``last``.
+
+    Returns how many grains leave their skin before the step ends, how many contacts are pairs, how many there are in all, whether they are
+    those of the step before in the same order, and a contact whose grain went through its wall, or -1. With grains that have left, or with
+    more contacts than there is room for, it ends there: list them, or make room, and call again.
+    """
+    thread, threads, barrier = crew
+    near, contacts = looks.near, new.contacts
+    if visit is None:
+        own = np.empty(len(looks.left), np.int32)
+        time = max(ahead.step, ahead.time)
+        left = gather(thread, threads, barrier, near, bodies, grains, looks.reference, looks.skin, time, ahead.fall, own, looks.left)
+        if left > 0 and len(looks.left) > 0:
+            return left, 0, 0, False, -1
+    at, period = bodies, None
+    if cell is not None:
+        low, high = share(len(bodies.position), thread, threads)
+        move_rows(low, high, bodies.position, grains.first, cell.period, cell.place)
+        wait(barrier, threads)
+        at, period = BodyArrays(cell.place, bodies.orientation, bodies.velocity, bodies.spin, bodies.inverse_mass), cell.period
+    first, number = new.first, new.number
+    pairs = find_pairs(thread, threads, barrier, near, bodies, grains, visit, period, ahead, looks.hit, contacts, first[0], number[0])
+    most = MOST_SURFACES * walls.kind.shape[0]
+    kind, wall_of, part = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int32)
+    surfaces = Surfaces(kind, wall_of, part, np.empty(most, np.bool_), np.empty((most, ROW)))
+    placed = place_surfaces(walls, at, np.empty((1, ROW)), surfaces)
+    touched = np.empty((max(1, walls.mesh.candidate_room), CANDIDATE_COLUMNS))
+    total = find_at_walls(
+        thread,
+        threads,
+        barrier,
+        looks.at_walls,
+        at,
+        grains,
+        walls,
+        pairs,
+        ahead_at_walls,
+        contacts,
+        first[1],
+        number[1],
+        surfaces,
+        placed,
+        touched,
+    )
+    if total > len(contacts.a):
+        return 0, pairs, total, False, -1
+    if ahead_at_walls is not None:
+        if thread == 0:
+            some = np.empty(total, np.int64)
+            fast = fast_meetings(total, contacts, at, grains, walls.frame, ahead, some)
+            if fast > 1:
+                soonest = np.full(len(grains.radius), np.inf)
+                keep_first_meetings(some[:fast], contacts, at, grains, walls.frame, ahead, np.empty(fast), soonest)
+        wait(barrier, threads)
+    same, through = carry_over(
+        thread, threads, barrier, looks.id, ahead.fall, last.contacts, known, last.first, last.number, contacts, total
+    )
+    return 0, pairs, total, same, through

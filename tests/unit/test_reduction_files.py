@@ -90,6 +90,11 @@ def test_every_frame_must_say_it(tmp_path):
             writer.append(**frame(0, 3) | {"grains": {k: v for k, v in frame(0, 3)["grains"].items() if k != "aggregate"}})
 
 
+def test_a_column_that_nobody_records_is_refused(tmp_path):
+    with pytest.raises(InputError, match="no extension records a column 'colour'"):
+        write(tmp_path / "run.h5", (2, 3), columns=["colour"])
+
+
 def test_vtk_reads_them(tmp_path):
     module = pytest.importorskip("vtkmodules.vtkIOHDF")
     from vtkmodules.util.numpy_support import vtk_to_numpy

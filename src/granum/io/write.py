@@ -51,6 +51,8 @@ class RecordingWriter:
         for name in scalars:
             if not name.isidentifier():
                 raise InputError(f"the name of a scalar must be letters, digits and _ (got {name!r}).")
+        for name in set(columns) - {column.name for column in layout.point_columns(columns)}:
+            raise InputError(f"no extension records a column {name!r} of grains.")
         try:
             if path.exists():
                 OrderedFile(path).release()  # refuses a file that is protected, or that another run is writing

@@ -88,7 +88,7 @@ class TimedRun:
                 began = perf_counter()
                 report = self.sim.step()
             self.seconds.append(perf_counter() - began)
-            self.level.append(report.reduction_level)
+            self.level.append(report.more.get("reduction_level", 0.0))
             self.time.append(self.sim.time)
             self.residual.append(report.residual)
             look(self.sim)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from granum.contact import Material
 from granum.detection.ways import LATE
-from granum.nonsmooth.stepper import AT_REST
+from granum.nonsmooth.accuracy import AT_REST
 from granum.scene import Body, Box, Cylinder, Grains, Gravity, Mesh, Motion, Plane, Scene
 from granum.simulation import Simulation, make_settings
 from tests.reference.scenes import FREE, D, G, H, make

@@ -14,11 +14,12 @@ import numpy as np
 
 from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray
-from ..kernel_groups import group
-from ..state.bodies import BodyArrays, GrainArrays
-from .images import nearest
+from ..kernel_groups import call, group
+from ..state.bodies import Bodies, BodyArrays, GrainArrays
+from .images import in_cell, nearest
 from .mesh import CANDIDATE_COLUMNS
 from .narrow import Candidates
+from .neighbours import NeighbourList
 from .prediction import TOWARDS, approach
 from .surfaces import FLAT, MOST_SURFACES, ROW, Surfaces, first_touch, place_surfaces
 from .wall_table import WallTable
@@ -191,3 +192,13 @@ def hold_back(ways: Ways, first: int, h: float, position: FloatArray) -> None:
         if time[i] < h and (other[i] < 0 or other[other[i]] == i):
             for f in range(3):
                 position[first + i, f] -= (h - time[i]) * back[i, f]
+
+
+def find_ways(near: NeighbourList, bodies: Bodies, walls: WallTable, period: FloatArray | None, h: float) -> Ways:
+    """How far grains go in a step of ``h`` [s]; ``near`` has the places at which it began."""
+    b, count, yielding = bodies, bodies.grain_count, bodies.yielding
+    ways = Ways(np.full(count, h), np.zeros((count, 3)), np.full(count, -1, np.int32))
+    call(times_to_pairs, near.arrays, b.arrays, b.grain_arrays, yielding, b.struck, period, h, ways)
+    at = b.arrays if period is None else b.arrays._replace(position=in_cell(b.position, b.first_grain, period))
+    call(times_to_walls, at, b.grain_arrays, yielding, b.struck, walls, h, ways)
+    return ways

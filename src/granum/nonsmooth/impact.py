@@ -144,6 +144,12 @@ class Parting(NamedTuple):
     forgotten: float
     """Speed [m/s] below which an impact is forgotten."""
 
+    @classmethod
+    def of(cls, law: Parameters, damping_steps: float, h: float, impact_velocity: float) -> Parting:
+        """At the rate of the stabilisation."""
+        tau = max(damping_steps * h, law.dissipation / law.exponent)
+        return cls(4.0 / (1.0 + 4.0 * tau / h) / law.exponent, h, 0.02 * impact_velocity)
+
 
 @kernel
 def part_rebounding(

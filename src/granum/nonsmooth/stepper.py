@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..array_types import FloatArray, IntArray
 from ..detection.detector import Detector
-from ..detection.images import in_cell, period_of
+from ..detection.images import period_of
 from ..detection.prediction import NOTHING_AHEAD, Ahead
 from ..detection.surfaces import MOST_LOOK
 from ..detection.wall_table import WallTable, surface_velocity
-from ..detection.ways import Ways, hold_back, may_be_fast, times_to_pairs, times_to_walls
+from ..detection.ways import find_ways, hold_back, may_be_fast
 from ..extensions.base import Solved, StepPart, chosen
 from ..kernel_groups import call
 from ..machines import machines_of
@@ -28,10 +27,12 @@ from ..state.energy import wall_energy
 from ..state.ledger import Ledger
 from ..state.motion import move_walls, power_of
 from ..state.report import StepReport
-from ..state.stages import Stage, StepContext, run_stages
+from ..state.stages import Stage, run_stages
+from .accuracy import accuracy
 from .assemble import Aim
 from .blocks import BODY
 from .collision_times import place_at_collisions, return_angular_momentum
+from .context import NonsmoothStep
 from .groups import FreeBodies, Met, Step, WallArrays
 from .impact import Parting, aim_at_impacts, part_rebounding, solve_impacts
 from .integrate import External, external_pushes, move_grains
@@ -46,31 +47,7 @@ from .slots import take_velocities
 from .solvers import SolveReport
 from .warm_start import StabilityGuard, start_with
 
-# Accuracy of a solve that is given no number of sweeps: its residual [m/s] as a part of
-AT_REST = 2e-5  # the speed sqrt(g d) of a fall of half a diameter (a settling bed creeps by a few times this, one at rest by far less),
-IN_MOTION = 0.03  # the speed at which grains approach and part (root mean square over the contacts), where they flow:
-FLOWING = 0.003  # where that speed is this part of sqrt(g d); slower beds are solved more as if at rest, to which they come
-
-
 NO_PUSHES = np.zeros((0, 6))
-
-
-@dataclass
-class NonsmoothStep(StepContext):
-    """What the stages of a nonsmooth step tell each other."""
-
-    impacts: int = 0
-    """Contacts that collide in this step."""
-    found_overlap: FloatArray | None = None
-    """(C,) [m] before collisions moved the start of the step."""
-    owed: tuple[IntArray, FloatArray] | None = None
-    """Contacts, and the angular momentum [N m s] that each is to be given after the solve."""
-    fast: bool = False
-    """Whether anything could go far enough to be followed."""
-    rebounding: int = 0
-    """Contacts that have not parted yet since they collided."""
-    ways: Ways | None = None
-    """How far grains go before they meet something that the step did not solve; none: nothing is fast."""
 
 
 class NonsmoothStepper:
@@ -97,7 +74,7 @@ class NonsmoothStepper:
         self.fastest = 0.0  # grain speed after the last step [m/s]
         self.extent = np.zeros((2, 3))  # box around all grain centres after the last step [m]
         self.history = False
-        self._smallest, self._gravity = scene.size_range[0], np.zeros(3)
+        self._smallest, self._pulls, self._gravity = scene.size_range[0], scene.law.pulls, np.zeros(3)
         self._shift, self._measured = np.zeros((0, 3)), Measured.of(0, 0, self._gravity, self.extent)  # room to work in
         self._wall_arrays = WallArrays.of(self.walls, self.walls.surface_velocity)
         self._met, self._free = Met.of(self.detector.contacts), FreeBodies.of(bodies, bodies.position, self.detector.order, bodies.dynamic)
@@ -155,7 +132,7 @@ class NonsmoothStepper:
         """Contacts of the last step that touch or push, with its impulses; the normal ones are net of what attracts."""
         if self._shown is None:
             self._shown = c = self.detector.contacts.closed()
-            if self.scene.law.pulls:
+            if self._pulls:
                 net_impulses(c.a, c.b, c.overlap, self.bodies.radius, self.pairs.law, c.time_step, c.impulse)
         return self._shown
 
@@ -177,17 +154,12 @@ class NonsmoothStepper:
     def _assemble_rows(self, now: NonsmoothStep) -> None:
         """The contact problem, ready to be solved if nothing collides, and how accurately that is to be done."""
         now.impacts, square = self._assemble(now.h, now.gravity, self._late())
-        self.problem.accuracy = self._accuracy(now.pull, math.sqrt(square))
+        self.problem.accuracy = accuracy(now.pull, self._smallest, math.sqrt(square), self.settings.impact_velocity)
 
     def _late(self) -> float:
         """Speed [m/s] beyond which contacts that have no past are taken to be met late. Those of the first step may be as deep as they are
         placed; later, what is met late was hit in the step before."""
         return self.settings.impact_velocity if self.detector.last.contact_count else math.inf
-
-    def _accuracy(self, g: float, speed: float) -> float:
-        """Residual [m/s] at which a solve may stop; ``speed`` [m/s] is that at which contacts approach and part."""
-        fall = math.sqrt(g * self._smallest) if g > 0.0 else self.settings.impact_velocity
-        return AT_REST * fall + IN_MOTION * speed * min(1.0, speed / (FLOWING * fall))
 
     def _assemble(self, h: float, gravity: FloatArray, late: float) -> tuple[int, float]:
         """Returns how many contacts impact, and the mean square of the separation speeds [m^2/s^2]."""
@@ -239,18 +211,9 @@ class NonsmoothStepper:
         self._count_work(now.ledger)
         now.ledger.add("impact", p.kinetic_energy() - before - (now.ledger.joules["drives"] - driven))
         now.found_overlap = c.overlap.copy()
+        bodies, shift = self._displaced(), self._room_for_shift()
         now.owed = call(
-            place_at_collisions,
-            p.blocks,
-            p.levers,
-            p.found,
-            met,
-            self._displaced(),
-            self.walls.frame,
-            self.period,
-            now.h,
-            self._room_for_shift(),
-            b.struck,
+            place_at_collisions, p.blocks, p.levers, p.found, met, bodies, self.walls.frame, self.period, now.h, shift, b.struck
         )
 
     def _make_ready(self, now: NonsmoothStep) -> None:
@@ -264,11 +227,13 @@ class NonsmoothStepper:
 
     def _ready(self, h: float, gravity: FloatArray, late: float, remeasure: bool = False) -> Ready:
         """Where a solve begins; ``remeasure``: velocities have changed since the assembly."""
-        s, b, full = self.settings, self.bodies, self._free.full
-        aim = Aim(s.damping_steps, h, late, remeasure, self.scene.law.pulls)
+        s, full = self.settings, self._free.full
         if self._started[0] is not s or self._started[1] != self.stability.part:
             self._started = s, self.stability.part, start_with(s.warm_start, s.solver, self.stability.part)
-        pushes = external_pushes(b, full, self.problem.packed.inverse_inertia, self.force, h, gravity) if len(full) else NO_PUSHES
+        aim = Aim(s.damping_steps, h, late, remeasure, self._pulls)
+        pushes = NO_PUSHES
+        if len(full):
+            pushes = external_pushes(self.bodies, full, self.problem.packed.inverse_inertia, self.force, h, gravity)
         return Ready(aim, self._started[2], External(gravity, pushes))
 
     def _solve(self, now: NonsmoothStep) -> None:
@@ -311,7 +276,7 @@ class NonsmoothStepper:
 
     def _look_ahead(self, now: NonsmoothStep) -> None:
         """How far fast grains get before they meet something that the step did not know of."""
-        p, b, near = self.problem, self.bodies, self.detector.neighbours
+        p, b = self.problem, self.bodies
         if len(b.dynamic):
             now.ledger.add("drives", now.h * call(power_of, b.dynamic, self.force, b.velocity))
         if now.owed is not None:
@@ -322,11 +287,7 @@ class NonsmoothStepper:
             now.fast = call(may_be_fast, b.arrays, b.grain_arrays, b.wall_body_count, self.period is not None, now.h)
         if self.settings.prediction == 0.0 or not now.fast:
             return
-        now.ways = Ways(np.full(b.grain_count, now.h), np.zeros((b.grain_count, 3)), np.full(b.grain_count, -1, np.int32))
-        yielding = b.yielding
-        call(times_to_pairs, near.arrays, b.arrays, b.grain_arrays, yielding, b.struck, self.period, now.h, now.ways)
-        at = b.arrays if self.period is None else b.arrays._replace(position=in_cell(b.position, b.first_grain, self.period))
-        call(times_to_walls, at, b.grain_arrays, yielding, b.struck, self.walls, now.h, now.ways)
+        now.ways = find_ways(self.detector.neighbours, b, self.walls, self.period, now.h)
 
     def _move(self, now: NonsmoothStep) -> None:
         """Positions and orientations; contacts that rebound are put apart."""
@@ -345,24 +306,11 @@ class NonsmoothStepper:
 
     def _part_rebounding(self, h: float, overlap: FloatArray) -> None:
         """``overlap`` (C,) [m] of the bodies where collisions have put them."""
-        p, law = self.problem, self.pairs.law
-        tau = max(self.settings.damping_steps * h, law.dissipation / law.exponent)
-        rate = 4.0 / (1.0 + 4.0 * tau / h) / law.exponent
-        call(
-            part_rebounding,
-            p.packed,
-            p.blocks,
-            p.levers,
-            p.found,
-            self._met,
-            self._displaced(),
-            self.walls.frame,
-            law,
-            overlap,
-            Parting(rate, h, 0.02 * self.settings.impact_velocity),
-            self.period,
-            self._room_for_shift(),
-        )
+        p, law, s = self.problem, self.pairs.law, self.settings
+        parting = Parting.of(law, s.damping_steps, h, s.impact_velocity)
+        bodies, shift = self._displaced(), self._room_for_shift()
+        contacts = p.packed, p.blocks, p.levers, p.found, self._met
+        call(part_rebounding, *contacts, bodies, self.walls.frame, law, overlap, parting, self.period, shift)
 
     def _measure(self, now: NonsmoothStep) -> None:
         """Energies, the fastest grain and the box around all."""

@@ -214,15 +214,16 @@ class Guard:
             )
 
     def _look_at_energy(self, sim: Simulation) -> None:
-        gravity = self.scene.gravity
-        self.unexplained = unexplained = sim.report.energy - sim.ledger.brought
-        if self.lifted != sim.grain_count:
-            inverse = sim.bodies.inverse_mass[sim.bodies.grains]
+        report, bodies = sim.report, sim.bodies
+        self.unexplained = unexplained = report.energy - sim.stepper.ledger.brought
+        if self.lifted != bodies.grain_count:
+            inverse = bodies.inverse_mass[bodies.grains]
             yields = inverse > 0
             self.mass = total(1 / inverse[yields])
-            self.lift = float(length(gravity.acceleration)) * total(2 * sim.radius[yields] / inverse[yields])
-            self.lifted = sim.grain_count
-        self.largest_kinetic = max(self.largest_kinetic, sim.report.kinetic_energy - self._energy_away(sim))
+            self.lift = float(length(self.scene.gravity.acceleration)) * total(2 * sim.radius[yields] / inverse[yields])
+            self.lifted = bodies.grain_count
+        kinetic = report.kinetic_energy - self._energy_away(sim) if len(bodies.dynamic) else report.kinetic_energy
+        self.largest_kinetic = max(self.largest_kinetic, kinetic)
         if self.began is not None and self._coarse.loses_nothing(sim):
             for kind, what in self._coarse.losses(sim, self.lost(sim), self.largest_kinetic + self.lift):
                 self._tell(sim, kind, what)
@@ -230,7 +231,7 @@ class Guard:
             return
         if unexplained < self.lowest:
             self.lowest, self.stored = unexplained, 0.0
-        self.stored = max(self.stored, sim.report.elastic_energy)  # overlaps may give this much back
+        self.stored = max(self.stored, report.elastic_energy)  # overlaps may give this much back
         created = unexplained - self.lowest - self.stored
         limit = self.settings.energy * (self.largest_kinetic + self.lift)
         if created > limit and limit > 0:
@@ -259,8 +260,6 @@ class Guard:
 
     def _energy_away(self, sim: Simulation) -> float:
         """Kinetic energy [J] of the dynamic bodies that no grain can reach: what they do says nothing about the contacts."""
-        if not len(sim.bodies.dynamic):
-            return 0.0
         low, high = sim.stepper.extent.tolist()
         away = []
         for w in sim.bodies.dynamic.tolist():

@@ -36,9 +36,9 @@ class Ledger:
     @property
     def brought(self) -> float:
         """By all sources together [J]."""
-        brought = 0.0
+        brought, joules = 0.0, self.joules
         for source in SOURCES:
-            brought += self.joules[source]
+            brought += joules[source]
         return brought
 
     def balance(self, kinetic: float, potential: float, elastic: float, began: float) -> dict[str, float]:

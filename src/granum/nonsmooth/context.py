@@ -1,0 +1,27 @@
+"""What the stages of a nonsmooth step tell each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..array_types import FloatArray, IntArray
+from ..detection.ways import Ways
+from ..state.stages import StepContext
+
+
+@dataclass
+class NonsmoothStep(StepContext):
+    """The context of one nonsmooth step."""
+
+    impacts: int = 0
+    """Contacts that collide in this step."""
+    found_overlap: FloatArray | None = None
+    """(C,) [m] before collisions moved the start of the step."""
+    owed: tuple[IntArray, FloatArray] | None = None
+    """Contacts, and the angular momentum [N m s] that each is to be given after the solve."""
+    fast: bool = False
+    """Whether anything could go far enough to be followed."""
+    rebounding: int = 0
+    """Contacts that have not parted yet since they collided."""
+    ways: Ways | None = None
+    """How far grains go before they meet something that the step did not solve; none: nothing is fast."""

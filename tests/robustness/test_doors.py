@@ -228,6 +228,7 @@ def test_advice_of_a_full_disk_holds_without_a_checkpoint(tmp_path):
             writer.append(**frame(3, 5000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    writer.close()
     assert "restart" not in str(told.value)
     with Recording(tmp_path / "x.h5") as recording:
         assert len(recording) == 3

@@ -100,6 +100,9 @@ class Merging:
         m, b, c, g = self.merged, self.merged.bodies, self.merged.detector.contacts, self.merged.aggregates
         own, other = (side[quiet] for side in m.sides())
         quiet = quiet[~(g.is_carrier(own) | g.is_carrier(other))]
+        if len(b.linked):  # nothing merges with links of machines: their mobility is that of the whole machine
+            at_wall = quiet[c.b[quiet] < 0]
+            quiet = np.setdiff1d(quiet, at_wall[np.isin(m.walls.frame[-1 - c.b[at_wall]], b.linked)])
         if not len(quiet):
             return
         slots, rows = len(m.detector.order), b.first_grain

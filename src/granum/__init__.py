@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     )
     from .scene.file import load_scene
     from .scene.library import make_scene
+    from .scene.urdf import read_urdf
     from .simulation import Guards, Settings, Simulation, simulate
     from .simulation.relax import relax_run
     from .smooth import Smooth
@@ -117,6 +118,7 @@ _MENU = {
     ),
     "scene.library": ("make_scene",),
     "scene.file": ("load_scene",),
+    "scene.urdf": ("read_urdf",),
     # how grains touch
     "contact": ("HertzContact", "LinearContact", "Material", "MaterialPair"),
     # how a step is solved
@@ -226,6 +228,7 @@ __all__ = [
     "packing_scene",
     "random_packing",
     "read_packing",
+    "read_urdf",
     "relax_run",
     "restart",
     "run",

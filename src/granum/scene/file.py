@@ -18,6 +18,7 @@ from ..checks import InputError, known_name
 from .grains import Lattice
 from .library import LIBRARY, make_scene, parameters
 from .scene import Scene
+from .urdf import UrdfFile, read_urdf
 
 DEEPEST = 32  # levels of tables and arrays in a scene
 WIDEST = 64  # bits of a whole number
@@ -88,6 +89,7 @@ def _from_toml(path: Path, values: Mapping[str, Any]) -> Scene:
     check_tree(tree, f"scene file {str(path)!r}")
     tree.setdefault("name", path.stem)
     _resolve_files(tree, path.parent)
+    _add_machines(tree, path)
     return Scene.read(tree, f"scene file {str(path)!r}")
 
 
@@ -204,6 +206,22 @@ def _resolve_files(tree: Mapping[str, Any], folder: Path) -> None:
         file = named.get("file")
         if isinstance(file, str) and not Path(file).is_absolute():
             named["file"] = str(folder / file)
+
+
+def _add_machines(tree: dict[str, Any], path: Path) -> None:
+    """Bodies and joints of the URDF files that ``machines`` names, before those of the scene file."""
+    for k, entry in enumerate(tree.pop("machines", [])):
+        given = UrdfFile.read(entry, f"machines.{k} of scene file {str(path)!r}")
+        made = read_urdf(
+            path.parent / given.file,
+            given.material,
+            position=given.position,
+            orientation=given.orientation,
+            prefix=given.prefix,
+            motors=given.motors,
+        )
+        tree["bodies"] = [*(body.model_dump() for body in made.bodies), *tree.get("bodies", [])]
+        tree["joints"] = [*(joint.model_dump() for joint in made.joints), *tree.get("joints", [])]
 
 
 def _tables(value: Any) -> list[dict[str, Any]]:

@@ -143,6 +143,15 @@ def _principal_axes(inertia, axes, left):
 
 
 @kernel
+def principal_axes(inertia: FloatArray, moments: FloatArray, axes: FloatArray) -> None:
+    """``moments`` (3,) and ``axes`` (3, 3), as columns, of a symmetric matrix (3, 3)."""
+    left = np.empty((3, 3))
+    _principal_axes(inertia, axes, left)
+    for f in range(3):
+        moments[f] = left[f, f]
+
+
+@kernel
 def mean_spins(inertia: FloatArray, spin: FloatArray, h: float, mean: FloatArray) -> None:
     """``mean`` (n, 3) receives the steady spins [rad/s] that turn free bodies over ``h`` [s] as their own motion does.
 

@@ -1,0 +1,100 @@
+"""Machines from URDF files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from granum import InputError, Material, Motor, Scene, Simulation, load_scene, read_urdf
+
+pytest.importorskip("yourdfpy")
+
+INERTIAL = """<inertial><origin xyz="{at} 0 0"/><mass value="{mass}"/>
+  <inertia ixx="0.2" iyy="0.1" izz="0.15" ixy="0.01" ixz="0" iyz="0"/></inertial>"""
+ARM = (
+    """<?xml version="1.0"?><robot name="arm">
+<link name="base"><collision><geometry><box size="0.2 0.2 0.1"/></geometry></collision></link>
+<link name="upper">"""
+    + INERTIAL.format(at=0.5, mass=10)
+    + """
+  <collision><origin xyz="0.5 0 0" rpy="0 1.5707963267948966 0"/><geometry>
+  <cylinder radius="0.05" length="1"/></geometry></collision></link>
+<link name="lower">"""
+    + INERTIAL.format(at=0.25, mass=4)
+    + """<collision><geometry><sphere radius="0.1"/></geometry></collision></link>
+<joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><origin xyz="0 0 0.05"/><axis xyz="0 1 0"/>
+  <limit lower="-1" upper="0.8" effort="100" velocity="1"/></joint>
+<joint name="elbow" type="continuous"><parent link="upper"/><child link="lower"/>
+  <origin xyz="1 0 0" rpy="0 0.5 0"/><axis xyz="0 1 0"/></joint>
+</robot>"""
+)
+
+
+@pytest.fixture
+def arm(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM)
+    return path
+
+
+def test_links_and_joints_stand_where_the_file_says(arm):
+    machine = read_urdf(arm, "steel", position=(1, 0, 2), motors={"shoulder": Motor(position=0.0)})
+    base, upper, lower = machine.bodies
+    assert (base.kind, upper.kind, lower.kind) == ("static", "dynamic", "dynamic")
+    assert upper.position == pytest.approx((1.5, 0, 2.05))
+    assert lower.position == pytest.approx((2 + 0.25 * np.cos(0.5), 0, 2.05 - 0.25 * np.sin(0.5)))
+    assert sorted(upper.inertia) == pytest.approx(np.linalg.eigvalsh([[0.2, 0.01, 0], [0.01, 0.1, 0], [0, 0, 0.15]]))
+    shoulder, elbow = machine.joints
+    assert shoulder.anchor == pytest.approx((1, 0, 2.05))
+    assert (shoulder.limits.lower, shoulder.limits.upper) == (-1, 0.8)
+    assert elbow.anchor == pytest.approx((2, 0, 2.05))
+    assert elbow.axis == pytest.approx((0, 1, 0))
+    assert [wall.shape for body in machine.bodies for wall in body.walls] == ["mesh", "cylinder", "capsule"]
+
+
+def test_a_machine_of_a_file_carries_its_weight(arm, tmp_path):
+    """In a scene file, with a motor that holds the shoulder, and an elbow that hangs."""
+    scene = tmp_path / "scene.toml"
+    scene.write_text(
+        """
+        materials = [{ name = "steel", density = 7800 }]
+        machines = [{ file = "arm.urdf", material = "steel", motors = { shoulder = { position = 0.0 } } }]
+        run = { time_step = 2e-3, duration = 1 }
+        """
+    )
+    sim = Simulation(load_scene(scene), guards={"on_energy": "off"})
+    for _ in range(6000):
+        sim.step()
+        sim.bodies.spin[3] *= 0.99  # the elbow swings: until it hangs
+        sim.bodies.velocity[3] *= 0.99
+    # the upper arm at 0.5 m and the lower at 1 m from the shoulder; a positive turn about y lowers it
+    assert sim.joint("shoulder").motor_force == pytest.approx(-(10 * 0.5 + 4 * 1.0) * 9.81, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (('mass value="4"', 'mass value="0"'), "link 'lower' moves, and needs an inertial with a mass above 0"),
+        (('type="continuous"', 'type="floating"'), "joint 'elbow' is floating; granum knows revolute"),
+        (('<sphere radius="0.1"/>', '<mesh filename="missing.stl"/>'), "missing.stl' does not exist"),
+        (('<child link="lower"/>', '<child link="upper"/>'), "link 'upper' is the child of two joints. A loop is not a tree"),
+    ],
+)
+def test_bad_files_are_refused_in_words(arm, change, words):
+    arm.write_text(ARM.replace(*change))
+    with pytest.raises(InputError, match=words):
+        read_urdf(arm, "steel")
+
+
+def test_unknown_joints_and_files_are_refused(arm):
+    with pytest.raises(InputError, match=r"unknown joint of .*'wrist'"):
+        read_urdf(arm, "steel", motors={"wrist": Motor(speed=1.0)})
+    with pytest.raises(InputError, match="does not exist"):
+        read_urdf(arm.parent / "leg.urdf", "steel")
+
+
+def test_two_machines_of_one_file_have_their_own_names(arm):
+    left, right = read_urdf(arm, "steel", prefix="left "), read_urdf(arm, "steel", position=(0, 1, 0), prefix="right ")
+    scene = Scene(materials=[Material(name="steel", density=7800)], bodies=left.bodies + right.bodies, joints=left.joints + right.joints)
+    assert len(scene.bodies) == 6
+    assert scene.joints[-1].name == "right elbow"

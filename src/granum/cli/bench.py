@@ -13,7 +13,7 @@ from .options import argument, json_option, option, with_parameters
 from .tables import show_columns, show_rows
 
 OPTIONS: dict[str, tuple[Any, str, dict[str, Any]]] = {
-    "particles": (int, "Grains in the box. Default: 10000, parallel 20000, minimise 4096.", {}),
+    "particles": (int, "Grains in the box. Default: 10000, small 1 to 100, parallel 20000, minimise 4096.", {}),
     "rows": (int, "Rows per contact: 6, or 3 without rolling resistance. Default: 6, smooth 3.", {}),
     "iterations": (int, "Sweeps per solve. Default: 50.", {"min": 1}),
     "threads": (int, "parallel: threads that are measured. Default: 2.", {}),
@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
 
 @with_parameters(
-    argument("what", str, "pgs, step, detect, convergence, smooth, parallel, minimise or reduction.", default="pgs", metavar="WHAT"),
+    argument("what", str, "pgs, step, detect, convergence, smooth, small, parallel, minimise or reduction.", default="pgs", metavar="WHAT"),
     *(option(name, kind | None, f"--{name}", help=text, **more) for name, (kind, text, more) in OPTIONS.items()),
     option("output", Path | None, "--output", "-o", metavar="PNG", help="parallel: draw the predicted curves."),
     json_option("One JSON object on stdout.", None),
@@ -43,6 +43,7 @@ def bench(**options: Any) -> None:
     granum bench step --json
     granum bench convergence
     granum bench smooth
+    granum bench small --particles 10
     granum bench parallel --threads 2 -o speed-up.png
     granum bench minimise --sizes 3
     granum bench reduction --particles 100000

@@ -42,6 +42,15 @@ def test_smooth_benchmark():
     assert 0.5 < sum(result["stage_share"].values()) <= 1
 
 
+def test_benchmark_of_few_grains():
+    """A step of either stepper, and its stages, which are parts of it."""
+    result = json.loads(granum("bench", "small", "--particles", 3, "--json").stdout)
+    for stepper in ("nonsmooth", "smooth"):
+        step, stages = result["microseconds_per_step"][stepper]["3"], result["stage_microseconds"][stepper]["3"]
+        assert 0 < sum(stages.values()) < 1.1 * step  # medians, each by itself
+        assert {"detection", "solve", "integrate"} <= set(stages)
+
+
 def test_reduction_benchmark():
     result = json.loads(granum("bench", "reduction", "--particles", 150, "--iterations", 10, "--json").stdout)
     assert set(result["milliseconds_per_step"]) == {"full", "merged"}
@@ -58,7 +67,10 @@ def test_benchmarks_answer_in_words():
         assert words in done.stdout
 
 
-@pytest.mark.parametrize("bad", [["nothing"], ["pgs", "--rows", "4"], ["pgs", "--particles", "0"], ["detect", "--iterations", "5"]])
+@pytest.mark.parametrize(
+    "bad",
+    [["nothing"], ["pgs", "--rows", "4"], ["pgs", "--particles", "0"], ["small", "--particles", "0"], ["detect", "--iterations", "5"]],
+)
 def test_bad_benchmark_is_refused(bad):
     assert granum("bench", *bad).exit_code == 2
 

@@ -1,5 +1,5 @@
-"""Benchmarks on a settled box of grains: solve, step, search, convergence, the smooth step, threads and extensions; and of packings.
-Behind ``granum bench``.
+"""Benchmarks on a settled box of grains: solve, step, search, convergence, the smooth step, few grains, threads and extensions; and of
+packings. Behind ``granum bench``.
 """
 
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from .convergence import measure_convergence
 from .minimise import measure_minimise
 from .parallel import measure_parallel
 from .settled import settled_box, turning_drum
+from .small import measure_small
 from .smooth import measure_smooth
 from .timing import measure_detect, measure_pgs, measure_step
 
@@ -19,6 +20,7 @@ BENCHMARKS: dict[str, Callable[..., dict[str, Any]]] = {
     "detect": measure_detect,
     "convergence": measure_convergence,
     "smooth": measure_smooth,
+    "small": measure_small,
     "parallel": measure_parallel,
     "minimise": measure_minimise,
     **{name: measure for module in modules("bench") for name, measure in module.BENCHMARKS.items()},
@@ -31,6 +33,7 @@ __all__ = [
     "measure_minimise",
     "measure_parallel",
     "measure_pgs",
+    "measure_small",
     "measure_smooth",
     "measure_step",
     "settled_box",

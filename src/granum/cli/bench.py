@@ -14,9 +14,9 @@ from .extensions import examples
 from .options import argument, json_option, option, with_parameters
 from .tables import show_columns, show_rows
 
-NAMES = ("pgs", "step", "detect", "convergence", "smooth", "parallel", "minimise", *names_in("bench"))
+NAMES = ("pgs", "step", "detect", "convergence", "smooth", "small", "parallel", "minimise", *names_in("bench"))
 OPTIONS: dict[str, tuple[Any, str, dict[str, Any]]] = {
-    "particles": (int, "Grains in the box. Default: 10000, parallel 20000, minimise 4096.", {}),
+    "particles": (int, "Grains in the box. Default: 10000, small 1 to 100, parallel 20000, minimise 4096.", {}),
     "rows": (int, "Rows per contact: 6, or 3 without rolling resistance. Default: 6, smooth 3.", {}),
     "iterations": (int, "Sweeps per solve. Default: 50.", {"min": 1}),
     "threads": (int, "parallel: threads that are measured. Default: 2.", {}),
@@ -49,6 +49,7 @@ def bench(**options: Any) -> None:
     granum bench step --json
     granum bench convergence
     granum bench smooth
+    granum bench small --particles 10
     granum bench parallel --threads 2 -o speed-up.png
     granum bench minimise --sizes 3
     """

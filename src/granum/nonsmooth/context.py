@@ -21,6 +21,8 @@ class NonsmoothStep(StepContext):
     """Contacts, and the angular momentum [N m s] that each is to be given after the solve."""
     fast: bool = False
     """Whether anything could go far enough to be followed."""
+    moved: bool = False
+    """Grains have their new positions already."""
     rebounding: int = 0
     """Contacts that have not parted yet since they collided."""
     ways: Ways | None = None

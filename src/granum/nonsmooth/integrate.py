@@ -82,10 +82,9 @@ def add_external_impulse(thread, threads, packed, external, h):
                 body[(packed.first_full + k) * BODY + f] += pushed[k, f]
 
 
-@kernel
-def move_grains(crew: Crew, bodies: FreeBodies, h: float) -> None:
+@device
+def move_share(thread, threads, bodies, h):
     """x += h v, and the exact turn of a steady spin, for grains that move on their own and yield."""
-    thread, threads, barrier = crew
     position, orientation, velocity, spin = bodies.position, bodies.orientation, bodies.velocity, bodies.spin
     low, high = share(len(bodies.radius), thread, threads)
     for k in range(bodies.first + low, bodies.first + high):
@@ -93,4 +92,11 @@ def move_grains(crew: Crew, bodies: FreeBodies, h: float) -> None:
             for f in range(3):
                 position[k, f] += h * velocity[k, f]
             turn(orientation, k, spin[k, 0], spin[k, 1], spin[k, 2], h)
+
+
+@kernel
+def move_grains(crew: Crew, bodies: FreeBodies, h: float) -> None:
+    """See ``move_share``."""
+    thread, threads, barrier = crew
+    move_share(thread, threads, bodies, h)
     wait(barrier, threads)

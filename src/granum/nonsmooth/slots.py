@@ -10,6 +10,7 @@ from ..parallel.barrier import add_up, share, wait
 from ..parallel.crew import Crew
 from .blocks import BODY, LANES, PN, RX, at
 from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Momentum, Packed
+from .integrate import move_share
 from .kinds.every import CHUNK, friction_works, work_of_drives
 
 
@@ -121,11 +122,11 @@ def take_velocities(
     work: Momentum,
     driven: int,  # contacts from this one on may be driven
     wall_bodies: int,  # the first bodies, which have walls
-    repeats: bool,  # space does
+    moves: bool,  # nothing stands between the solve and the move, and positions are the bodies' own
     h: float,
 ) -> tuple[float, float, bool, int]:
     """Velocities and impulses out of the problem; returns the work of drives and that of friction [J], whether anything could go far enough
-    in the step to be followed (``any_fast``), and how many contacts still rebound."""
+    in the step to be followed (``any_fast``), and how many contacts still rebound. If nothing does, and it ``moves``, grains are moved."""
     thread, threads, barrier = crew
     chunks, rebounds = (len(met.a) + CHUNK - 1) // CHUNK, 0
     friction_works(thread, threads, packed, blocks, levers, found, work.sums, chunks)
@@ -135,8 +136,12 @@ def take_velocities(
     for c in range(low, high):
         rebounds += met.rebound[c] != 0.0
     _, rebounding = add_up(barrier, thread, threads, rebounds)
-    if thread > 0:
-        return 0.0, 0.0, False, 0
-    friction = sum_of(work.sums, chunks, 0, 1)
-    fast = any_fast(bodies, bodies.first, bodies.radius, wall_bodies, repeats, h)
-    return work_of_drives(packed, blocks, found, driven), friction, fast, rebounding
+    friction, drives, fast = 0.0, 0.0, False
+    if thread == 0:
+        friction = sum_of(work.sums, chunks, 0, 1)
+        drives = work_of_drives(packed, blocks, found, driven)
+        fast = any_fast(bodies, bodies.first, bodies.radius, wall_bodies, not moves, h)
+    if moves and add_up(barrier, thread, threads, rebounding + int(fast))[1] == 0:
+        move_share(thread, threads, bodies, h)
+        wait(barrier, threads)
+    return drives, friction, fast, rebounding

@@ -87,7 +87,7 @@ class NonsmoothStepper:
             Stage("impact", self._impact),  # velocities after the collisions of this step
             Stage("assembly", self._make_ready),  # where there were any: targets, external impulses, warm start
             Stage("solve", self._solve),  # impulses and velocities
-            Stage("integrate", self._take_velocities),
+            Stage("integrate", self._take_velocities),  # and positions, if nothing stands between
             Stage("integrate", self._look_ahead),  # who is too fast for the contacts that were found
             Stage("integrate", self._move),  # positions
             Stage("measure", self._measure),  # energies
@@ -252,10 +252,11 @@ class NonsmoothStepper:
         """Velocities and impulses out of the problem, and the work of friction and of what drives the bodies."""
         p, c, free = self.problem, self.detector.contacts, self._free
         things, driven = c.contact_count + len(free.order) // LIGHT, self._first_driven if self.driven else c.contact_count
-        walls, repeats = self.bodies.wall_body_count, self.period is not None
+        walls, moves = self.bodies.wall_body_count, self.period is None and self.merged is None and not now.impacts
         work, friction, now.fast, now.rebounding = self.team.run(
-            take_velocities, things, p.packed, p.blocks, p.levers, p.found, self._met, free, p.momentum, driven, walls, repeats, now.h
+            take_velocities, things, p.packed, p.blocks, p.levers, p.found, self._met, free, p.momentum, driven, walls, moves, now.h
         )
+        now.moved = moves and not (now.fast or now.rebounding)
         now.ledger.add("drives", work)
         now.ledger.add("friction", friction)
         if self.bodies.fixed is not None:
@@ -293,7 +294,8 @@ class NonsmoothStepper:
         """Positions and orientations; contacts that rebound are put apart."""
         c, b = self.detector.contacts, self.bodies
         move_walls(b, now.h)
-        self.team.run(move_grains, b.grain_count, self._bodies_at(b.position), now.h)
+        if not now.moved:
+            self.team.run(move_grains, b.grain_count, self._bodies_at(b.position), now.h)
         if now.ways is not None:
             call(hold_back, now.ways, b.first_grain, now.h, b.position)
         overlap = c.overlap

@@ -218,6 +218,7 @@ class Snapshot:
                 overlap=c.overlap.copy(),
                 normal_force=c.normal_force,
                 tangential_force=c.tangential_force,
+                point=c.point,
                 rebounding=c.rebound > 0,
             ),
             walls,

@@ -36,9 +36,10 @@ from .groups import FreeBodies, Met, Step, WallArrays
 from .impact import Parting, aim_at_impacts, part_rebounding, solve_impacts
 from .integrate import External, move_bodies
 from .kinds.every import driven_work
-from .links import finish_links, joint_work, lay_links, start_impact_links
+from .links import finish_links, joint_work, lay_links, start_impact_links, strike_joints
 from .problem import Problem
 from .pull import net_impulses
+from .pushes import carriers, sum_collisions, sum_pushes
 from .ready import make_ready
 from .settings import Nonsmooth
 from .solvers import SolveReport
@@ -83,6 +84,7 @@ class NonsmoothStepper:
         self.ledger = Ledger(losses=True)
         self.stability = StabilityGuard()
         self.limits_hit = 0  # of joints, in this step
+        self.struck = np.zeros((bodies.wall_body_count, 6))  # impulses of the last step's collisions on bodies of the scene [N s, N m s]
         self.left_over = 0.0  # residual of the last solve [m/s]
         self.fastest = 0.0  # grain speed after the last step [m/s]
         self.extent = np.zeros((2, 3))  # box around all grain centres after the last step [m]
@@ -146,6 +148,17 @@ class NonsmoothStepper:
                 net_impulses(c.a, c.b, c.overlap, self.bodies.radius, self.pairs.law, c.time_step, c.impulse)
         return self._shown
 
+    def pushes(self, h: float) -> FloatArray:
+        """(W, 6) forces and torques [N, N m] on the bodies of the scene in the last step, of ``h`` [s], by grains; collisions included."""
+        b = self.bodies
+        c = self.contacts if self.scene.law.pulls else self.detector.contacts  # net of what attracts
+        out = self.struck.copy()
+        call(sum_pushes, Met.of(c), b.arrays, b.grain_arrays, self.walls.frame, self._carriers(), self.period, h, out)
+        return out / h
+
+    def _carriers(self) -> IntArray:
+        return carriers(self.bodies, self.walls.frame, self.walls.body)
+
     # --- the stages ---
 
     def _detect(self, now: NonsmoothStep) -> None:
@@ -190,6 +203,7 @@ class NonsmoothStepper:
 
     def _impact(self, now: NonsmoothStep) -> None:
         """Velocities after the collisions of this step, and bodies where it must start for its end to be right."""
+        self.struck[:] = 0.0
         if not now.impacts and not self.limits_hit:
             return
         p, c, b, s = self.problem, self.detector.contacts, self.bodies, self.settings
@@ -201,6 +215,8 @@ class NonsmoothStepper:
         solve_impacts(p, s.impact_iterations, s.impact_tolerance * s.impact_velocity)
         if self.machines is not None:
             call(finish_links, p.packed)
+            call(strike_joints, p.packed, self.machines.carried)
+        call(sum_collisions, p.blocks, p.found, met, b.arrays, b.grain_arrays, self.walls.frame, self._carriers(), self.period, self.struck)
         self._count_work(now.ledger)
         now.ledger.add("impact", p.kinetic_energy() - before - (now.ledger.joules["drives"] - driven))
         now.found_overlap = c.overlap.copy()
@@ -257,7 +273,7 @@ class NonsmoothStepper:
         self.left_over = self.solve_report.residual
         if self.machines is not None:
             call(finish_links, self.problem.packed)
-            motors, driven = call(joint_work, self.problem.packed)
+            motors, driven = call(joint_work, self.problem.packed, self.machines.carried)
             now.ledger.add("motors", motors)
             now.ledger.add("drives", driven)
 
@@ -374,6 +390,7 @@ class NonsmoothStepper:
             "detector": self.detector.checkpoint(),
             "ledger": self.ledger.checkpoint(),
             **({"machines": self.machines.checkpoint()} if self.machines is not None else {}),
+            "struck": self.struck,
             "left_over": self.left_over,
             "reused_part": self.stability.part,
             "reused_limit": self.stability.limit,
@@ -389,6 +406,7 @@ class NonsmoothStepper:
         self._shown = None
         self.detector.restore(saved["detector"])
         self.ledger.restore(saved["ledger"])
+        self.struck[:] = saved.get("struck", 0.0)  # checkpoints of older versions have none
         self.left_over = saved["left_over"]
         if self.machines is not None:
             self.machines.restore(saved["machines"])

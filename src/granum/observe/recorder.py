@@ -159,17 +159,15 @@ def more_columns(sim: Watched) -> dict[str, Any]:
 def frame_contacts(sim: Watched) -> dict[str, Any]:
     """Contacts of the last step with point [m], force on b [N] and status, in the columns of a frame."""
     c, ids = sim.contacts, sim.bodies.id
-    normal_force = c.normal_force
-    point = sim.position[c.a] + (sim.radius[c.a] - c.overlap / 2)[:, None] * c.normal
     return {
         "a": ids[c.a],
         "b": np.where(c.b >= 0, ids[np.maximum(c.b, 0)], c.b),
         "feature": c.feature,
         "normal": c.normal,
         "overlap": c.overlap,
-        "normal_force": normal_force,
-        "point": point if sim.scene.cell is None else sim.scene.cell.wrap(point),
-        "force": normal_force[:, None] * c.normal + c.tangential_force,
+        "normal_force": c.normal_force,
+        "point": c.point,
+        "force": c.force,
         "status": contact_status(sim),
     }
 

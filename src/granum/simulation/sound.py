@@ -117,6 +117,8 @@ def _check_nonsmooth(part: SavedPart, scene: Scene, settings: Settings, ids: np.
     if first.shape[1] > grains:
         raise detector.refuse("where", f"has more rows than there are grains, {grains}")
     _check_groups(detector, "where", first, count, contacts)
+    if "struck" in part.content:
+        part.array("struck", np.float64, (len(scene.all_bodies), 6))
     for name in ("left_over", "reused_part", "reused_limit", "last_energy"):
         part.number(name)
     _check_ledger(part.part("ledger"), losses=True)

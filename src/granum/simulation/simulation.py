@@ -106,6 +106,7 @@ class Simulation:
         self.step_count = 0
         self.callbacks: list[Callable[[Simulation], None]] = []
         self.observers: list[Observer] = []
+        self.sums: dict[str, dict[str, np.ndarray]] = {}  # what recorders have summed up since their last frame
         self.guard = Guard(self.settings.guards, scene)
         self.report = StepReport(step=0, time=0.0, contacts=0, impacts=0, iterations=0, residual=0.0, max_overlap=0.0)
         self.shadow: Shadow | None = None  # a run beside this one, if an extension asks for it
@@ -360,6 +361,7 @@ class Simulation:
             "removal": self.removal.checkpoint(),
             "guard": self.guard.checkpoint(),
             **({"shadow": self.shadow.checkpoint()} if self.shadow is not None else {}),
+            **({"sums": self.sums} if self.sums else {}),
         }
 
     @classmethod
@@ -379,6 +381,7 @@ class Simulation:
         sim.removal.restore(saved["removal"])
         sim.guard.restore(saved["guard"])
         sim.step_count = saved["step_count"]
+        sim.sums = {key: dict(sums) for key, sums in saved.get("sums", {}).items()}
         if sim.shadow is not None:
             sim.shadow.restore(saved["shadow"], sim)
         return sim

@@ -39,6 +39,11 @@ def check_saved(saved: Mapping[str, Any], scene: Scene, settings: Settings) -> N
     if len(low) not in (0, 3):
         raise guard.refuse("low", "must be a point")
     guard.array("high", np.float64, low.shape, finite=False)
+    for key in top.part("sums").content if "sums" in saved else ():
+        sums = top.part("sums").part(key)
+        sums.array("bodies", np.float64, (len(scene.all_bodies), 7))
+        sums.array("joints", np.float64, (len(scene.joints), 8))
+        sums.array("steps", np.int64, (1,))
     if "shadow" in saved:
         for extension in settings.extensions:
             extension.check_shadow(top.part("shadow"), lambda inside: check_saved(inside, scene, settings))

@@ -189,7 +189,8 @@ class Snapshot:
         names = [body.name for body in self.scene.all_bodies]
         row = names.index(known_name("body", name, names))
         parts = {part: getattr(self, f"wall_{part}") for part in (*WALL_ARRAYS, *LOADS)}
-        return BodyState(**{part: None if rows is None else rows[row] for part, rows in parts.items()})
+        found: dict[str, Any] = {part: None if rows is None else rows[row] for part, rows in parts.items()}
+        return BodyState(**found)
 
     def joint(self, name: str) -> JointState:
         """A joint of the scene by its name."""
@@ -332,7 +333,9 @@ class Snapshot:
             path=path,
             joints=joints,
             **{f"wall_{name}": np.asarray(walls[name], float) for name in WALL_ARRAYS},
-            **{f"wall_{name}": walls.get(name) for name in LOADS},
+            wall_force=walls.get("force"),
+            wall_torque=walls.get("torque"),
+            wall_power=walls.get("power"),
         )
 
 

@@ -28,7 +28,8 @@ def lay_out(
     loads: bool,
     joints: bool,
 ) -> None:
-    """Make all tables in an empty file; ``columns`` names those of extensions, ``loads`` and ``joints`` ask for those of bodies and joints."""
+    """Make all tables in an empty file; ``columns`` names those of extensions, ``loads`` and ``joints`` ask for those of bodies and
+    joints."""
     point_chunk, contact_chunk = layout.chunk_rows(expected_points), layout.chunk_rows(3 * expected_points)
     vtk = file.create_group(layout.VTK)
     steps = vtk.create_group("Steps")

@@ -11,7 +11,7 @@ from ..checks import InputError
 
 @dataclass(frozen=True)
 class BodySeries:
-    """A body of the scene in F frames; SI units, world axes. Forces are means over the steps since the last frame, NaN where there was none."""
+    """A body of the scene in F frames; SI units, world axes. Forces are means over the steps since the last frame; NaN: there was none."""
 
     name: str
     time: FloatArray  # (F,) [s]
@@ -48,8 +48,7 @@ class BodySeries:
 
 @dataclass(frozen=True)
 class JointSeries:
-    """A joint of the scene in F frames; SI units, world axes. Forces are means over the steps since the last frame, NaN where there was none.
-    """
+    """A joint of the scene in F frames; SI units, world axes. Forces are means over the steps since the last frame; NaN: there was none."""
 
     name: str
     time: FloatArray  # (F,) [s]

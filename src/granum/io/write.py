@@ -246,7 +246,11 @@ class RecordingWriter:
         self._summary = Table(own["summary"], BYTES)
         self._frame_count_attribute = h5py.h5a.open(steps.id, b"NSteps")
         self.frame_count = int(steps.attrs["NSteps"])
-        kinds = {"contacts": layout.CONTACTS, "walls": layout.wall_columns(own["walls"]), **({"joints": layout.JOINTS} if "joints" in own else {})}
+        kinds = {
+            "contacts": layout.CONTACTS,
+            "walls": layout.wall_columns(own["walls"]),
+            **({"joints": layout.JOINTS} if "joints" in own else {}),
+        }
         self._rows = {name: FrameRows(own[name], columns, self.frame_count) for name, columns in kinds.items()}
         counts = vtk["NumberOfPoints"][: self.frame_count]
         self._point_count = int(counts.sum())

@@ -36,7 +36,8 @@ def kick_links(
 ) -> tuple[float, float]:
     """Velocities of links after ``h`` [s] under forces and torques (L, 6) [N, N m], with joints, motors and limits.
 
-    ``inertia`` (L, 3, 3) is inverse, in world axes [1/(kg m^2)]; ``carried`` (J, 8) receives what joints give b. Returns the work of motors, and of driven bodies through joints [J].
+    ``inertia`` (L, 3, 3) is inverse, in world axes [1/(kg m^2)]; ``carried`` (J, 8) receives what joints give b. Returns the
+    work of motors, and of driven bodies through joints [J].
     """
     for k in range(len(links.machine)):
         b = links.body[k]

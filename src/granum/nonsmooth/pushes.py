@@ -14,8 +14,8 @@ from .blocks import LANES, PN, PX, RX, at
 from .groups import ContactBlocks, Found, Met
 
 NOTHING = -1
-"""In ``carriers``: the grain is on its own. A body of the scene to which it is fixed has its row there, one with which it has merged -2 less
-its row."""
+"""In ``carriers``: the grain is on its own. A body of the scene to which it is fixed has its row there, one with which it has merged -2
+less its row."""
 
 
 def carriers(bodies: Bodies, frame: IntArray, carrier: IntArray) -> IntArray:

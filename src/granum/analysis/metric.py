@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..io import Recording
 from .contact_errors import Spread
-from .snapshot import Snapshot
+from .snapshot import Snapshot, snapshots
+
+
+@dataclass(frozen=True)
+class Shots:
+    """Frames that are read anew each time one goes through them: they need not fit into memory."""
+
+    recording: Recording
+    frames: Sequence[int]
+
+    def __iter__(self) -> Iterator[Snapshot]:
+        return snapshots(self.recording, self.frames)
 
 
 @dataclass(frozen=True)
@@ -18,14 +30,16 @@ class MetricResult:
     values: dict[str, float]
     columns: dict[str, Any] = field(default_factory=dict)
     note: str | None = None
+    units: dict[str, str] = field(default_factory=dict)
+    """Of what the metric does not name in advance."""
 
 
 @dataclass(frozen=True)
 class Metric:
     """A measurement of some frames of a recording."""
 
-    measure: Callable[[Iterable[Snapshot]], MetricResult]
-    """Of snapshots, which it may go through more than once."""
+    measure: Callable[..., MetricResult]
+    """Of snapshots (:class:`Shots`), which it may go through more than once; and of names, if it is ``of`` something."""
     about: str
     units: dict[str, str]
     """Of every number and column that has one; the others are counts and ratios."""
@@ -34,6 +48,8 @@ class Metric:
     """What the columns are."""
     all_frames: bool = False
     """Of all frames unless some are asked for; else of the last one."""
+    of: str = ""
+    """What it looks at by name: ``body`` or ``joint``; the measure chooses where no name is given."""
 
 
 def means(rows: Sequence[dict[str, float]]) -> MetricResult:

@@ -7,7 +7,7 @@ are those at its end.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..array_types import BoolArray, FloatArray, IndexArray
-from ..io import Frame, Recording
+from ..checks import InputError, known_name
+from ..io import Frame, FrameJoints, Recording
 from ..io.read import RECORD_AGAIN, DamagedFileError
 from ..state.rotation import matrix
 from ..state.status import contact_friction, contact_status
@@ -84,6 +85,31 @@ class ContactRows:
 
 
 @dataclass(frozen=True)
+class BodyState:
+    """A body of the scene; SI units, world axes. Forces are None where they are not recorded."""
+
+    position: FloatArray  # (3,) [m]
+    orientation: FloatArray  # (4,) unit quaternion, w first
+    velocity: FloatArray  # (3,) [m/s]
+    spin: FloatArray  # (3,) [rad/s]
+    force: FloatArray | None  # (3,) of all that touches it [N]; of a recorded frame: mean since the last one
+    torque: FloatArray | None  # (3,) about its position [N m]
+    power: float | None  # [W]
+
+
+@dataclass(frozen=True)
+class JointState:
+    """A joint of the scene; SI units, world axes. Forces of a recorded frame are means since the last one."""
+
+    coordinate: float  # [m, rad]; NaN: it has none
+    speed: float  # [m/s, rad/s]
+    force: FloatArray  # (3,) on its second body [N]
+    torque: FloatArray  # (3,) about the centre of mass of that body [N m]
+    motor_force: float  # [N, N m]
+    limit_force: float  # [N, N m]
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """One instant: N grains, C contacts, K walls of W wall bodies; SI units, world axes.
 
@@ -121,6 +147,11 @@ class Snapshot:
     wall_velocity: FloatArray  # (W, 3) [m/s]
     wall_spin: FloatArray  # (W, 3) [rad/s]
 
+    wall_force: FloatArray | None = None  # (W, 3) of all that touches the body [N], mean since the last frame; None: not recorded
+    wall_torque: FloatArray | None = None  # (W, 3) about its position [N m]
+    wall_power: FloatArray | None = None  # (W,) [W]
+    joints: FrameJoints | None = None  # in the order of the scene; None: there are none, or they are not recorded
+
     more: Mapping[str, Any] = field(default_factory=dict)  # (N, ...) what extensions record of grains, by the names that ``Bodies`` has
     path: Path | None = None  # of the recording
 
@@ -152,6 +183,22 @@ class Snapshot:
         """(C,) row of the smaller grain of each contact; of the grain, at a wall."""
         other = np.where(self.at_wall, self.a, self.b)
         return np.where(self.radius[other] < self.radius[self.a], other, self.a)
+
+    def body(self, name: str) -> BodyState:
+        """A body of the scene by its name, ``ground`` too."""
+        names = [body.name for body in self.scene.all_bodies]
+        row = names.index(known_name("body", name, names))
+        parts = {part: getattr(self, f"wall_{part}") for part in (*WALL_ARRAYS, *LOADS)}
+        found: dict[str, Any] = {part: None if rows is None else rows[row] for part, rows in parts.items()}
+        return BodyState(**found)
+
+    def joint(self, name: str) -> JointState:
+        """A joint of the scene by its name."""
+        names = [joint.name for joint in self.scene.joints]
+        row = names.index(known_name("joint", name, names))
+        if self.joints is None:
+            raise InputError(f"{self.path} holds no joints: an older version wrote it. Run it again.")
+        return JointState(**{part: rows[row] for part, rows in vars(self.joints).items()})
 
     @classmethod
     def read(cls, recording: Recording, index: int = -1) -> Snapshot:
@@ -187,6 +234,7 @@ class Snapshot:
                 status=c.status,
             ),
             vars(frame.walls),
+            frame.joints,
             time=frame.time,
             gravity=scene.gravity.at(max(0.0, frame.time - time_step)),
             path=recording.path,
@@ -197,6 +245,9 @@ class Snapshot:
         """A simulation as it is now; its arrays are copied."""
         c, bodies = sim.contacts, sim.bodies
         walls = {name: getattr(bodies, name)[: bodies.wall_body_count].copy() for name in WALL_ARRAYS}
+        push = sim.stepper.pushes(sim.time_step)
+        walls |= {"force": push[:, :3], "torque": push[:, 3:]}
+        walls["power"] = (push[:, :3] * walls["velocity"]).sum(axis=1) + (push[:, 3:] * walls["spin"]).sum(axis=1)
         return cls.build(
             sim.scene,
             GrainRows(
@@ -218,9 +269,11 @@ class Snapshot:
                 overlap=c.overlap.copy(),
                 normal_force=c.normal_force,
                 tangential_force=c.tangential_force,
+                point=c.point,
                 rebounding=c.rebound > 0,
             ),
             walls,
+            _joints_of(sim),
             time=sim.time,
             gravity=sim.scene.gravity.at(max(0.0, sim.time - sim.time_step)),
         )
@@ -232,6 +285,7 @@ class Snapshot:
         grains: GrainRows,
         contacts: ContactRows | None = None,
         walls: Mapping[str, Any] | None = None,
+        joints: FrameJoints | None = None,
         *,
         time: float = 0.0,
         gravity: Any = None,
@@ -277,11 +331,24 @@ class Snapshot:
             wall_body=wall_body,
             more=g.more,
             path=path,
+            joints=joints,
             **{f"wall_{name}": np.asarray(walls[name], float) for name in WALL_ARRAYS},
+            wall_force=walls.get("force"),
+            wall_torque=walls.get("torque"),
+            wall_power=walls.get("power"),
         )
 
 
 WALL_ARRAYS = ("position", "orientation", "velocity", "spin")
+LOADS = ("force", "torque", "power")
+
+
+def _joints_of(sim: Any) -> FrameJoints | None:
+    """Joints of a simulation, with the forces of its last step."""
+    views = [sim.joint(joint.name) for joint in sim.scene.joints]
+    if not views:
+        return None
+    return FrameJoints(**{part.name: np.array([getattr(view, part.name) for view in views], float) for part in fields(FrameJoints)})
 
 
 def snapshots(recording: Recording, indices: Iterable[int] | None = None) -> Iterator[Snapshot]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,7 +32,10 @@ def analyse(
     frames: Annotated[str | None, typer.Option(metavar="A:B", help="Frames A to B - 1, or one frame; negative: from the end.")] = None,
     last: Annotated[int | None, typer.Option(metavar="N", help="The last N frames.")] = None,
     time: Annotated[str | None, typer.Option(metavar="A:B", help="Frames from A to B [s]; either may be left out.")] = None,
+    body: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Of body-force: this body; may be given several times.")] = None,
+    joint: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Of joint-force: this joint; may be given several times.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="The table of one metric, as lines of comma-separated values.")] = False,
 ) -> None:
     """Measure a recording.
 
@@ -41,6 +46,7 @@ def analyse(
     granum analyse column.h5 overlap contacts
     granum analyse drum.h5 drum-angle plug flow --time 6:8 --json
     granum analyse silo.h5 pressure janssen load --last 10
+    granum analyse digger.h5 body-force --body bucket --csv
     """
     from ..analysis.metrics import METRICS, frames_of, measure_recording
     from ..io import Recording
@@ -56,6 +62,12 @@ def analyse(
         raise InputError(f"which metric of {file}? Choose some of: {', '.join(map(repr, METRICS))}.")
     for name in names:
         known_name("metric", name, METRICS)
+    chosen_names = {"body": body, "joint": joint}
+    for option, given in chosen_names.items():
+        if given and not any(METRICS[name].of == option for name in names):
+            raise InputError(f"--{option} chooses what {option}-force looks at: ask for that metric too.")
+    if as_csv and (len(names) > 1 or as_json):
+        raise InputError("--csv gives the table of one metric: ask for one, and without --json.")
     found: dict[str, Any] = {}
     with Recording(recording_of(file)) as recording:
         chosen = choose_frames(recording, frames, last, time)
@@ -63,10 +75,14 @@ def analyse(
             looked_at = frames_of(recording, name, chosen)
             first, last_one = (float(recording.times[looked_at[k]]) for k in (0, -1))
             span = {"frames": len(looked_at), "first_time": first, "last_time": last_one}
-            found[name] = (span, (moment(recording, first), moment(recording, last_one)), measure_recording(recording, name, looked_at))
+            result = measure_recording(recording, name, looked_at, chosen_names.get(METRICS[name].of))
+            found[name] = (span, (moment(recording, first), moment(recording, last_one)), result)
     if as_json:
         results = {name: as_plain(METRICS[name], span, result) for name, (span, _, result) in found.items()}
         print_json({"recording": str(recording.path), "metrics": results})
+        return
+    if as_csv:
+        _print_csv(METRICS[names[0]], result)
         return
     for name, (span, moments, result) in found.items():
         _show(name, METRICS[name], span, moments, result)
@@ -123,25 +139,25 @@ def as_plain(metric: Metric, span: dict[str, Any], result: MetricResult) -> dict
     content = span | plain(result.values)
     if result.columns:
         content[metric.table] = plain(result.columns)
-    return content | {"units": metric.units} | ({"note": result.note} if result.note else {})
+    return content | {"units": metric.units | result.units} | ({"note": result.note} if result.note else {})
 
 
 def _show(name: str, metric: Metric, span: dict[str, Any], moments: tuple[str, str], result: MetricResult) -> None:
     from rich.markup import escape
 
-    out = console()
+    out, units = console(), metric.units | result.units
     when = moments[0] + (f" to {moments[1]}, {span['frames']} frames" if span["frames"] > 1 else "")
     out.print(f"[bold]{name}[/bold]  {escape(metric.about)}; {when}", soft_wrap=True)
     show_columns(
         ("<", "", "<"),
-        ((f"[cyan]{key}[/cyan]", _number(v), f"[dim]{metric.units.get(key, '')}[/dim]") for key, v in result.values.items()),
+        ((f"[cyan]{key}[/cyan]", _number(v), f"[dim]{units.get(key, '')}[/dim]") for key, v in result.values.items()),
         headless=True,
     )
     columns = plain({key: list(column) for key, column in result.columns.items()})
     if columns:
         rows = list(zip(*columns.values(), strict=True))
         step = -(-len(rows) // MOST_ROWS)
-        heads = [f"{key} \\[{unit}]" if (unit := metric.units.get(key)) else key for key in columns]
+        heads = [f"{key} \\[{unit}]" if (unit := units.get(key)) else key for key in columns]
         shown = rows[::-1][::step][::-1]  # the last one is always there
         show_columns(heads, ([_number(value, 5) for value in row] for row in shown), title=metric.table)
         if step > 1:
@@ -150,7 +166,17 @@ def _show(name: str, metric: Metric, span: dict[str, Any], moments: tuple[str, s
         out.print(f"note: {result.note}", style="yellow", markup=False)
 
 
+def _print_csv(metric: Metric, result: MetricResult) -> None:
+    """Columns with their units in the first line; of a metric without columns its numbers."""
+    units, columns = metric.units | result.units, result.columns or {key: [value] for key, value in result.values.items()}
+    lines = csv.writer(sys.stdout, lineterminator="\n")
+    lines.writerow([f"{key} [{unit}]" if (unit := units.get(key)) else key for key in columns])
+    lines.writerows(zip(*plain({key: list(column) for key, column in columns.items()}).values(), strict=True))
+
+
 def _number(value: Any, digits: int = 6) -> str:
+    if isinstance(value, str):
+        return value
     return "-" if value is None or value != value else f"{value:.{digits}g}"
 
 

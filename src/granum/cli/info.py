@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import in_words
+from .console import in_words, print_json
+from .machine_tables import describe_bodies, describe_joints, show_machines
 from .tables import show_rows
 
 if TYPE_CHECKING:
@@ -19,10 +20,13 @@ def register(app: typer.Typer) -> None:
 
 
 def info(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Recording (or its checkpoint, for the recording beside it).")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="Recording (or its checkpoint, for the recording beside it), scene file, or library scene."),
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object: the summary of the run, and what made it.")] = False,
 ) -> None:
-    """Show what a recording holds and how it was made."""
+    """Show what a recording holds and how it was made; of a scene its bodies and joints."""
     from ..io import Recording
     from ..runs.restart import recording_of
     from ..runs.result import Run
@@ -30,6 +34,9 @@ def info(
     from ..runs.summary_rows import summary_rows
     from .show import show
 
+    if is_scene(file):
+        _show_scene(file, as_json)
+        return
     path = recording_of(file)
     with Recording(path) as recording:
         made_by = origin(recording)
@@ -41,7 +48,28 @@ def info(
         run.summary["origin"] = made_by
     else:
         _show_origin(made_by)
+        if len(made_by["bodies"]) > 1:
+            show_machines(made_by["bodies"], made_by["joints"])
     show(run, as_json)
+
+
+def is_scene(file: Path) -> bool:
+    """Whether ``file`` is a scene: by its ending, or by a name that is no file."""
+    from ..scene.library import LIBRARY
+
+    return file.suffix in (".toml", ".py") or (str(file) in LIBRARY and not file.exists())
+
+
+def _show_scene(file: Path, as_json: bool) -> None:
+    from ..scene.file import load_scene
+
+    scene = load_scene(file)
+    bodies, joints = describe_bodies(scene), describe_joints(scene)
+    if as_json:
+        print_json({"scene": scene.name, "bodies": bodies, "joints": joints})
+    else:
+        show_rows([("scene", scene.name), ("materials", ", ".join(material.name for material in scene.materials))])
+        show_machines(bodies, joints)
 
 
 def _found(recording: Any) -> Run:
@@ -76,6 +104,8 @@ def origin(recording: Any) -> dict[str, Any]:
         "first": moment(recording, times[0]) if len(times) else None,
         "last": moment(recording, times[-1]) if len(times) else None,
         "driven": {body.name: in_words(body.motion) for body in _bodies(recording) if body.is_driven},
+        "bodies": [] if "kind" in description else describe_bodies(recording.scene),
+        "joints": [] if "kind" in description else describe_joints(recording.scene),
         "cell": (description.get("scene", {}).get("cell") or {}).get("vectors"),
     }
 

@@ -14,10 +14,12 @@ from .options import Opt, argument, option, settings_of, with_parameters
 from .tables import console, show_list
 
 FRAME, PLANE, LOOK = "Which frames", "Drawings of a slab (lengths in mean diameters)", "plot.look:Look"
+NAMES = "Forces on bodies and joints"
 OPTIONS = (
     *(Opt(name, f"{LOOK}.{name}", panel=FRAME) for name in ("frame", "time", "average")),
     *(Opt(name, f"{LOOK}.{name}", panel=PLANE) for name in ("view", "slab", "width")),
     Opt("grains", f"{LOOK}.grains", panel=PLANE, flag="--grains"),
+    *(Opt(name, f"{LOOK}.{name}", panel=NAMES, metavar="NAME") for name in ("body", "joint")),
 )
 
 
@@ -39,6 +41,7 @@ def plot(**given: Any) -> None:
     \b
     granum plot --list
     granum plot drum.h5 velocity --average 20 --grains
+    granum plot digger.h5 body-force --body bucket
     """
     from ..io import Recording
     from ..plot.figures import FIGURES, PACKING_FIGURES, draw_figure

@@ -1,13 +1,17 @@
 """Files: the recording of a run, and the checkpoints it can be continued from."""
 
 from .checkpoint import checkpoint_path, read_checkpoint, write_checkpoint
-from .read import Frame, FrameContacts, FrameWalls, Recording
+from .read import Frame, FrameContacts, FrameJoints, FrameWalls, Recording
+from .series import BodySeries, JointSeries
 from .write import RecordingWriter
 
 __all__ = [
+    "BodySeries",
     "Frame",
     "FrameContacts",
+    "FrameJoints",
     "FrameWalls",
+    "JointSeries",
     "Recording",
     "RecordingWriter",
     "checkpoint_path",

@@ -25,8 +25,11 @@ def lay_out(
     expected_points: int,
     units: Mapping[str, str],
     columns: Sequence[str],
+    loads: bool,
+    joints: bool,
 ) -> None:
-    """Make all tables in an empty file; ``columns`` names those of extensions."""
+    """Make all tables in an empty file; ``columns`` names those of extensions, ``loads`` and ``joints`` ask for those of bodies and
+    joints."""
     point_chunk, contact_chunk = layout.chunk_rows(expected_points), layout.chunk_rows(3 * expected_points)
     vtk = file.create_group(layout.VTK)
     steps = vtk.create_group("Steps")
@@ -67,9 +70,11 @@ def lay_out(
     make_table(own, "contacts/first", COUNT, initial=[0])
     for column in layout.CONTACTS:
         make_table(own, f"contacts/{column.name}", column, contact_chunk)
-    make_table(own, "walls/first", COUNT, initial=[0])
-    for column in layout.WALLS:
-        make_table(own, f"walls/{column.name}", column)
+    for name, own_columns in (("walls", (*layout.WALLS, *(layout.LOADS if loads else ()))), ("joints", layout.JOINTS if joints else ())):
+        if own_columns:
+            make_table(own, f"{name}/first", COUNT, initial=[0])
+        for column in own_columns:
+            make_table(own, f"{name}/{column.name}", column)
 
 
 def json_text(content: Mapping[str, Any]) -> str:

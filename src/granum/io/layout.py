@@ -15,6 +15,10 @@ A recording is one HDF5 file of two halves::
         contacts/*               contacts of all frames, one frame after the other
         walls/first              (F + 1,) wall bodies of frame i are rows first[i] : first[i + 1]
         walls/*                  wall bodies of all frames, in the order of the description (the ground first)
+        joints/first, joints/*   the same for joints, in the order of the description
+
+What grains do to bodies (``walls/force`` and so on) is there in runs of scenes that have bodies besides the ground, ``joints`` in those of
+scenes that have any. These are means over the steps since the last frame, NaN where there was none.
 
 Columns and scalars of extensions (``granum.extensions``) are there in runs that have them only.
 
@@ -89,6 +93,20 @@ WALLS = (
     Column("velocity", np.float64, (3,), "m/s", "in the step that led to the frame"),
     Column("spin", np.float64, (3,), "rad/s", "angular velocity in world axes, in the step that led to the frame"),
 )
+LOADS = (
+    Column("force", np.float64, (3,), "N", "of all that touches the body, mean since the last frame"),
+    Column("torque", np.float64, (3,), "N m", "the same about the body's position"),
+    Column("power", np.float64, (), "W", "force . velocity + torque . spin, mean since the last frame"),
+)
+"""What wall bodies have besides, if forces on them are recorded."""
+JOINTS = (
+    Column("coordinate", np.float64, (), "m, rad", "NaN: the joint has none"),
+    Column("speed", np.float64, (), "m/s, rad/s", "of the coordinate"),
+    Column("force", np.float64, (3,), "N", "with which the joint holds its second body, mean since the last frame"),
+    Column("torque", np.float64, (3,), "N m", "the same about the centre of mass of that body"),
+    Column("motor_force", np.float64, (), "N, N m", "> 0 pushes the second body away, mean since the last frame"),
+    Column("limit_force", np.float64, (), "N, N m", "> 0 pushes the second body away, mean since the last frame"),
+)
 PROBLEM_BODIES = (
     Column("velocity", np.float64, (3,), "m/s"),
     Column("surface_spin", np.float64, (3,), "m/s", "radius times angular velocity; all but grains have the radius 1 m"),
@@ -137,6 +155,11 @@ TABLE_CHUNK = 256
 def point_columns(there: Container[str]) -> tuple[Column, ...]:
     """Of every grain, besides its position: those of all runs, and the ones of extensions whose names are ``there``."""
     return (*POINT_DATA, *(column for extension in extensions() for column in extension.columns if column.name in there))
+
+
+def wall_columns(there: Container[str]) -> tuple[Column, ...]:
+    """Of every wall body, with what grains do to it if that is ``there``."""
+    return (*WALLS, *LOADS) if LOADS[0].name in there else WALLS
 
 
 def scalar_column(name: str, units: Mapping[str, str]) -> Column:

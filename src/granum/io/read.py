@@ -15,9 +15,10 @@ import h5py
 import numpy as np
 
 from ..array_types import FloatArray, IndexArray
-from ..checks import InputError, RunError
+from ..checks import InputError, RunError, known_name
 from . import layout
 from .contained import check_contained, check_texts
+from .series import BodySeries, JointSeries
 
 if TYPE_CHECKING:
     from ..scene.scene import Scene
@@ -56,6 +57,21 @@ class FrameWalls:
     orientation: FloatArray  # (W, 4) unit quaternion, w first
     velocity: FloatArray  # (W, 3) [m/s]
     spin: FloatArray  # (W, 3) [rad/s]
+    force: FloatArray | None = None  # (W, 3) of all that touches it, mean since the last frame [N]; None: not recorded
+    torque: FloatArray | None = None  # (W, 3) [N m]
+    power: FloatArray | None = None  # (W,) [W]
+
+
+@dataclass(frozen=True)
+class FrameJoints:
+    """Joints of one frame, in the order of the scene; J rows, SI units, world axes. Forces are means since the last frame."""
+
+    coordinate: FloatArray  # (J,) [m, rad]
+    speed: FloatArray  # (J,) [m/s, rad/s]
+    force: FloatArray  # (J, 3) on the second body [N]
+    torque: FloatArray  # (J, 3) about its centre of mass [N m]
+    motor_force: FloatArray  # (J,) [N, N m]
+    limit_force: FloatArray  # (J,) [N, N m]
 
 
 @dataclass(frozen=True)
@@ -74,6 +90,7 @@ class Frame:
     contacts: FrameContacts
     walls: FrameWalls
     more: dict[str, Any]  # (N, ...) columns of extensions, by their names in the file
+    joints: FrameJoints | None = None  # None: not recorded
 
 
 class Recording:
@@ -103,18 +120,20 @@ class Recording:
         self.columns = points[len(layout.POINT_DATA) :]  # of extensions
         counts = self._vtk["NumberOfPoints"][: self.frame_count]
         self._first_point = np.concatenate([[0], np.cumsum(counts)])
-        self._first_contact = self._own["contacts/first"][: self.frame_count + 1]
-        self._first_wall = self._own["walls/first"][: self.frame_count + 1]
-        firsts = (len(self._first_contact), len(self._first_wall))
-        if not len(self.times) == len(self.steps) == len(counts) == self.frame_count or set(firsts) != {self.frame_count + 1}:
+        self._kinds = {"contacts": layout.CONTACTS, "walls": layout.wall_columns(self._own["walls"])}
+        if "joints" in self._own:
+            self._kinds["joints"] = layout.JOINTS
+        self._first = {name: self._own[name]["first"][: self.frame_count + 1] for name in self._kinds}
+        firsts = {len(first) for first in self._first.values()}
+        if not len(self.times) == len(self.steps) == len(counts) == self.frame_count or firsts != {self.frame_count + 1}:
             raise ValueError("its tables are shorter than its number of frames")
         _check_columns(self._vtk, (layout.POSITION,))
         _check_columns(self._vtk["PointData"], points)
-        _check_columns(self._own["contacts"], layout.CONTACTS)
-        _check_columns(self._own["walls"], layout.WALLS)
+        for name, columns in self._kinds.items():
+            _check_columns(self._own[name], columns)
         if (counts < 0).any() or self._first_point[-1] > min(map(len, [self._vtk["Points"], *self._vtk["PointData"].values()])):
             raise ValueError("the rows of its frames do not fit its points")
-        for name, first in (("contacts", self._first_contact), ("walls", self._first_wall)):
+        for name, first in self._first.items():
             rows = min(len(data) for key, data in self._own[name].items() if key != "first")
             if not 0 <= first.min() <= first.max() <= rows:
                 raise ValueError(f"the rows of its frames do not fit its {name}")
@@ -160,26 +179,46 @@ class Recording:
                 + (f" (0 to {self.frame_count - 1})." if self.frame_count else ". Record at least one.")
             )
         points = slice(int(self._first_point[i]), int(self._first_point[i + 1]))
-        rows = slice(int(self._first_contact[i]), int(self._first_contact[i + 1]))
         read = lambda names: {name: self._vtk["PointData"][name][points] for name in names}  # noqa: E731
         data = self._checked(lambda: read(column.name for column in layout.POINT_DATA))
         more = self._checked(lambda: read(column.name for column in self.columns))
         position = self._checked(lambda: self._vtk["Points"][points])
-        table = self._own["contacts"]
-        contacts = self._checked(lambda: {c.name: table[c.name][rows] for c in layout.CONTACTS})
         return Frame(
             time=float(self.times[i]),
             step=int(self.steps[i]),
             position=position,
-            contacts=FrameContacts(**contacts),
-            walls=self._walls(i),
+            contacts=FrameContacts(**self._rows("contacts", i)),
+            walls=FrameWalls(**self._rows("walls", i)),
+            joints=FrameJoints(**self._rows("joints", i)) if "joints" in self._kinds else None,
             more=more,
             **data,
         )
 
-    def _walls(self, i: int) -> FrameWalls:
-        rows = slice(int(self._first_wall[i]), int(self._first_wall[i + 1]))
-        return FrameWalls(**self._checked(lambda: {c.name: self._own["walls"][c.name][rows] for c in layout.WALLS}))
+    def _rows(self, kind: str, i: int) -> dict[str, Any]:
+        """Contacts, walls or joints of frame i."""
+        rows, table = slice(int(self._first[kind][i]), int(self._first[kind][i + 1])), self._own[kind]
+        return self._checked(lambda: {c.name: table[c.name][rows] for c in self._kinds[kind]})
+
+    def body(self, name: str) -> BodySeries:
+        """A body of the scene by its name, ``ground`` too, in all frames: ``recording.body("bucket").force`` (F, 3)."""
+        found = self._series("walls", [body.name for body in self.scene.all_bodies], "body", name)
+        loads = {column.name: found.pop(column.name) for column in layout.LOADS if column.name in found}
+        return BodySeries(name=name, time=self.times, path=self.path, loads=loads, **found)
+
+    def joint(self, name: str) -> JointSeries:
+        """A joint of the scene by its name, in all frames: ``recording.joint("boom").motor_force`` (F,)."""
+        if "joints" not in self._kinds:
+            has = "an older version wrote it. Run it again" if self.scene.joints else "its scene has none"
+            raise InputError(f"{self.path} holds no joint {name!r}: {has}.")
+        return JointSeries(name=name, time=self.times, **self._series("joints", [j.name for j in self.scene.joints], "joint", name))
+
+    def _series(self, kind: str, names: list[str], what: str, name: str) -> dict[str, Any]:
+        """(F, ...) of the row with this name in every frame."""
+        row, first = names.index(known_name(what, name, names)), self._first[kind]
+        if not (np.diff(first) == len(names)).all():
+            raise DamagedFileError(self.path, "recording", f"its frames do not have the {kind} of its scene", RECORD_AGAIN)
+        part = slice(int(first[0]), int(first[-1]))
+        return self._checked(lambda: {c.name: self._own[kind][c.name][part][row :: len(names)] for c in self._kinds[kind]})
 
     def __len__(self) -> int:
         return self.frame_count

@@ -17,6 +17,7 @@ from .blank import BYTES, CELL_COUNT, COUNT, POINT, json_text, lay_out
 from .consistency import FILE_SPACE, BusyError, OrderedFile
 from .contained import check_contained
 from .draft import Draft
+from .frame_rows import FrameRows
 from .layout import Column
 from .read import RECORD_AGAIN, Recording, damage_in_words
 from .tables import Table
@@ -30,7 +31,8 @@ class RecordingWriter:
 
     ``scalars`` names the numbers that come with every frame. ``expected_points`` [grains in a frame] sizes the chunks of the
     file: it changes speed and size, never what can be written. ``units`` of scalars that mean something else than in a run, or that
-    extensions add. ``columns`` names what grains have of extensions. An existing file of that name is replaced.
+    extensions add. ``columns`` names what grains have of extensions. ``loads``: wall bodies come with what grains do to them, ``joints``:
+    frames have joints. An existing file of that name is replaced.
     """
 
     path: Path
@@ -46,6 +48,8 @@ class RecordingWriter:
         expected_points: int = DEFAULT_POINTS,
         units: Mapping[str, str] | None = None,
         columns: Sequence[str] = (),
+        loads: bool = False,
+        joints: bool = False,
     ) -> None:
         path = Path(path)
         for name in scalars:
@@ -60,7 +64,7 @@ class RecordingWriter:
             disk = OrderedFile(path, draft)
             try:
                 with h5py.File(disk, "w", **FILE_SPACE) as file:
-                    lay_out(file, description, scalars, expected_points, units or {}, columns)
+                    lay_out(file, description, scalars, expected_points, units or {}, columns, loads, joints)
                 disk.commit()
                 draft.replace_target()
             finally:
@@ -102,6 +106,16 @@ class RecordingWriter:
         return tuple(column.name for column in self._columns[len(layout.POINT_DATA) :])
 
     @property
+    def has_loads(self) -> bool:
+        """Whether wall bodies come with what grains do to them."""
+        return len(self._rows["walls"].columns) > len(layout.WALLS)
+
+    @property
+    def has_joints(self) -> bool:
+        """Whether frames have joints."""
+        return "joints" in self._rows
+
+    @property
     def last_step(self) -> int:
         """Number of time steps done in the last frame; -1 without frames."""
         return int(h5py.Dataset(self._steps.id)[self.frame_count - 1]) if self.frame_count else -1
@@ -115,21 +129,24 @@ class RecordingWriter:
         contacts: Mapping[str, Any],
         walls: Mapping[str, Any],
         scalars: Mapping[str, float],
+        joints: Mapping[str, Any] | None = None,
     ) -> None:
         """Add one frame, SI units: N ``grains`` (``position``, the columns of ``layout.POINT_DATA`` and those of extensions that the file
-        was made with), C ``contacts`` (``layout.CONTACTS``), W wall bodies ``walls`` (``layout.WALLS``), and all ``scalars``.
+        was made with), C ``contacts`` (``layout.CONTACTS``), W wall bodies ``walls`` (``layout.WALLS``, and ``layout.LOADS`` in a file that
+        was made with them), ``joints`` (``layout.JOINTS``, in a file that has them), and all ``scalars``.
 
         On return the frame is in the file. OutputError if the disk does not take it; the frames before it stay.
         """
         self._check_open()
         position = _columns((_POSITION,), grains)["position"]
         data = _columns(self._columns, grains, len(position))
-        contact_data, wall_data = _columns(layout.CONTACTS, contacts), _columns(layout.WALLS, walls)
+        given = {"contacts": contacts, "walls": walls, "joints": joints or {}}
+        rows = {name: _columns(table.columns, given[name]) for name, table in self._rows.items()}
         if set(scalars) != set(self._scalars):
             raise ValueError(f"every frame needs the scalars {sorted(self._scalars)} (got {sorted(scalars)}).")
 
         with damage_in_words(self.path, "recording", RECORD_AGAIN):  # of a file that is continued
-            self._write_frame(step, time, position, data, contact_data, wall_data, scalars)
+            self._write_frame(step, time, position, data, rows, scalars)
         self._check_place()
 
     def _write_frame(
@@ -138,27 +155,21 @@ class RecordingWriter:
         time: float,
         position: np.ndarray,
         data: dict[str, np.ndarray],
-        contacts: dict[str, np.ndarray],
-        walls: dict[str, np.ndarray],
+        rows: dict[str, dict[str, np.ndarray]],
         scalars: Mapping[str, float],
     ) -> None:
-        count, contact_count, wall_count = len(position), len(contacts["a"]), len(walls["position"])
-        first = self._point_count
+        count, first = len(position), self._point_count
         self._points.put(first, position)
         for name, table in self._point_data.items():
             table.put(first, data[name])
-        for name, table in self._contacts.items():
-            table.put(self._contact_count, contacts[name])
-        for name, table in self._walls.items():
-            table.put(self._wall_count, walls[name])
         frame = self.frame_count
+        for name, of_kind in self._rows.items():
+            of_kind.put(frame, rows[name])
         self._add_vertices(frame, count)
         for table, value in ((self._point_offsets, first), (self._part_offsets, frame), (self._steps, step)):
             table.put(frame, [value])
         for name, table in self._scalars.items():
             table.put(frame, [scalars[name]])
-        self._first_contact.put(frame + 1, [self._contact_count + contact_count])
-        self._first_wall.put(frame + 1, [self._wall_count + wall_count])
         for table in self._constants:
             table.resize(frame + 1)
         self._no_offsets.resize(frame + 2)
@@ -167,8 +178,8 @@ class RecordingWriter:
         self._number_of_points.put(frame, [count])
         self._set_frame_count(frame + 1)  # last: now the frame counts
         self._point_count += count
-        self._contact_count += contact_count
-        self._wall_count += wall_count
+        for of_kind in self._rows.values():
+            of_kind.count_in()
 
     def set_summary(self, summary: Mapping[str, Any]) -> None:
         """Store what the run reports at its end."""
@@ -234,22 +245,21 @@ class RecordingWriter:
         self._no_offsets = Table(vtk["Lines/Offsets"], COUNT)
         self._times, self._steps = Table(own["frames/time"], layout.TIME), Table(own["frames/step"], layout.STEP)
         self._scalars = {name: Table(data, layout.scalar_column(name, {})) for name, data in own["scalars"].items()}
-        self._contacts = {c.name: Table(own["contacts"][c.name], c) for c in layout.CONTACTS}
-        self._walls = {c.name: Table(own["walls"][c.name], c) for c in layout.WALLS}
-        self._first_contact, self._first_wall = Table(own["contacts/first"], COUNT), Table(own["walls/first"], COUNT)
         self._summary = Table(own["summary"], BYTES)
         self._frame_count_attribute = h5py.h5a.open(steps.id, b"NSteps")
         self.frame_count = int(steps.attrs["NSteps"])
-        self._contact_count = int(own["contacts/first"][self.frame_count])
-        self._wall_count = int(own["walls/first"][self.frame_count])
+        kinds = {
+            "contacts": layout.CONTACTS,
+            "walls": layout.wall_columns(own["walls"]),
+            **({"joints": layout.JOINTS} if "joints" in own else {}),
+        }
+        self._rows = {name: FrameRows(own[name], columns, self.frame_count) for name, columns in kinds.items()}
         counts = vtk["NumberOfPoints"][: self.frame_count]
         self._point_count = int(counts.sum())
         if not np.array_equal(steps["PointOffsets"][: self.frame_count], np.cumsum(counts) - counts):
             raise ValueError("its frames do not follow each other")
 
     def _drop_frames(self, kept: int) -> None:
-        contact_count = int(h5py.Dataset(self._first_contact.id)[kept])
-        wall_count = int(h5py.Dataset(self._first_wall.id)[kept])
         point_count = int(h5py.Dataset(self._number_of_points.id)[:kept].sum())
         self._times.resize(kept)
         self._number_of_points.resize(kept)
@@ -258,14 +268,10 @@ class RecordingWriter:
             table.resize(kept)
         self._no_offsets.resize(kept + 1)
         self._offsets.resize(_first_offset(kept, point_count))
-        self._first_contact.resize(kept + 1)
         for table in (self._points, *self._point_data.values()):
             table.resize(point_count)
-        for table in self._contacts.values():
-            table.resize(contact_count)
-        self._first_wall.resize(kept + 1)
-        for table in self._walls.values():
-            table.resize(wall_count)
+        for of_kind in self._rows.values():
+            of_kind.drop(kept)
         self._summary.resize(0)
         self._save(shrinking=True)
 

@@ -6,10 +6,12 @@ from .._jit import device, kernel
 from ..array_types import FloatArray
 from ..state.bodies import BodyArrays
 from .coupling import (
+    add_carried,
     aim,
     aim_at_impact,
     begin,
     find_joint_impulses,
+    find_struck_impulses,
     finish,
     keep_joints,
     keep_start,
@@ -23,11 +25,19 @@ from .groups import FORCE, POSITION, SPEED, JointTable, Links
 
 @kernel
 def kick_links(
-    links: Links, table: JointTable, bodies: BodyArrays, inertia: FloatArray, force: FloatArray, h: float, impact_velocity: float
+    links: Links,
+    table: JointTable,
+    bodies: BodyArrays,
+    inertia: FloatArray,
+    force: FloatArray,
+    h: float,
+    impact_velocity: float,
+    carried: FloatArray,
 ) -> tuple[float, float]:
     """Velocities of links after ``h`` [s] under forces and torques (L, 6) [N, N m], with joints, motors and limits.
 
-    ``inertia`` (L, 3, 3) is inverse, in world axes [1/(kg m^2)]. Returns the work of motors, and of driven bodies through joints [J].
+    ``inertia`` (L, 3, 3) is inverse, in world axes [1/(kg m^2)]; ``carried`` (J, 8) receives what joints give b. Returns the
+    work of motors, and of driven bodies through joints [J].
     """
     for k in range(len(links.machine)):
         b = links.body[k]
@@ -48,6 +58,8 @@ def kick_links(
         aim_at_impact(links, h, links.entered, impact_velocity)
         begin(links)
         finish(links, links.entered)
+        find_struck_impulses(links)
+        add_carried(links, carried)
     aim(links, h)
     for k in range(len(links.machine)):
         for i in range(6):
@@ -62,7 +74,9 @@ def kick_links(
         b = links.body[k]
         for i in range(3):
             bodies.velocity[b, i], bodies.spin[b, i] = links.base[k, i], links.base[k, 3 + i]
-    return work_of(links)
+    work = work_of(links)
+    add_carried(links, carried)
+    return work
 
 
 @device

@@ -330,3 +330,30 @@ def find_joint_impulses(links):
             moved = row_speed(rows.link, rows.row, k, links.start) + row_speed(rows.link, rows.pushed, k, wrench)
             x[k] = rows.target[k] - rows.drift[k] - moved
         solve_rows(links, m, x)
+
+
+@device
+def find_struck_impulses(links):
+    """The same after a stage of collisions, in which joints are kept as fast as they were."""
+    rows = links.rows
+    for k in range(len(rows.impulse)):
+        rows.target[k] = row_speed(rows.link, rows.row, k, links.start) + rows.drift[k]
+    find_joint_impulses(links)
+
+
+@device
+def add_carried(links, carried):
+    """Add the impulses of now to ``carried`` (J, 8), which says of each joint what b is given: impulse and angular impulse of the joint,
+    then the impulses of its motor and of its limits [N s, N m s]."""
+    rows, drives = links.rows, links.drives
+    for k in range(len(rows.impulse)):
+        for f in range(6):
+            carried[rows.joint[k], f] += rows.row[k, 6 + f] * rows.impulse[k]
+    for k in range(len(drives.joint)):
+        kind = drives.kind[k]
+        if kind == LOWER:
+            carried[drives.joint[k], 7] += drives.impulse[k]
+        elif kind == UPPER:
+            carried[drives.joint[k], 7] -= drives.impulse[k]
+        else:
+            carried[drives.joint[k], 6] += drives.impulse[k]

@@ -45,6 +45,8 @@ class Rows(NamedTuple):
 
     first: IntArray
     """(M + 1,)"""
+    joint: IntArray
+    """(R,)"""
     link: IntArray
     """(R, 2) the links a and b; -1: a body that impulses do not move"""
     row: FloatArray

@@ -92,6 +92,7 @@ class Machines:
             if self.links.drives.kind[k] in (SPEED, POSITION, FORCE)
         ]
         self.names = [joint.name for joint in self.joints]
+        self.carried = np.zeros((len(laid), 8))  # impulses of the last step on b: of the joint (6), its motor and its limits [N s, N m s]
         self.size = float(np.abs(self.table.anchor).max(initial=0.0)) or 1.0  # how far joints are from the centres of their bodies [m]
         self.weak = np.zeros(len(self.links.drives.joint))  # for how long each motor has been at its largest force [s]
         self.given: dict[str, float] = {}  # set points that a controller has written, by joint
@@ -136,6 +137,7 @@ class Machines:
         numbers = {name: np.zeros(count) for name in ("gap", "drift", "softness", "target", "impulse", "work")}
         return Rows(
             first=_starts(size),
+            joint=np.repeat(np.arange(len(laid), dtype=np.int32), [one.rows for one in laid]),
             link=link,
             row=np.zeros((count, 12)),
             pushed=np.zeros((count, 12)),
@@ -192,7 +194,8 @@ class Machines:
         return float(np.abs(self.links.rows.gap).max(initial=0.0))
 
     def aim_motors(self, time: float, h: float) -> None:
-        """Set points of all motors at ``time`` [s] and a step later."""
+        """Set points of all motors at ``time`` [s] and a step later; a step begins."""
+        self.carried[:] = 0.0
         points = self.links.drives.set_point
         for k, motor in self.motors:
             joint = self.joints[self.links.drives.joint[k]]
@@ -227,6 +230,7 @@ class Machines:
             "status": drives.status,
             "impulse": drives.impulse,
             "coordinate": drives.coordinate,
+            "carried": self.carried,
             "given": dict(self.given),
             "weak": self.weak,
         }
@@ -235,7 +239,7 @@ class Machines:
         drives = self.links.drives
         for name in ("status", "impulse", "coordinate"):
             getattr(drives, name)[:] = saved[name]
-        self.weak[:] = saved["weak"]
+        self.weak[:], self.carried[:] = saved["weak"], saved.get("carried", 0.0)
         self.given = {name: float(value) for name, value in saved["given"].items()}
 
 

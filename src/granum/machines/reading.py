@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ..arithmetic import dot
 from ..array_types import FloatArray
 from ..checks import InputError, finite_number
 from ..scene.joints import Joint
 from ..state.bodies import Bodies
-from .groups import FORCE, LOWER, POSITION, SPEED, UPPER
 
 if TYPE_CHECKING:
     from .machines import Machines
@@ -40,34 +36,27 @@ class JointView:
 
     @property
     def force(self) -> FloatArray:
-        """(3,) with which the joint holds b [N], world axes; what motor and limits add is not in it."""
-        return self._reaction[:3]
+        """(3,) with which the joint holds b [N], world axes; what motor and limits add is not in it. Collisions of the step are."""
+        return self._carried[:3]
 
     @property
     def torque(self) -> FloatArray:
         """(3,) about the centre of mass of b [N m], world axes."""
-        return self._reaction[3:]
-
-    @property
-    def _reaction(self) -> FloatArray:
-        rows, first = self._machines.links.rows, self._machines.table.first_row
-        k = slice(first[self._number], first[self._number + 1])
-        return np.asarray(dot(rows.row[k, 6:].T, rows.impulse[k])) / self._h
+        return self._carried[3:6]
 
     @property
     def motor_force(self) -> float:
         """Of the motor [N, N m]; positive pushes b away from a. 0: there is none."""
-        return self._bounded(SPEED, POSITION, FORCE)
+        return float(self._carried[6])
 
     @property
     def limit_force(self) -> float:
-        """Of the limits [N, N m], without collisions; positive pushes b away from a."""
-        return self._bounded(LOWER) - self._bounded(UPPER)
+        """Of the limits [N, N m]; positive pushes b away from a."""
+        return float(self._carried[7])
 
-    def _bounded(self, *kinds: int) -> float:
-        drives = self._machines.links.drives
-        mine = (drives.joint == self._number) & np.isin(drives.kind, kinds)
-        return float(drives.impulse[mine].sum()) / self._h if mine.any() else 0.0
+    @property
+    def _carried(self) -> FloatArray:
+        return self._machines.carried[self._number] / self._h
 
     @property
     def target(self) -> float:

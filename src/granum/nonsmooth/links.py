@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from .._jit import device, kernel
+from ..array_types import FloatArray
 from ..machines.alone import work_of
 from ..machines.coupling import (
+    add_carried,
     aim_at_impact,
     begin,
+    find_struck_impulses,
     finish,
     keep_start,
     lay_mobilities,
@@ -99,6 +102,15 @@ def drives_settled(packed: Packed, blocks: ContactBlocks, levers: Levers, found:
 
 
 @kernel
-def joint_work(packed: Packed) -> tuple[float, float]:
-    """Impulses of the joints are found; work of motors, and of driven bodies through joints [J]."""
-    return work_of(packed.links)
+def strike_joints(packed: Packed, carried: FloatArray) -> None:
+    """After the impact stage: what its collisions did to the joints, added to ``carried`` (J, 8)."""
+    find_struck_impulses(packed.links)
+    add_carried(packed.links, carried)
+
+
+@kernel
+def joint_work(packed: Packed, carried: FloatArray) -> tuple[float, float]:
+    """Impulses of the joints are found, and added to ``carried`` (J, 8); work of motors, and of driven bodies through joints [J]."""
+    work = work_of(packed.links)
+    add_carried(packed.links, carried)
+    return work

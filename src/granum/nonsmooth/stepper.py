@@ -37,10 +37,11 @@ from .groups import FreeBodies, Met, Step, WallArrays
 from .impact import Parting, aim_at_impacts, part_rebounding, solve_impacts
 from .integrate import External, external_pushes, move_grains
 from .kinds.every import driven_work
-from .links import finish_links, joint_work, lay_links, start_impact_links
+from .links import finish_links, joint_work, lay_links, start_impact_links, strike_joints
 from .measure import Measured, measure
 from .problem import Problem
 from .pull import net_impulses
+from .pushes import carriers, sum_collisions, sum_pushes
 from .ready import Ready, assemble, make_ready
 from .settings import Nonsmooth
 from .slots import take_velocities
@@ -70,6 +71,7 @@ class NonsmoothStepper:
         self.stability = StabilityGuard()
         self.limits_hit = 0  # of joints, in this step
         self._started = settings, 1.0, start_with(settings.warm_start, settings.solver, 1.0)
+        self.struck = np.zeros((bodies.wall_body_count, 6))  # impulses of the last step's collisions on bodies of the scene [N s, N m s]
         self.left_over = 0.0  # residual of the last solve [m/s]
         self.fastest = 0.0  # grain speed after the last step [m/s]
         self.extent = np.zeros((2, 3))  # box around all grain centres after the last step [m]
@@ -136,6 +138,17 @@ class NonsmoothStepper:
                 net_impulses(c.a, c.b, c.overlap, self.bodies.radius, self.pairs.law, c.time_step, c.impulse)
         return self._shown
 
+    def pushes(self, h: float) -> FloatArray:
+        """(W, 6) forces and torques [N, N m] on the bodies of the scene in the last step, of ``h`` [s], by grains; collisions included."""
+        b = self.bodies
+        c = self.contacts if self.scene.law.pulls else self.detector.contacts  # net of what attracts
+        out = self.struck.copy()
+        call(sum_pushes, Met.of(c), b.arrays, b.grain_arrays, self.walls.frame, self._carriers(), self.period, h, out)
+        return out / h
+
+    def _carriers(self) -> IntArray:
+        return carriers(self.bodies, self.walls.frame, self.walls.body)
+
     # --- the stages ---
 
     def _detect(self, now: NonsmoothStep) -> None:
@@ -197,6 +210,7 @@ class NonsmoothStepper:
 
     def _impact(self, now: NonsmoothStep) -> None:
         """Velocities after the collisions of this step, and bodies where it must start for its end to be right."""
+        self.struck[:] = 0.0
         if not now.impacts and not self.limits_hit:
             return
         p, c, b, s = self.problem, self.detector.contacts, self.bodies, self.settings
@@ -208,6 +222,8 @@ class NonsmoothStepper:
         solve_impacts(p, s.impact_iterations, s.impact_tolerance * s.impact_velocity)
         if self.machines is not None:
             call(finish_links, p.packed)
+            call(strike_joints, p.packed, self.machines.carried)
+        call(sum_collisions, p.blocks, p.found, met, b.arrays, b.grain_arrays, self.walls.frame, self._carriers(), self.period, self.struck)
         self._count_work(now.ledger)
         now.ledger.add("impact", p.kinetic_energy() - before - (now.ledger.joules["drives"] - driven))
         now.found_overlap = c.overlap.copy()
@@ -244,7 +260,7 @@ class NonsmoothStepper:
         self.left_over = self.solve_report.residual
         if self.machines is not None:
             call(finish_links, self.problem.packed)
-            motors, driven = call(joint_work, self.problem.packed)
+            motors, driven = call(joint_work, self.problem.packed, self.machines.carried)
             now.ledger.add("motors", motors)
             now.ledger.add("drives", driven)
 
@@ -252,7 +268,7 @@ class NonsmoothStepper:
         """Velocities and impulses out of the problem, and the work of friction and of what drives the bodies."""
         p, c, free = self.problem, self.detector.contacts, self._free
         things, driven = c.contact_count + len(free.order) // LIGHT, self._first_driven if self.driven else c.contact_count
-        walls, moves = self.bodies.wall_body_count, self.period is None and self.merged is None and not now.impacts
+        walls, moves = self.bodies.wall_body_count, self.period is None and not self.bodies.may_merge and not now.impacts
         work, friction, now.fast, now.rebounding = self.team.run(
             take_velocities, things, p.packed, p.blocks, p.levers, p.found, self._met, free, p.momentum, driven, walls, moves, now.h
         )
@@ -371,6 +387,7 @@ class NonsmoothStepper:
             "detector": self.detector.checkpoint(),
             "ledger": self.ledger.checkpoint(),
             **({"machines": self.machines.checkpoint()} if self.machines is not None else {}),
+            "struck": self.struck,
             "left_over": self.left_over,
             "reused_part": self.stability.part,
             "reused_limit": self.stability.limit,
@@ -386,6 +403,7 @@ class NonsmoothStepper:
         self._shown = None
         self.detector.restore(saved["detector"])
         self.ledger.restore(saved["ledger"])
+        self.struck[:] = saved.get("struck", 0.0)  # checkpoints of older versions have none
         self.left_over = saved["left_over"]
         if self.machines is not None:
             self.machines.restore(saved["machines"])

@@ -13,6 +13,7 @@ from ..io import RecordingWriter
 from ..state import status
 from ..state.report import STAGES, timers
 from .machine import machine
+from .means import Means
 from .trigger import Trigger
 from .watched import Watched
 
@@ -29,6 +30,7 @@ class Recorder:
     """Writes a frame at the start, whenever ``every`` says so, and of the last state.
 
     ``description`` goes into the file as it is; ``summary``, called at the end, gives what the run reports and is kept in ``reported``.
+    Of bodies besides the ground, and of joints, frames have the mean forces of all steps since the last one.
     With ``resume`` the file is continued from the state of the simulation: later frames are dropped. In a scene with a cell positions and
     contact points are recorded inside it.
     """
@@ -46,9 +48,11 @@ class Recorder:
         self.description, self.summary = description, summary
         self.reported: dict[str, Any] | None = None
         self._writer: RecordingWriter | None = None
+        self._means: Means | None = None  # of a scene without bodies there are none
         self._last = -1  # step of the last frame
 
     def start(self, sim: Watched) -> None:
+        self._means = Means(sim, repr(self.every).replace("/", " ")) if sim.scene.bodies else None
         if self.resume:
             due = self.every.last(sim.step_count, sim.time_step)
             self._writer = RecordingWriter.resume(self.path, keep_until=due * sim.time_step)
@@ -63,10 +67,12 @@ class Recorder:
                 expected_points=max(expected, 1),
                 units={scalar.name: scalar.unit for extension in sim.settings.extensions for scalar in extension.scalars},
                 columns=tuple(more_columns(sim)),
+                loads=self._means is not None,
+                joints=bool(sim.scene.joints),
             )
             self.resume = True  # a simulation that is run again continues its file
             self._last = -1
-        self.observe(sim)
+        self._look(sim)
 
     def _check_columns(self, sim: Watched, writer: RecordingWriter) -> None:
         if set(writer.scalar_names) != set(frame_scalars(sim)) or set(writer.columns) != set(more_columns(sim)):
@@ -77,8 +83,15 @@ class Recorder:
             )
 
     def observe(self, sim: Watched) -> None:
+        if self._means is not None:
+            self._means.add(sim)
+        self._look(sim)
+
+    def _look(self, sim: Watched) -> None:
         if sim.step_count != self._last and self.every.due(sim.step_count, sim.time_step):
             self._record(sim)
+            if self._means is not None:
+                self._means.restart()
 
     def finish(self, sim: Watched) -> None:
         if self._writer is None:
@@ -99,13 +112,18 @@ class Recorder:
 
     def _record(self, sim: Watched) -> None:
         assert self._writer is not None
+        loads, joints = {}, None
+        if self._means is not None:  # files of older versions have no room for them
+            loads = self._means.of_bodies() if self._writer.has_loads else {}
+            joints = self._means.of_joints(sim) if self._writer.has_joints else None
         try:
             self._writer.append(
                 step=sim.step_count,
                 time=sim.time,
                 grains=frame_grains(sim),
                 contacts=frame_contacts(sim),
-                walls=frame_walls(sim),
+                walls=frame_walls(sim) | loads,
+                joints=joints,
                 scalars=frame_scalars(sim),
             )
         except OutputError:
@@ -159,17 +177,15 @@ def more_columns(sim: Watched) -> dict[str, Any]:
 def frame_contacts(sim: Watched) -> dict[str, Any]:
     """Contacts of the last step with point [m], force on b [N] and status, in the columns of a frame."""
     c, ids = sim.contacts, sim.bodies.id
-    normal_force = c.normal_force
-    point = sim.position[c.a] + (sim.radius[c.a] - c.overlap / 2)[:, None] * c.normal
     return {
         "a": ids[c.a],
         "b": np.where(c.b >= 0, ids[np.maximum(c.b, 0)], c.b),
         "feature": c.feature,
         "normal": c.normal,
         "overlap": c.overlap,
-        "normal_force": normal_force,
-        "point": point if sim.scene.cell is None else sim.scene.cell.wrap(point),
-        "force": normal_force[:, None] * c.normal + c.tangential_force,
+        "normal_force": c.normal_force,
+        "point": c.point,
+        "force": c.force,
         "status": contact_status(sim),
     }
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import numpy as np
+
 from ..array_types import FloatArray
 from ..contact import PairTable
 from ..detection.wall_table import WallTable
 from ..extensions.base import Extension
+from ..machines import JointView, Machines
 from ..scene.scene import Scene
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
@@ -28,6 +31,9 @@ class WatchedStepper(Protocol):
 
     pairs: PairTable
     walls: WallTable
+    machines: Machines | None
+
+    def pushes(self, h: float) -> FloatArray: ...
 
 
 class WatchedShadow(Protocol):
@@ -52,6 +58,8 @@ class Watched(Protocol):
     whole: bool
     """The last step was finished and found sound."""
     ended_by: BaseException | None
+    sums: dict[str, dict[str, np.ndarray]]
+    """What recorders have summed up since their last frame (see ``means.py``)."""
 
     @property
     def settings(self) -> WatchedSettings: ...
@@ -81,5 +89,6 @@ class Watched(Protocol):
     def contacts(self) -> Contacts: ...
     @property
     def taken_out(self) -> int: ...
+    def joint(self, name: str) -> JointView: ...
     def checkpoint(self) -> dict[str, Any]: ...
     def stop(self, reason: str) -> None: ...

@@ -15,6 +15,7 @@ from ..io.packing import is_packing
 from .fields import FIELDS, draw_field
 from .flow import draw_janssen, draw_profile
 from .histograms import draw_forces, draw_overlaps
+from .loads import draw_body_force, draw_joint_force
 from .look import FIELD, MEAN, ONE_FRAME, PLANE, Kind, Look
 from .network import draw_network
 from .packing import draw_force_network, draw_packing
@@ -40,6 +41,8 @@ FIGURES: dict[str, Kind] = {
     "energy": Kind(draw_energy, "energies in time"),
     "contacts": Kind(draw_contacts, "contacts in time, by what they do"),
     "overlap": Kind(draw_overlap, "mean and largest overlap in time"),
+    "body-force": Kind(draw_body_force, "forces and torques on bodies in time", frozenset({"body"})),
+    "joint-force": Kind(draw_joint_force, "what joints, their motors and limits carry in time", frozenset({"joint"})),
     "solver": Kind(draw_solver, "residual and iterations in time"),
     **{name: kind for module in modules("plot") for name, kind in module.FIGURES.items()},
 }

@@ -36,6 +36,10 @@ class Look:
     """Width of the kernel of coarse graining [d]."""
     grains: bool | None = None
     """Draw the outlines of grains over a field."""
+    body: str | None = None
+    """Name of the body; none: all that move."""
+    joint: str | None = None
+    """Name of the joint; none: all that have motors."""
 
     def __post_init__(self) -> None:
         if self.frame is not None and self.time is not None:

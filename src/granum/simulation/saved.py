@@ -49,7 +49,6 @@ def load_run(path: str | Path, threads: int | None = None, scene: Scene | None =
         check_functions(sim)
         sim.report = StepReport.restored(saved["report"])
         sim.stage_seconds, sim.wall_seconds = saved["stage_seconds"], saved["wall_seconds"]
-        sim.contacts.time_step = sim.time_step
         sim.last_checkpoint = str(path)
         made = {name: str(value) for name, value in saved["machine"].items()}
         return SavedRun(sim, int(saved["last_step"]), dict(saved["about"]), made)

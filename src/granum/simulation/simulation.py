@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arithmetic import dot, length, total
 from ..array_types import FloatArray, IntArray, LongArray
-from ..checks import InputError, finite_positive, steps_in
+from ..checks import InputError, finite_positive, known_name, steps_in
 from ..detection.detector import Detector
 from ..extensions.base import Shadow
 from ..machines import JointView
@@ -27,6 +27,7 @@ from ..state.energy import energy
 from ..state.fixed import FixedGrains
 from ..state.ledger import Ledger
 from ..state.report import StepReport
+from .body_view import BodyView
 from .emission import Emission
 from .guards import Guard, default_world
 from .placement import check_cell, check_placement
@@ -106,6 +107,7 @@ class Simulation:
         self.step_count = 0
         self.callbacks: list[Callable[[Simulation], None]] = []
         self.observers: list[Observer] = []
+        self.sums: dict[str, dict[str, np.ndarray]] = {}  # what recorders have summed up since their last frame
         self.guard = Guard(self.settings.guards, scene)
         self.report = StepReport(step=0, time=0.0, contacts=0, impacts=0, iterations=0, residual=0.0, max_overlap=0.0)
         self.shadow: Shadow | None = None  # a run beside this one, if an extension asks for it
@@ -199,7 +201,16 @@ class Simulation:
     @property
     def contacts(self) -> Contacts:
         """Contacts of the last step with the forces it found."""
-        return self.stepper.contacts
+        found, cell = self.stepper.contacts, self.scene.cell
+        found.time_step = self.time_step
+        found.look_at(self.bodies, None if cell is None else cell.wrap)
+        return found
+
+    def body(self, name: str) -> BodyView:
+        """A body of the scene by its name, ``ground`` too: where it is, how it moves, and what grains did to it in the last step."""
+        names = [body.name for body in self.scene.all_bodies]
+        row = names.index(known_name("body", name, names))
+        return BodyView(self.scene.all_bodies[row], row, self.bodies, self.stepper, self.time_step)
 
     def joint(self, name: str) -> JointView:
         """A joint by its name: coordinate, speed, forces of the last step, and the target of its motor."""
@@ -353,6 +364,7 @@ class Simulation:
             "removal": self.removal.checkpoint(),
             "guard": self.guard.checkpoint(),
             **({"shadow": self.shadow.checkpoint()} if self.shadow is not None else {}),
+            **({"sums": self.sums} if self.sums else {}),
         }
 
     @classmethod
@@ -372,6 +384,7 @@ class Simulation:
         sim.removal.restore(saved["removal"])
         sim.guard.restore(saved["guard"])
         sim.step_count = saved["step_count"]
+        sim.sums = {key: dict(sums) for key, sums in saved.get("sums", {}).items()}
         if sim.shadow is not None:
             sim.shadow.restore(saved["shadow"], sim)
         return sim

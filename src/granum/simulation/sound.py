@@ -39,6 +39,11 @@ def check_saved(saved: Mapping[str, Any], scene: Scene, settings: Settings) -> N
     if len(low) not in (0, 3):
         raise guard.refuse("low", "must be a point")
     guard.array("high", np.float64, low.shape, finite=False)
+    for key in top.part("sums").content if "sums" in saved else ():
+        sums = top.part("sums").part(key)
+        sums.array("bodies", np.float64, (len(scene.all_bodies), 7))
+        sums.array("joints", np.float64, (len(scene.joints), 8))
+        sums.array("steps", np.int64, (1,))
     if "shadow" in saved:
         for extension in settings.extensions:
             extension.check_shadow(top.part("shadow"), lambda inside: check_saved(inside, scene, settings))
@@ -117,6 +122,8 @@ def _check_nonsmooth(part: SavedPart, scene: Scene, settings: Settings, ids: np.
     if first.shape[1] > grains:
         raise detector.refuse("where", f"has more rows than there are grains, {grains}")
     _check_groups(detector, "where", first, count, contacts)
+    if "struck" in part.content:
+        part.array("struck", np.float64, (len(scene.all_bodies), 6))
     for name in ("left_over", "reused_part", "reused_limit", "last_energy"):
         part.number(name)
     _check_ledger(part.part("ledger"), losses=True)

@@ -40,6 +40,10 @@ class Stepper(Protocol):
     def through(self) -> int:
         """A contact whose grain went through its wall in the last step, or -1."""
 
+    def pushes(self, h: float) -> FloatArray:
+        """(W, 6) forces [N], and torques about their positions [N m], on the bodies of the scene in the last step, of ``h`` [s], by all
+        that touches them."""
+
     def step(self, number: int, time: float, h: float, gravity: FloatArray) -> StepReport:
         """Advance from ``time`` by ``h`` [s] under ``gravity`` [m/s^2]."""
 

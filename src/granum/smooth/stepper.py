@@ -38,7 +38,7 @@ from .shown import shown_contacts
 from .time_step import check_step
 from .touching import SKIN, TouchingPairs
 from .wall_contacts import REACH, AtWalls, WallContacts, fastest_wall
-from .walls import carry_wall_springs, push_walls
+from .walls import carry_wall_springs, push_carriers, push_walls
 
 SHOWN = ContactArrays._fields  # of contacts, in a checkpoint
 
@@ -268,7 +268,7 @@ class SmoothStepper:
         m.aim_motors(time, h)
         force = self.surfaces.force[rows].copy()
         force[:, :3] += applied + self._gravity / b.inverse_mass[rows, None]
-        motors, driven = call(kick_links, m.links, m.table, b.arrays, inverse_inertias(b, rows), force, h, IMPACT)
+        motors, driven = call(kick_links, m.links, m.table, b.arrays, inverse_inertias(b, rows), force, h, IMPACT, m.carried)
         self.ledger.add("motors", motors)
         self.ledger.add("drives", driven + h * call(power_of, rows, self.force, b.velocity))
 
@@ -310,6 +310,14 @@ class SmoothStepper:
         if self._shown is None:
             self._shown = shown_contacts(self.touching, self.at_walls.now, self.bodies, self.walls, self._h)
         return self._shown
+
+    def pushes(self, h: float) -> FloatArray:
+        """(W, 6) forces and torques [N, N m] on the bodies of the scene at the end of the last step, by grains."""
+        out, b = self.surfaces.force.copy(), self.bodies
+        if b.fixed is not None:
+            rows = b.fixed.rows(b)
+            push_carriers(rows, b.fixed.body, self.touching.rows, b.position, b.first_grain, out)
+        return out
 
     def checkpoint(self) -> dict[str, Any]:
         """All that the next step depends on besides the bodies."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import kernel
+from ..array_types import FloatArray, IntArray
 from ..detection.persistence import find_among
 from . import lanes as of
 from .groups import Laws, Movers, Rows, Surfaces, WallRows
@@ -120,3 +121,18 @@ def push_walls(
                     power -= 0.0 if yields else t * moves[k, 3 + f]
     energy, deepest, hits = sums(s)
     return energy, deepest, hits, power
+
+
+@kernel
+def push_carriers(grains: IntArray, carrier: IntArray, rows: Rows, position: FloatArray, first: int, out: FloatArray) -> None:
+    """Add what pushes the fixed ``grains`` (n,) to ``out`` (W, 6) of the bodies that carry them; grain i is body ``first`` + i."""
+    for k in range(len(grains)):
+        i, w, g = first + grains[k], carrier[k], rows.rank[grains[k]]
+        px, py, pz = rows.force[g, 0], rows.force[g, 1], rows.force[g, 2]
+        x, y, z = position[i, 0] - position[w, 0], position[i, 1] - position[w, 1], position[i, 2] - position[w, 2]
+        out[w, 0] += px
+        out[w, 1] += py
+        out[w, 2] += pz
+        out[w, 3] += rows.force[g, 3] + y * pz - z * py
+        out[w, 4] += rows.force[g, 4] + z * px - x * pz
+        out[w, 5] += rows.force[g, 5] + x * py - y * px

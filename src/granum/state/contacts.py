@@ -5,6 +5,7 @@ Contacts of grain pairs come first, contacts with walls after them; within each 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from .._jit import device
 from ..array_types import BoolArray, FloatArray, IntArray, LongArray
 from ..kernel_groups import group
+from .bodies import Bodies
 
 _FIELDS: dict[str, tuple[tuple[int, ...], type]] = {
     "a": ((), np.int32),
@@ -125,6 +127,8 @@ class Contacts:
         self.room = -1
         self._room: dict[str, np.ndarray] = {}
         self._views: dict[str, np.ndarray] | None = None  # the arrays whose parts are shown
+        self._bodies: Bodies | None = None
+        self._wrap: Callable[[FloatArray], FloatArray] | None = None
         self.reserve(room)
 
     def reserve(self, room: int) -> None:
@@ -171,6 +175,24 @@ class Contacts:
             getattr(found, name)[:] = getattr(self, name)[chosen]
         np.maximum(found.overlap, 0.0, out=found.overlap)
         return found
+
+    def look_at(self, bodies: Bodies, wrap: Callable[[FloatArray], FloatArray] | None = None) -> None:
+        """Tell the contacts where their grains are: ``point`` asks. ``wrap`` puts points (C, 3) [m] into a periodic cell."""
+        self._bodies, self._wrap = bodies, wrap
+
+    @property
+    def point(self) -> FloatArray:
+        """(C, 3) [m] half an overlap inside of a, where that grain is now; in the cell, if the scene has one."""
+        if self._bodies is None:
+            raise ValueError("these contacts do not know their grains: ask those of a simulation.")
+        b = self._bodies
+        found = b.position[b.grains][self.a] + (b.radius[self.a] - self.overlap / 2)[:, None] * self.normal
+        return found if self._wrap is None else self._wrap(found)
+
+    @property
+    def force(self) -> FloatArray:
+        """(C, 3) on b, whole [N]."""
+        return self.normal_force[:, None] * self.normal + self.tangential_force
 
     @property
     def normal_force(self) -> FloatArray:

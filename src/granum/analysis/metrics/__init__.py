@@ -6,15 +6,13 @@ Those of extensions stand in their own modules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from ...checks import InputError, known_name
 from ...extensions import modules
 from ...io import Recording
-from ..metric import Metric, MetricResult
-from ..snapshot import Snapshot, snapshots
-from . import bulk, contacts, drums_and_belts, packings, silos
+from ..metric import Metric, MetricResult, Shots
+from . import bulk, contacts, drums_and_belts, machines, packings, silos
 
 __all__ = ["METRICS", "Metric", "MetricResult", "frames_of", "measure_recording"]
 
@@ -23,26 +21,21 @@ METRICS: dict[str, Metric] = {
     **bulk.METRICS,
     **drums_and_belts.METRICS,
     **silos.METRICS,
+    **machines.METRICS,
     **packings.METRICS,
     **{name: metric for module in modules("analysis") for name, metric in module.METRICS.items()},
 }
 
 
-@dataclass(frozen=True)
-class _Shots:
-    """Frames that are read anew each time one goes through them: they need not fit into memory."""
-
-    recording: Recording
-    frames: Sequence[int]
-
-    def __iter__(self) -> Iterator[Snapshot]:
-        return snapshots(self.recording, self.frames)
-
-
-def measure_recording(recording: Recording, name: str, frames: Sequence[int] | None = None) -> MetricResult:
-    """The metric ``name`` of an open recording, of the frames with these numbers."""
+def measure_recording(
+    recording: Recording, name: str, frames: Sequence[int] | None = None, of: Sequence[str] | None = None
+) -> MetricResult:
+    """The metric ``name`` of an open recording, of the frames with these numbers; ``of`` names the bodies or joints it is to look at."""
     metric = METRICS[known_name("metric", name, METRICS)]
-    return metric.measure(_Shots(recording, frames_of(recording, name, frames)))
+    shots = Shots(recording, frames_of(recording, name, frames))
+    if of and not metric.of:
+        raise InputError(f"metric {name!r} is not of one body or joint: it takes no names.")
+    return metric.measure(shots, of) if metric.of else metric.measure(shots)
 
 
 def frames_of(recording: Recording, name: str, frames: Sequence[int] | None = None) -> Sequence[int]:

@@ -1,0 +1,60 @@
+"""What a recording has of one body or joint, in all its frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..array_types import FloatArray
+from ..checks import InputError
+
+
+@dataclass(frozen=True)
+class BodySeries:
+    """A body of the scene in F frames; SI units, world axes. Forces are means over the steps since the last frame; NaN: there was none."""
+
+    name: str
+    time: FloatArray  # (F,) [s]
+    position: FloatArray  # (F, 3) [m]
+    orientation: FloatArray  # (F, 4) unit quaternion, w first
+    velocity: FloatArray  # (F, 3) [m/s] in the step that led to the frame
+    spin: FloatArray  # (F, 3) [rad/s]
+    path: Path
+    loads: dict[str, FloatArray]  # force, torque and power; empty: they are not recorded
+
+    @property
+    def force(self) -> FloatArray:
+        """(F, 3) of all that touches it [N]."""
+        return self._load("force")
+
+    @property
+    def torque(self) -> FloatArray:
+        """(F, 3) the same about its position [N m]."""
+        return self._load("torque")
+
+    @property
+    def power(self) -> FloatArray:
+        """(F,) what grains give it [W]: force . velocity + torque . spin."""
+        return self._load("power")
+
+    def _load(self, name: str) -> FloatArray:
+        if name not in self.loads:
+            raise InputError(
+                f"{self.path} holds no forces on bodies: an older version wrote it, or its scene has no body besides the ground. "
+                "Run it again, with walls whose forces are asked for as a body."
+            )
+        return self.loads[name]
+
+
+@dataclass(frozen=True)
+class JointSeries:
+    """A joint of the scene in F frames; SI units, world axes. Forces are means over the steps since the last frame; NaN: there was none."""
+
+    name: str
+    time: FloatArray  # (F,) [s]
+    coordinate: FloatArray  # (F,) [m, rad]; NaN: the joint has none
+    speed: FloatArray  # (F,) [m/s, rad/s]
+    force: FloatArray  # (F, 3) with which the joint holds its second body [N]
+    torque: FloatArray  # (F, 3) about the centre of mass of that body [N m]
+    motor_force: FloatArray  # (F,) [N, N m] > 0 pushes the second body away
+    limit_force: FloatArray  # (F,) [N, N m]

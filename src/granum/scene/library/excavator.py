@@ -106,9 +106,9 @@ def excavator(
         raise InputError(f"iterations of scene 'excavator' must be 0 or more (got {iterations}).")
     finite_positive("time_step", time_step, "s")
     volume = count * math.pi / 6 * _mean_cube() / PACKED
-    scale = power(volume / (PAPER_COUNT * math.pi / 6 * _mean_cube() / PACKED), 1 / 3)
-    deep = finite_positive("depth", PAPER_TRENCH[1] * power(scale, 0.65) if depth is None else depth, "m")
-    long = finite_positive("length", PAPER_TRENCH[0] * power(scale, 0.85) if length is None else length, "m")
+    scale = power(count / PAPER_COUNT, 1 / 3)
+    deep = finite_positive("depth", PAPER_TRENCH[1] * power(scale, 0.9) if depth is None else depth, "m")
+    long = finite_positive("length", PAPER_TRENCH[0] * power(scale, 0.9) if length is None else length, "m")
     width = volume / (deep * long)
     if width < 4 * LARGEST or not long <= 8.0:
         raise InputError(
@@ -116,11 +116,10 @@ def excavator(
             "least and 8 m long at most. Change depth and length."
         )
     low, high = (MIDDLE - long / 2, -width / 2, -deep), (MIDDLE + long / 2, width / 2, 0.0)
-    bucket_size, bucket_width = math.sqrt(scale), 0.7 * width
+    bucket_size, bucket_width = math.sqrt(scale), 0.55 * width
     arm = Arm(bucket_size, bucket_width)
     path = dig_cycle(low, high, arm)
     place, diameter, top = _lattice(count, low, high, seed)
-    sizes = Uniform(lower=SMALLEST, upper=LARGEST)
     stone = Material(
         name="stone",
         density=2500,
@@ -130,7 +129,6 @@ def excavator(
         friction=friction,
         rolling_friction=rolling_friction,
     )
-    assert sizes.upper == LARGEST
     return Scene(
         name="excavator",
         materials=(stone, Material(name="steel", density=7800, youngs_modulus=youngs_modulus, poisson_ratio=0.3, restitution=restitution)),
@@ -356,7 +354,7 @@ class Arm:
             ),
             self._body("counterweight", upright(-2.5, 1.8), (1.0, 2.8, 1.2), [_box((-0.5, -1.4, -0.6), (0.5, 1.4, 0.6))]),
             self._body("boom", pose.foot + 2.8 * pose.d1, (6.0, 0.5, 0.7), [_box((-2.8, -0.25, -0.3), (3.2, 0.25, 0.3))], pose.d1),
-            self._body("stick", pose.tip + 1.3 * pose.d2, (4.1, 0.4, 0.5), [_box((-2.2, -w / 2, -0.2), (1.5, w / 2, 0.2))], pose.d2),
+            self._body("stick", pose.tip + 1.3 * pose.d2, (4.1, 0.4, 0.5), [_box((-2.2, -w / 2, -0.2), (1.5, w / 2, 0.2)), _box((1.5, -w / 3, -0.05), (1.95, w / 3, 0.05))], pose.d2),
             self._bucket(pose),
             *(part for name in ("boom", "stick") for part in self._cylinder(name, *ends[name])),
         )

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from ..array_types import FloatArray
 from ..checks import InputError
 from ..contact.law import contact_stiffnesses, overlaps_under, pull_off
-from ..scene.results import Bed, Column, DrumFlow, Level, Pile, Ridge, Slope
+from ..scene.results import Bed, Column, Dig, DrumFlow, Level, Pile, Ridge, Slope
 from ..scene.scene import Scene
 from ..state.contacts import overlap_in_diameters
 from .conveyor import ridge_angle
+from .dig import bed_height, outside_trench
 from .drum import drum_angles, plug_fraction
 from .snapshot import GrainRows, Snapshot
 from .surface import PileShape, bulk_packing_fraction, collapse_slope, resting_grains, surface_height
@@ -112,6 +113,14 @@ def _slope(wanted: Slope, s: EndState) -> dict[str, float]:
     return {"angle": collapse_slope(s.position, s.radius, wanted.width).angle}
 
 
+def _dig(wanted: Dig, s: EndState) -> dict[str, float]:
+    outside = outside_trench(s.position, wanted.lower, wanted.upper)
+    return {
+        "height": bed_height(s.position, s.radius, wanted.lower, wanted.upper),
+        "outside_volume": float((4 / 3 * math.pi * s.radius[outside] ** 3).sum()),
+    }
+
+
 MEASURES: dict[str, tuple[Callable[[Any, EndState], dict[str, float]], tuple[str, ...]]] = {
     "column": (_column, ("exact_height", "height_error")),
     "pile": (_pile, ("height", "angle")),
@@ -120,6 +129,7 @@ MEASURES: dict[str, tuple[Callable[[Any, EndState], dict[str, float]], tuple[str
     "drum": (_drum, ("surface_angle", "centre_of_mass_angle", "plug_fraction")),
     "ridge": (_ridge, ("height", "angle")),
     "slope": (_slope, ("angle",)),
+    "dig": (_dig, ("height", "outside_volume")),
 }
 """How each result of ``scene.results`` is measured, and the names of its numbers."""
 

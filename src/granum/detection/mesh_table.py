@@ -221,7 +221,7 @@ def _build_grid(corner: FloatArray, planes: FloatArray, reach: float) -> tuple[G
     low, high = corner.min(axis=1) - reach, corner.max(axis=1) + reach
     lower, extent = low.min(axis=0), np.ptp(np.concatenate([low, high]), axis=0)
     budget = PER_TRIANGLE * len(corner)
-    size = reach if reach > 0.0 else float(extent.max())  # without grains nobody looks
+    size = reach if reach > 0 else float(extent.max())  # without grains one cell will do
     while True:
         shape = (extent / size).astype(np.int64) + 1
         begin, end = ((bound - lower) / size for bound in (low, high))

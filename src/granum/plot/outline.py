@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise, product
 
 import numpy as np
 
 from ..array_types import FloatArray
 from ..scene.scene import Scene
-from ..scene.shapes import Box, Capsule, Cylinder, Mesh, Plane
+from ..scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape
 from ..state.rotation import matrix
 
 Frames = Sequence[tuple[FloatArray, FloatArray]]  # position [m] and orientation of every wall body
@@ -22,28 +23,54 @@ def wall_frames(scene: Scene) -> Frames:
     return [(np.asarray(body.position), np.asarray(body.orientation)) for body in scene.all_bodies]
 
 
-def wall_lines(scene: Scene, frames: Frames, low: FloatArray, high: FloatArray) -> list[FloatArray]:
-    """Polylines (n, 3) [m] of all finite walls; what is endless or open is cut at the box from ``low`` to ``high`` of the grains."""
+def wall_lines(scene: Scene, frames: Frames, low: FloatArray, high: FloatArray, without: AbstractSet[str] = frozenset()) -> list[FloatArray]:
+    """Polylines (n, 3) [m] of all finite walls; what is endless or open is cut at the box from ``low`` to ``high`` of the grains.
+
+    Bodies named in ``without`` are left out, and so are blocks that are the ground itself (``is_ground``) and what has sunk into them.
+    """
     lines = []
+    ground = [wall for wall in scene.walls if is_ground(wall, low, high)]
     for body, (position, orientation) in zip(scene.all_bodies, frames, strict=True):
+        if body.name in without:
+            continue
         turned = matrix(orientation)
         for wall in body.walls:
             own: list[FloatArray] = []
+            if body.kind == "static" and is_ground(wall, low, high):
+                continue
             if isinstance(wall, Box):
                 own = _box_edges(wall, (high - position) @ turned)
             elif isinstance(wall, (Cylinder, Capsule)):
                 own = _cylinder_edges(wall, float(np.linalg.norm(high - low)))
             elif isinstance(wall, Mesh):
                 own = _mesh_edges(wall)
-            lines += [line @ turned.T + position for line in own]
+            placed = [line @ turned.T + position for line in own]
+            lines += [line for line in placed if not any(_within(line, block) for block in ground)]
         planes = [(turned @ np.asarray(w.point) + position, turned @ np.asarray(w.normal)) for w in body.walls if isinstance(w, Plane)]
         if len(planes) > 2:
             lines += _room_edges(planes, low, high)
     return lines
 
 
-def ground_plane(scene: Scene, frames: Frames) -> tuple[FloatArray, FloatArray] | None:
-    """Point [m] and normal of the first plane that carries grains, if there is one."""
+def is_ground(wall: Shape, low: FloatArray, high: FloatArray) -> bool:
+    """Whether a wall is a block much wider than the box of the grains: the ground beside a trench."""
+    if not isinstance(wall, Box) or wall.side != "outside":
+        return False
+    return bool((np.subtract(wall.upper, wall.lower)[:2] > 2 * (high - low)[:2]).any())
+
+
+def _within(line: FloatArray, block: Shape) -> bool:
+    """Whether a line lies in a block."""
+    assert isinstance(block, Box)
+    edge = 1e-6
+    return bool((line >= np.asarray(block.lower) - edge).all() and (line <= np.asarray(block.upper) + edge).all())
+
+
+def ground_plane(scene: Scene, frames: Frames, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+    """Point [m] and normal of the first plane that carries grains, if there is one; a block of ground counts as its top."""
+    for wall in scene.walls:
+        if isinstance(wall, Box) and is_ground(wall, low, high):
+            return np.array([*((low + high)[:2] / 2), wall.upper[2]]), np.array([0.0, 0.0, 1.0])
     for body, (position, orientation) in zip(scene.all_bodies, frames, strict=True):
         for wall in body.walls:
             if isinstance(wall, Plane):

@@ -1,4 +1,4 @@
-"""The picture of a state: grains as shaded spheres, walls as lines, a colour bar and a scale bar."""
+"""The picture of a state: grains as shaded spheres, machines as surfaces, walls as lines, a colour bar and a scale bar."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .._version import __version__
 from ..array_types import FloatArray
 from ..scene.scene import Scene
 from .outline import Frames, ground_plane, wall_frames, wall_lines
+from .parts import Parts, machine_bodies, machine_parts
 from .render import Camera, Window, render
 
 DPI = 130
@@ -51,9 +52,10 @@ def scene_picture(
     camera = Camera.at(view[0] if azimuth is None else azimuth, view[1] if elevation is None else elevation)
     reach = radius[:, None]
     low, high = (position - reach).min(axis=0), (position + reach).max(axis=0)
-    lines = [camera.project(line) for line in wall_lines(scene, frames, low, high)]
-    ground = ground_plane(scene, frames)
-    window = _window(camera.project(position), radius, lines, ground is not None)
+    parts = machine_parts(scene, frames)
+    lines = [camera.project(line) for line in wall_lines(scene, frames, low, high, without=machine_bodies(scene))]
+    ground = ground_plane(scene, frames, low, high)
+    window = _window(camera.project(position), radius, [*lines, camera.project(parts.corner.reshape(-1, 3))], ground is not None)
 
     wide, tall = window.columns / FINER / DPI, window.rows / FINER / DPI
     width, height = wide + 1.75, tall + 1.05
@@ -62,7 +64,7 @@ def scene_picture(
     axes = figure.add_axes((0.3 / width, 0.45 / height, wide / width, tall / height))
     axes.set_axis_off()
     unit, values = _values(shown, position, velocity)
-    image, mapped = _image(position, radius, values, COLOURS[shown], camera, window, ground)
+    image, mapped = _image(position, radius, values, COLOURS[shown], camera, window, ground, parts)
     axes.imshow(image, extent=window.extent, origin="lower", interpolation="antialiased", zorder=2)
     _draw_lines(axes, lines, camera.project(position), camera)
     axes.set_xlim(window.extent[:2])
@@ -122,6 +124,7 @@ def _image(
     camera: Camera,
     window: Window,
     ground: tuple[FloatArray, FloatArray] | None,
+    parts: Parts,
 ) -> tuple[NDArray[np.float32], Any]:
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
@@ -135,7 +138,8 @@ def _image(
     centre = position - np.median(position, axis=0)
     reach = 1.35 * float(np.quantile(np.linalg.norm(centre[:, :2], axis=1), 0.98)) + 5 * float(np.median(radius))
     reach = max(reach, 0.5 * (window.extent[1] - window.extent[0]))
-    image = render(position, radius, trimmed(norm(values))[:, :3], camera, window, light=light, ground=ground, ground_reach=reach)
+    colour = trimmed(norm(values))[:, :3]
+    image = render(position, radius, colour, camera, window, light=light, ground=ground, ground_reach=reach, parts=parts)
     return image, ScalarMappable(norm, trimmed)
 
 

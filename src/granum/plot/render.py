@@ -1,6 +1,7 @@
 """Shaded spheres as an image: an orthographic depth buffer with one light, its shadow, and darker gaps between grains.
 
-Arrays only, no drawing library: a sphere is a disc of pixels whose depth and normal are known exactly.
+Arrays only, no drawing library: a sphere is a disc of pixels whose depth and normal are known exactly. Triangles, of machines, are laid
+over them where they are nearer.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, zoom
 
 from ..array_types import FloatArray
+from .parts import Parts
 
 AT_ONCE = 2_000_000  # pixels tried in one go: memory
 GROUND = np.array([0.91, 0.90, 0.88])
 AMBIENT, DIFFUSE, SHINE, GLOSS = 0.58, 0.60, 0.20, 30
 SHADOW = 0.6  # part of the light that is missing in a shadow
 GAPS = 0.5  # and in the deepest gap
+CLEAR = 0.62  # part of the light that comes through a thin part of a machine
 FINEST_SHADOW = 1200  # pixels across the shadow map, at most
 
 
@@ -127,10 +130,12 @@ def render(
     light: FloatArray,
     ground: tuple[FloatArray, FloatArray] | None = None,
     ground_reach: float = math.inf,
+    parts: Parts | None = None,
 ) -> NDArray[np.float32]:
     """(rows, columns, 4) RGBA image, bottom row first, of spheres with ``colour`` (n, 3), and of the plane ``ground`` (point, normal).
 
-    The ground fades out at ``ground_reach`` [m] from the middle of the spheres.
+    The ground fades out at ``ground_reach`` [m] from the middle of the spheres; it hides nothing that lies below it. Thin ``parts`` of
+    machines are transparent.
     """
     view = camera.project(position)
     depth, owner = splat(view, radius, window)
@@ -138,6 +143,7 @@ def render(
     d = 2 * float(np.median(radius))
     image = np.zeros((window.rows, window.columns, 4), np.float32)
     grain = owner >= 0
+    nearest = np.where(grain, depth, -np.inf)
     if ground is not None:
         _draw_ground(image, depth, grain, camera, window, ground, np.median(position, axis=0), ground_reach)
     gaps = crevices(depth, d, window.pixel)
@@ -160,7 +166,54 @@ def render(
     brightness *= 1 - GAPS * gaps[grain]
     image[grain, :3] = np.clip(colour[who] * brightness[:, None] + shine[:, None], 0, 1)
     image[grain, 3] = 1.0
+    if parts is not None and len(parts.corner):
+        _draw_parts(image, nearest, parts, camera, window, light)
     return image
+
+
+def _draw_parts(
+    image: NDArray[np.float32], depth: FloatArray, parts: Parts, camera: Camera, window: Window, light: FloatArray
+) -> None:
+    """Triangles over what is behind them; ``depth`` is that of the spheres, and receives that of solid parts."""
+    corner = camera.project(parts.corner.reshape(-1, 3)).reshape(-1, 3, 3)
+    normal = np.cross(parts.corner[:, 1] - parts.corner[:, 0], parts.corner[:, 2] - parts.corner[:, 0])
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    normal *= np.where(normal @ camera.towards < 0, -1.0, 1.0)[:, None]  # the side that is seen
+    brightness = AMBIENT * (0.75 + 0.25 * normal[:, 2]) + DIFFUSE * np.clip(0.15 + 0.85 * (normal @ light), 0, 1)
+    shade = np.clip(parts.colour * brightness[:, None], 0, 1).astype(np.float32)
+    for k in np.flatnonzero(~parts.thin):
+        rows, columns, z, inside = _cover(corner[k], window)
+        before = inside & (z > depth[rows, columns])
+        depth[rows, columns][before] = z[before]
+        image[rows, columns][before] = [*shade[k], 1.0]
+    thin = np.flatnonzero(parts.thin)
+    for k in thin[np.argsort(corner[thin, :, 2].mean(axis=1))]:  # from the back
+        rows, columns, z, inside = _cover(corner[k], window)
+        before = inside & (z > depth[rows, columns])
+        behind = image[rows, columns][before]
+        opaque = 1 - CLEAR
+        alpha = opaque + behind[:, 3] * CLEAR
+        behind[:, :3] = (opaque * shade[k] + behind[:, :3] * (behind[:, 3] * CLEAR)[:, None]) / alpha[:, None]
+        behind[:, 3] = alpha
+        image[rows, columns][before] = behind
+
+
+def _cover(corner: FloatArray, window: Window) -> tuple[slice, slice, FloatArray, NDArray[np.bool_]]:
+    """Rows, columns, depth and which pixels of them a projected triangle (3, 3) covers."""
+    low, high = corner[:, :2].min(axis=0), corner[:, :2].max(axis=0)
+    first = np.floor((low - [window.left, window.bottom]) / window.pixel).astype(int)
+    last = np.ceil((high - [window.left, window.bottom]) / window.pixel).astype(int)
+    columns = slice(max(0, first[0]), max(0, min(window.columns, last[0])))
+    rows = slice(max(0, first[1]), max(0, min(window.rows, last[1])))
+    across, upward = window.axes()
+    x, y = across[columns][None, :] - corner[0, 0], upward[rows][:, None] - corner[0, 1]
+    (ux, uy, uz), (vx, vy, vz) = corner[1] - corner[0], corner[2] - corner[0]
+    area = ux * vy - uy * vx
+    if area == 0.0:  # seen from its edge
+        return rows, columns, np.zeros(np.broadcast(x, y).shape), np.zeros(np.broadcast(x, y).shape, bool)
+    u, v = (x * vy - y * vx) / area, (ux * y - uy * x) / area
+    edge = 1e-9
+    return rows, columns, corner[0, 2] + u * uz + v * vz, (u >= -edge) & (v >= -edge) & (u + v <= 1 + edge)
 
 
 def _draw_ground(

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from ..records import Finite, Positive, Record
+from ..records import Finite, Positive, Record, Vector
 
 
 class Column(Record):
@@ -57,12 +57,22 @@ class Slope(Record):
     """Of the box [m]: it ends at x = width."""
 
 
+class Dig(Record):
+    """Height of a bed in a trench where nothing was dug, and what now lies outside of the trench."""
+
+    measure: Literal["dig"] = "dig"
+    lower: Vector
+    """Corner of the trench [m],"""
+    upper: Vector
+    """and the opposite one, level with the ground around it."""
+
+
 def _by_name(value: Any) -> Any:
     return {"measure": value} if isinstance(value, str) else value
 
 
 Result = Annotated[
-    Annotated[Column | Pile | Bed | Level | DrumFlow | Ridge | Slope, Field(discriminator="measure")],
+    Annotated[Column | Pile | Bed | Level | DrumFlow | Ridge | Slope | Dig, Field(discriminator="measure")],
     BeforeValidator(_by_name),
 ]
 """Any of them; one without fields may be given by its name alone."""

@@ -16,6 +16,7 @@ from .collapse import collapse as collapse
 from .column import column as column
 from .conveyor import conveyor as conveyor
 from .drum import drum as drum
+from .excavator import excavator as excavator
 from .pile import pile as pile
 from .registered import LIBRARY
 from .silo import silo as silo

@@ -57,12 +57,25 @@ class Slope(Record):
     """Of the box [m]: it ends at x = width."""
 
 
+class Triaxial(Record):
+    """A triaxial test over its frames: packing fraction, strains, deviator, q / p and mobilised angle of friction."""
+
+    measure: Literal["triaxial"] = "triaxial"
+
+
+class ShearFlow(Record):
+    """Plane shear between plates, means over the frames after a transient: friction mu, packing fraction and inertial number, each with its
+    standard error from block averages."""
+
+    measure: Literal["shear-cell"] = "shear-cell"
+
+
 def _by_name(value: Any) -> Any:
     return {"measure": value} if isinstance(value, str) else value
 
 
 Result = Annotated[
-    Annotated[Column | Pile | Bed | Level | DrumFlow | Ridge | Slope, Field(discriminator="measure")],
+    Annotated[Column | Pile | Bed | Level | DrumFlow | Ridge | Slope | Triaxial | ShearFlow, Field(discriminator="measure")],
     BeforeValidator(_by_name),
 ]
 """Any of them; one without fields may be given by its name alone."""

@@ -14,7 +14,7 @@ from ...extensions import modules
 from ...io import Recording
 from ..metric import Metric, MetricResult
 from ..snapshot import Snapshot, snapshots
-from . import bulk, contacts, drums_and_belts, packings, silos
+from . import bulk, contacts, drums_and_belts, laboratory, packings, silos
 
 __all__ = ["METRICS", "Metric", "MetricResult", "frames_of", "measure_recording"]
 
@@ -23,6 +23,7 @@ METRICS: dict[str, Metric] = {
     **bulk.METRICS,
     **drums_and_belts.METRICS,
     **silos.METRICS,
+    **laboratory.METRICS,
     **packings.METRICS,
     **{name: metric for module in modules("analysis") for name, metric in module.METRICS.items()},
 }

@@ -11,7 +11,7 @@ from .drum import Drum, DrumAngles, FlowProfile, Towers, drum_angles, flow_profi
 from .energy import EnergySeries, energy_series, kinetic_energy, scaled_kinetic_energy
 from .force_network import ForceDistribution, ForceNetwork
 from .grid import FieldGrid
-from .results import exact_column_height, mean_and_largest_overlap, scene_results, state_hash
+from .results import exact_column_height, frame_results, mean_and_largest_overlap, scene_results, state_hash
 from .silo import (
     AxisProfile,
     Container,
@@ -82,6 +82,7 @@ __all__ = [
     "energy_series",
     "exact_column_height",
     "flow_profile",
+    "frame_results",
     "heap_slope",
     "janssen_fit",
     "kinetic_energy",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +15,17 @@ from numpy.typing import NDArray
 from ..array_types import FloatArray
 from ..checks import InputError
 from ..contact.law import contact_stiffnesses, overlaps_under, pull_off
+from ..io import Recording
 from ..scene.results import Bed, Column, Dig, DrumFlow, Level, Pile, Ridge, Slope
 from ..scene.scene import Scene
 from ..state.contacts import overlap_in_diameters
 from .conveyor import ridge_angle
 from .dig import bed_height, outside_trench
 from .drum import drum_angles, plug_fraction
-from .snapshot import GrainRows, Snapshot
+from .shear_cell import shear_flow
+from .snapshot import GrainRows, Snapshot, snapshots
 from .surface import PileShape, bulk_packing_fraction, collapse_slope, resting_grains, surface_height
+from .triaxial import triaxial_curve
 
 
 def state_hash(*arrays: FloatArray) -> str:
@@ -134,14 +138,54 @@ MEASURES: dict[str, tuple[Callable[[Any, EndState], dict[str, float]], tuple[str
 """How each result of ``scene.results`` is measured, and the names of its numbers."""
 
 
+def triaxial_numbers(shots: Iterable[Snapshot]) -> dict[str, float]:
+    """Of a test so far: its last state, its peak and its critical state; stresses in Pa, angles in degrees."""
+    curve = triaxial_curve(shots)
+    return {
+        "initial_packing_fraction": float(curve.packing_fraction[0]),
+        "packing_fraction": float(curve.packing_fraction[-1]),
+        "axial_strain": float(curve.axial_strain[-1]),
+        "volumetric_strain": float(curve.volumetric_strain[-1]),
+        "peak_deviator": float(curve.deviator.max()),
+        **{f"critical_{name}": value for name, value in curve.critical.items()},
+    }
+
+
+def shear_cell_numbers(shots: Iterable[Snapshot]) -> dict[str, float]:
+    """Means of a flow after its transient, with their standard errors."""
+    found = shear_flow(shots)[1]
+    means = {"mu": found.friction, "phi": found.packing_fraction, "inertial_number": found.inertial_number, "pressure": found.pressure}
+    return {f"{name}{part}": value for name, m in means.items() for part, value in (("", m.value), ("_error", m.error))}
+
+
+FRAME_MEASURES: dict[str, Callable[[Iterable[Snapshot]], dict[str, float]]] = {
+    "triaxial": triaxial_numbers,
+    "shear-cell": shear_cell_numbers,
+}
+"""How results are measured that no single state has: from all frames of a recording."""
+
+
+def frame_results(recording: Recording) -> dict[str, float | None]:
+    """The numbers that the scene of a recording asks for and that its frames together have; nothing where they have not."""
+    found: dict[str, float] = {}
+    for wanted in recording.scene.results:
+        if wanted.measure in FRAME_MEASURES:
+            with suppress(InputError):  # it cannot be measured yet, such as a test that has not begun
+                found |= FRAME_MEASURES[wanted.measure](snapshots(recording))
+    return {name: value if math.isfinite(value) else None for name, value in found.items()}
+
+
 def scene_results(scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, time: float) -> dict[str, float | None]:
     """The numbers that the scene asks for: lengths in m, angles in degrees; None where the state has no such number.
 
-    ``time`` [s] is that at which the last step began: walls moved as the scene says for it.
+    ``time`` [s] is that at which the last step began: walls moved as the scene says for it. Those of all frames are left to
+    :func:`frame_results`.
     """
     state = EndState(scene, position, radius, velocity, time)
     found: dict[str, float] = {"height": state.top}
     for wanted in scene.results:
+        if wanted.measure in FRAME_MEASURES:
+            continue
         measure, names = MEASURES[wanted.measure]
         try:
             found |= measure(wanted, state)

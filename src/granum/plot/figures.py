@@ -15,6 +15,7 @@ from ..io.packing import is_packing
 from .fields import FIELDS, draw_field
 from .flow import draw_janssen, draw_profile
 from .histograms import draw_forces, draw_overlaps
+from .laboratory import draw_shear_cell, draw_triaxial
 from .loads import draw_body_force, draw_joint_force
 from .look import FIELD, MEAN, ONE_FRAME, PLANE, Kind, Look
 from .network import draw_network
@@ -38,6 +39,8 @@ FIGURES: dict[str, Kind] = {
     "forces": Kind(draw_forces, "how often a normal force occurs, with its exponential tail", ONE_FRAME),
     "profile": Kind(draw_profile, "velocity of a drum's flow across its surface", MEAN),
     "janssen": Kind(draw_janssen, "pressure on upright walls over the height, with Janssen's law", MEAN),
+    "triaxial": Kind(draw_triaxial, "stresses, mobilised friction and volume over the strain of a triaxial test"),
+    "shear-cell": Kind(draw_shear_cell, "velocity between sheared plates, and friction on them in time"),
     "energy": Kind(draw_energy, "energies in time"),
     "contacts": Kind(draw_contacts, "contacts in time, by what they do"),
     "overlap": Kind(draw_overlap, "mean and largest overlap in time"),

@@ -26,7 +26,7 @@ from ..simulation.settings import Layer, layer_tree
 from ..talk import in_milliseconds, silent, stderr, talk
 from .output import check_output, default_output
 from .result import Run, carry
-from .summary import means, summarise
+from .summary import of_frames, summarise
 from .summary_rows import summary_rows
 
 Talk = Callable[..., None]
@@ -195,9 +195,9 @@ def execute(going: RecordedRun) -> Run:
             words += f" The frames are kept in {recorder.path}."
         raise type(error)(words) from error
     summary = dict(recorder.reported or {})
-    if sim.settings.extensions:
+    if sim.settings.extensions or sim.scene.results:
         with Recording(going.recording) as recording:
-            summary = summary | means(recording)
+            summary = of_frames(summary, recording)
     run = Run(f"granum: {sim.scene.name}", summary, summary_rows, going.recording, sim)
     if going.about.get("picture"):
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..analysis import mean_and_largest_overlap, scene_results, state_hash
+from ..analysis import frame_results, mean_and_largest_overlap, scene_results, state_hash
 from ..extensions import extensions
 from ..io import Recording, checkpoint_path
 from ..simulation import Simulation
@@ -108,10 +108,15 @@ def method(settings: dict[str, Any]) -> dict[str, Any]:
 def from_recording(path: Path) -> dict[str, Any]:
     """Of a recording: what the run reported, or what its last frame and description tell if it never came to its end."""
     with Recording(path) as recording:
-        about = (recording.summary or _unfinished(recording)) | means(recording)
+        about = of_frames(recording.summary or _unfinished(recording), recording)
         frames = len(recording)
     checkpoint = checkpoint_path(path)
     return about | {"recording": str(path), "checkpoint": str(checkpoint) if checkpoint.exists() else None, "frames": frames}
+
+
+def of_frames(summary: dict[str, Any], recording: Recording) -> dict[str, Any]:
+    """A summary with what all frames of a recording tell together."""
+    return summary | means(recording) | {"results": summary.get("results", {}) | frame_results(recording)}
 
 
 def means(recording: Recording) -> dict[str, float]:

@@ -21,7 +21,8 @@ def summary_rows(s: dict[str, Any]) -> Rows:
         return "unknown" if value is None else f"{value:.6g} {unit}".strip()
 
     used = [extension for extension in extensions() if s.get(extension.name) is not None]
-    units = {"height": "m", "exact_height": "m", "angle": "degrees"}
+    units = {"height": "m", "exact_height": "m", "angle": "degrees", "critical_friction_angle": "degrees"}
+    units |= dict.fromkeys(("peak_deviator", "critical_deviator", "pressure"), "Pa")
     rows = [
         ("grains", number("grains")),
         ("contacts", number("contacts") + "".join(f" ({extension.of_contacts})" for extension in used if extension.of_contacts)),
@@ -40,7 +41,11 @@ def summary_rows(s: dict[str, Any]) -> Rows:
     if s.get("emitters"):
         rows.insert(1, ("emitted", ", ".join(f"{e['name']} {e['grains']} of {e['due']} grains" for e in s["emitters"])))
     for name, value in s["results"].items():
-        rows.append((name.replace("_", " "), "none" if value is None else f"{value:.6g} {units.get(name, '')}".strip()))
+        if name.endswith("_error") and name.removesuffix("_error") in s["results"]:
+            continue  # told with its number
+        error = s["results"].get(f"{name}_error")
+        number_of = "none" if value is None else f"{value:.6g}" if error is None else f"{value:.4g} ± {error:.1g}"
+        rows.append((name.replace("_", " "), f"{number_of} {units.get(name, '')}".strip()))
     if s.get("stage_seconds"):
         total = sum(s["stage_seconds"].values()) or 1.0
         shares = ", ".join(f"{stage} {seconds / total:.0%}" for stage, seconds in s["stage_seconds"].items())

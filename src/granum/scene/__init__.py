@@ -7,6 +7,7 @@ from .grains import Grains, Lattice
 from .joints import Ball, Cylindrical, Distance, Fixed, Hinge, Limits, Motor, Slider, Universal
 from .motion import Motion, PoseFunction, PoseTable
 from .regions import BallRegion, BoxRegion, CylinderRegion
+from .regulators import Regulator, Span
 from .scene import Gravity, Scene
 from .sensor import BallSensor, BoxSensor, CylinderSensor
 from .shapes import Box, Capsule, Cylinder, Mesh, Plane
@@ -46,9 +47,11 @@ __all__ = [
     "PoseFunction",
     "PoseTable",
     "Rectangle",
+    "Regulator",
     "Scene",
     "Sink",
     "Slider",
+    "Span",
     "Uniform",
     "Universal",
 ]

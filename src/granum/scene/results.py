@@ -67,12 +67,28 @@ class Dig(Record):
     """and the opposite one, level with the ground around it."""
 
 
+class Triaxial(Record):
+    """A triaxial test over its frames: packing fraction, strains, deviator, q / p and mobilised angle of friction."""
+
+    measure: Literal["triaxial"] = "triaxial"
+
+
+class ShearFlow(Record):
+    """Plane shear between plates, means over the frames after a transient: friction mu, packing fraction and inertial number, each with its
+    standard error from block averages."""
+
+    measure: Literal["shear-cell"] = "shear-cell"
+
+
 def _by_name(value: Any) -> Any:
     return {"measure": value} if isinstance(value, str) else value
 
 
 Result = Annotated[
-    Annotated[Column | Pile | Bed | Level | DrumFlow | Ridge | Slope | Dig, Field(discriminator="measure")],
+    Annotated[
+        Column | Pile | Bed | Level | DrumFlow | Ridge | Slope | Dig | Triaxial | ShearFlow,
+        Field(discriminator="measure"),
+    ],
     BeforeValidator(_by_name),
 ]
 """Any of them; one without fields may be given by its name alone."""

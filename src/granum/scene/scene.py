@@ -16,8 +16,9 @@ from .bodies import Body
 from .cell import Cell
 from .emitter import Emitter
 from .grains import GrainBlock
-from .joints import Joint
+from .joints import Joint, Motor
 from .parameters import AnyParameters
+from .regulators import Regulator, check_regulator, check_turns
 from .results import Result
 from .run_settings import RunSettings, SceneRun
 from .sensor import Sensor
@@ -69,6 +70,8 @@ class Scene(Record):
     bodies: tuple[Body, ...] = ()
     joints: tuple[Joint, ...] = ()
     """That link bodies to machines."""
+    regulators: tuple[Regulator, ...] = ()
+    """That set motors of joints before every step."""
     emitters: tuple[Emitter, ...] = ()
     cell: Cell | None = None
     """Space repeats: grains meet across the faces of the cell, which spans from 0 to its lengths. A run in time needs an upright one.
@@ -135,6 +138,17 @@ class Scene(Record):
                 raise ValueError(
                     f"joint {joint.name!r}: neither {joint.bodies[0]!r} nor {joint.bodies[1]!r} is dynamic, so that nothing can move in it"
                 )
+        self._check_regulators({joint.name: getattr(joint, "motor", None) for joint in self.joints if joint.has_coordinate})
+
+    def _check_regulators(self, motors: dict[str, Motor | None]) -> None:
+        names = [regulator.name for regulator in self.regulators]
+        if len(set(names)) < len(names):
+            raise ValueError(f"regulator names must differ, has {names}")
+        for regulator in self.regulators:
+            for name in (regulator.joint, *(name for span in regulator.spans for name in span.joints)):
+                known_name(f"joint of regulator {regulator.name!r}", name, motors)
+            check_regulator(regulator, motors[regulator.joint])
+        check_turns(self.regulators)
 
     @cached_property
     def all_bodies(self) -> tuple[Body, ...]:

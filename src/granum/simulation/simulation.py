@@ -31,6 +31,7 @@ from .body_view import BodyView
 from .emission import Emission
 from .guards import Guard, default_world
 from .placement import check_cell, check_placement
+from .regulation import Regulation
 from .removal import Removal
 from .settings import Layer, Settings, make_settings
 from .stepper import Stepper
@@ -103,7 +104,7 @@ class Simulation:
             Emission(e, scene.materials[scene.material_index[e.material]].density, scene.material_index[e.material]) for e in scene.emitters
         ]
         self.removal = Removal(scene.sinks)
-        self._drives = [(w, owner.motion) for w, owner in enumerate(scene.all_bodies) if owner.kind == "kinematic"]
+        self.regulation = Regulation(scene)
         self.step_count = 0
         self.callbacks: list[Callable[[Simulation], None]] = []
         self.observers: list[Observer] = []
@@ -225,7 +226,7 @@ class Simulation:
         return self.stepper.machines.drift if self.stepper.machines is not None else 0.0
 
     def step(self) -> StepReport:
-        """One time step: take out, emit, drive the walls, detect, impact, solve, move; then the guards look."""
+        """One time step: take out, emit, drive the walls, set the motors, detect, impact, solve, move; then the guards look."""
         h, time = self.time_step, self.time
         self.whole = False
         if self.shadow is not None:
@@ -238,6 +239,7 @@ class Simulation:
                 new = np.arange(self.grain_count - count, self.grain_count)
                 self.ledger.add("emitted", self._energy_of(new, self.scene.gravity.at(time)))
         self._drive_walls(time, h)
+        self.regulation.set_motors(self.joint, time, h)
         gravity = self.scene.gravity.at(time)
         if self.scene.gravity.ramp > 0.0:
             change = gravity - self.scene.gravity.at(max(0.0, time - h))
@@ -362,6 +364,7 @@ class Simulation:
             "stepper": self.stepper.checkpoint(),
             "emissions": {str(k): e.checkpoint() for k, e in enumerate(self.emissions)},
             "removal": self.removal.checkpoint(),
+            "regulation": self.regulation.checkpoint(),
             "guard": self.guard.checkpoint(),
             **({"shadow": self.shadow.checkpoint()} if self.shadow is not None else {}),
             **({"sums": self.sums} if self.sums else {}),
@@ -382,6 +385,7 @@ class Simulation:
         for k, emission in enumerate(sim.emissions):
             emission.restore(saved["emissions"][str(k)])
         sim.removal.restore(saved["removal"])
+        sim.regulation.restore(saved["regulation"])
         sim.guard.restore(saved["guard"])
         sim.step_count = saved["step_count"]
         sim.sums = {key: dict(sums) for key, sums in saved.get("sums", {}).items()}

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import known_name
 from ..scene.scene import Scene
 from ..state.ledger import LOSSES, SOURCES
 from ..state.saved import CONTACTS, SavedPart
@@ -32,6 +33,10 @@ def check_saved(saved: Mapping[str, Any], scene: Scene, settings: Settings) -> N
     removal.array("mass", np.float64, (sinks,))
     waiting = removal.places("waiting", (None,), 0, grains)
     removal.places("sink", waiting.shape, 0, sinks)
+    regulation = top.part("regulation")
+    for name in regulation.content:
+        known_name("regulator", name, [regulator.name for regulator in scene.regulators])
+        regulation.number(name)
     guard = top.part("guard")
     for name in ("lowest", "stored", "largest_kinetic"):
         guard.number(name)

@@ -12,7 +12,7 @@ from ...checks import InputError, known_name
 from ...extensions import modules
 from ...io import Recording
 from ..metric import Metric, MetricResult, Shots
-from . import bulk, contacts, drums_and_belts, machines, packings, silos
+from . import bulk, contacts, drums_and_belts, laboratory, machines, packings, silos
 
 __all__ = ["METRICS", "Metric", "MetricResult", "frames_of", "measure_recording"]
 
@@ -22,6 +22,7 @@ METRICS: dict[str, Metric] = {
     **drums_and_belts.METRICS,
     **silos.METRICS,
     **machines.METRICS,
+    **laboratory.METRICS,
     **packings.METRICS,
     **{name: metric for module in modules("analysis") for name, metric in module.METRICS.items()},
 }

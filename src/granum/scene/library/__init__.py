@@ -19,7 +19,9 @@ from .drum import drum as drum
 from .excavator import excavator as excavator
 from .pile import pile as pile
 from .registered import LIBRARY
+from .shear_cell import shear_cell as shear_cell
 from .silo import silo as silo
+from .triaxial import triaxial as triaxial
 
 
 def parameters(name: str) -> dict[str, inspect.Parameter]:

@@ -344,17 +344,31 @@ class Arm:
                 "chassis",
                 upright(0, 0.6),
                 (4.8, 3.4, 1.0),
-                [_box((-2.4, -1.7, -0.6), (2.4, -1.0, 0.4)), _box((-2.4, 1.0, -0.6), (2.4, 1.7, 0.4)), _box((-1.4, -1.0, -0.2), (1.4, 1.0, 0.5))],
+                [
+                    _box((-2.4, -1.7, -0.6), (2.4, -1.0, 0.4)),
+                    _box((-2.4, 1.0, -0.6), (2.4, 1.7, 0.4)),
+                    _box((-1.4, -1.0, -0.2), (1.4, 1.0, 0.5)),
+                ],
             ),
             self._body(
                 "carriage",
                 upright(-0.3, 1.7),
                 (4.0, 2.8, 1.2),
-                [_box((-1.7, -1.4, -0.6), (1.9, 1.4, -0.3)), _box((0.2, 0.5, -0.3), (1.9, 1.4, 1.4)), _box((-1.7, -1.4, -0.3), (-0.2, 1.4, 0.6))],
+                [
+                    _box((-1.7, -1.4, -0.6), (1.9, 1.4, -0.3)),
+                    _box((0.2, 0.5, -0.3), (1.9, 1.4, 1.4)),
+                    _box((-1.7, -1.4, -0.3), (-0.2, 1.4, 0.6)),
+                ],
             ),
             self._body("counterweight", upright(-2.5, 1.8), (1.0, 2.8, 1.2), [_box((-0.5, -1.4, -0.6), (0.5, 1.4, 0.6))]),
             self._body("boom", pose.foot + 2.8 * pose.d1, (6.0, 0.5, 0.7), [_box((-2.8, -0.25, -0.3), (3.2, 0.25, 0.3))], pose.d1),
-            self._body("stick", pose.tip + 1.3 * pose.d2, (4.1, 0.4, 0.5), [_box((-2.2, -w / 2, -0.2), (1.5, w / 2, 0.2)), _box((1.5, -w / 3, -0.05), (1.95, w / 3, 0.05))], pose.d2),
+            self._body(
+                "stick",
+                pose.tip + 1.3 * pose.d2,
+                (4.1, 0.4, 0.5),
+                [_box((-2.2, -w / 2, -0.2), (1.5, w / 2, 0.2)), _box((1.5, -w / 3, -0.05), (1.95, w / 3, 0.05))],
+                pose.d2,
+            ),
             self._bucket(pose),
             *(part for name in ("boom", "stick") for part in self._cylinder(name, *ends[name])),
         )
@@ -445,7 +459,10 @@ class Arm:
         a, b = start.ends["bucket"]
         joints.append(
             Distance(
-                name="bucket cylinder", bodies=("stick", "bucket"), anchors=(_vector(a), _vector(b)), motor=motor("bucket", lengths["bucket"])
+                name="bucket cylinder",
+                bodies=("stick", "bucket"),
+                anchors=(_vector(a), _vector(b)),
+                motor=motor("bucket", lengths["bucket"]),
             )
         )
         return tuple(joints)

@@ -12,6 +12,6 @@ Maker = TypeVar("Maker", bound=Callable[..., Scene])
 
 
 def library_scene(make: Maker) -> Maker:
-    """A function of typed parameters with defaults that returns a scene of its own name."""
-    LIBRARY[make.__name__] = make
+    """A function of typed parameters with defaults that returns a scene of its own name, with dashes."""
+    LIBRARY[make.__name__.replace("_", "-")] = make
     return make

@@ -300,8 +300,9 @@ class NonsmoothStepper:
         if len(b.dynamic):
             now.ledger.add("drives", now.h * total(dot(self.force[b.dynamic], b.velocity[b.dynamic])))
         if now.impacts:
-            bodies = FreeBodies.of(b)
+            bodies, before = FreeBodies.of(b), b.velocity[b.dynamic]
             call(return_angular_momentum, *now.owed, p.blocks, p.found, Met.of(c), bodies, self.walls.frame, self.period, b.struck)
+            self._count_pushed(before)
         if self.settings.prediction == 0.0 or not call(may_be_fast, b.arrays, b.grain_arrays, b.wall_body_count, now.h):
             return
         now.ways = Ways(np.full(b.grain_count, now.h), np.zeros((b.grain_count, 3)), np.full(b.grain_count, -1, np.int32))
@@ -327,6 +328,7 @@ class NonsmoothStepper:
         p, c, law = self.problem, self.detector.contacts, self.pairs.law
         if not np.count_nonzero(c.rebound):
             return
+        before = self.bodies.velocity[self.bodies.dynamic]
         tau = max(self.settings.damping_steps * h, law.dissipation / law.exponent)
         rate = 4.0 / (1.0 + 4.0 * tau / h) / law.exponent
         call(
@@ -344,6 +346,12 @@ class NonsmoothStepper:
             self.period,
             self._room_for_shift(),
         )
+        self._count_pushed(before)
+
+    def _count_pushed(self, before: FloatArray) -> None:
+        """Impulses that dynamic bodies got since they had these velocities (D, 3) [m/s], besides those of the solve."""
+        b, rows = self.bodies, self.bodies.dynamic
+        self.struck[rows, :3] += (b.velocity[rows] - before) / b.inverse_mass[rows, None]
 
     def _measure(self, now: NonsmoothStep) -> None:
         """Energies, the fastest grain and the box around all."""

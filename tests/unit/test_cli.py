@@ -201,7 +201,14 @@ def test_toml_scene_from_the_command_line(granum, tmp_path):
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (("run", "piel"), ["unknown scene 'piel'", "'box', 'collapse', 'column', 'conveyor', 'drum', 'pile', 'silo'", "you mean 'pile'?"]),
+        (
+            ("run", "piel"),
+            [
+                "unknown scene 'piel'",
+                "'box', 'collapse', 'column', 'conveyor', 'drum', 'excavator', 'pile', 'shear-cell', 'silo', 'triaxial'",
+                "you mean 'pile'?",
+            ],
+        ),
         (small("--solver", "gauss"), ["unknown solver 'gauss'", "'pgs'"]),
         (small("--stepper", "magic"), ["unknown stepper 'magic'", "'nonsmooth'"]),
         (small("--warm-start", "histroy"), ["unknown warm start 'histroy'", "Did you mean 'history'?"]),

@@ -297,9 +297,9 @@ class NonsmoothStepper:
         if len(b.dynamic):
             now.ledger.add("drives", now.h * call(power_of, b.dynamic, self.force, b.velocity))
         if now.owed is not None:
-            call(
-                return_angular_momentum, *now.owed, p.blocks, p.found, self._met, self._displaced(), self.walls.frame, self.period, b.struck
-            )
+            placed, before = self._displaced(), b.velocity[b.dynamic]
+            call(return_angular_momentum, *now.owed, p.blocks, p.found, self._met, placed, self.walls.frame, self.period, b.struck)
+            self._count_pushed(before)
         if now.impacts or self.bodies.may_merge:  # velocities have changed since
             now.fast = call(may_be_fast, b.arrays, b.grain_arrays, b.wall_body_count, self.period is not None, now.h)
         if self.settings.prediction == 0.0 or not now.fast:
@@ -326,9 +326,16 @@ class NonsmoothStepper:
         """``overlap`` (C,) [m] of the bodies where collisions have put them."""
         p, law, s = self.problem, self.pairs.law, self.settings
         parting = Parting.of(law, s.damping_steps, h, s.impact_velocity)
-        bodies, shift = self._displaced(), self._room_for_shift()
+        bodies, shift, before = self._displaced(), self._room_for_shift(), self.bodies.velocity[self.bodies.dynamic]
         contacts = p.packed, p.blocks, p.levers, p.found, self._met
         call(part_rebounding, *contacts, bodies, self.walls.frame, law, overlap, parting, self.period, shift)
+        self._count_pushed(before)
+
+    def _count_pushed(self, before: FloatArray) -> None:
+        """Impulses that dynamic bodies got since they had these velocities (D, 3) [m/s], besides those of the solve."""
+        b, rows = self.bodies, self.bodies.dynamic
+        if len(rows):
+            self.struck[rows, :3] += (b.velocity[rows] - before) / b.inverse_mass[rows, None]
 
     def _measure(self, now: NonsmoothStep) -> None:
         """Energies, the fastest grain and the box around all."""

@@ -66,8 +66,7 @@ def read_urdf(
 
     Collision shapes become walls of ``material``: boxes, cylinders, spheres and meshes. ``motors`` drive joints by name.
 
-    >>> machine = read_urdf("arm.urdf", "steel")  # doctest: +SKIP
-    >>> scene = Scene(materials=[...], bodies=machine.bodies, joints=machine.joints)  # doctest: +SKIP
+    ``machine = read_urdf("arm.urdf", "steel")``, then ``Scene(..., bodies=machine.bodies, joints=machine.joints)``.
     """
     path = Path(path)
     robot = _parsed(path)

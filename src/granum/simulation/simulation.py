@@ -94,7 +94,7 @@ class Simulation:
         for w in self._driven:
             scene.all_bodies[w].path  # noqa: B018 a function that is not known is refused here
         if bodies is None and self.bodies.grain_count == 0 and not scene.emitters and not len(self.bodies.dynamic):
-            raise InputError("the scene has no grains, no emitter and no dynamic body: add grains, a lattice or an emitter.")
+            raise InputError("the scene has no grains and no emitter, nor a dynamic body: add grains, a lattice or an emitter.")
         check_cell(scene)
         for extension in self.settings.extensions:
             extension.check(scene)

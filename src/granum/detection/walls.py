@@ -17,6 +17,7 @@ from ..state.bodies import BodyArrays, GrainArrays
 from ..state.contacts import Spans, Touching
 from .mesh import CANDIDATE_COLUMNS
 from .prediction import LEAST, Ahead, approach
+from .reach import BALL, bound_walls, size_of, too_far
 from .surfaces import FLAT, MOST_LOOK, MOST_SURFACES, ROW, Surfaces, first_touch, place_surfaces, touch_surface
 from .wall_table import WallTable
 
@@ -55,6 +56,10 @@ def find_wall_contacts(
     surfaces = Surfaces(kind, wall_of, part, np.empty(most, np.bool_), np.empty((most, ROW)))
     count = place_surfaces(walls, bodies, np.empty((1, ROW)), surfaces)
     found = np.empty((max(1, walls.mesh.candidate_room), CANDIDATE_COLUMNS))
+    ball, time_ahead = np.empty((walls.kind.shape[0], BALL)), 0.0
+    if ahead is not None:
+        time_ahead = max(ahead.step, ahead.time)
+    bound_walls(walls, bodies, time_ahead, np.empty((1, ROW)), ball)
     room = out.a.shape[0]
     counted, everywhere = 0, 0
     low, high = share(order.shape[0], thread, threads)
@@ -71,9 +76,14 @@ def find_wall_contacts(
                     continue
             body = grains.first + i
             at, r = (position[body, 0], position[body, 1], position[body, 2]), radius[i]
-            known = total
+            known, way = total, r
+            if ahead is not None:
+                v = bodies.velocity
+                way += size_of(v[body, 0], v[body, 1], v[body, 2]) * time_ahead + max(ahead.fall, LEAST * r)
             for s in range(count):
                 wall = surfaces.wall[s]
+                if too_far(ball, wall, at[0], at[1], at[2], way):
+                    continue
                 if not may_push(bodies, grains, walls, i, wall, surfaces.yields[s]):
                     continue
                 ux, uy, uz, look = 0.0, 0.0, 0.0, 0.0

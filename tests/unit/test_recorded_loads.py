@@ -133,7 +133,7 @@ def test_a_file_without_forces_still_reads_and_goes_on(file, tmp_path):
             recording.body("lid").force  # noqa: B018
         with pytest.raises(InputError, match="holds no joint 'pin': an older version wrote it"):
             recording.joint("pin")
-    with Recording(file) as recording, pytest.raises(InputError, match="unknown joint 'pen'.*Did you mean 'pin'"):
+    with Recording(file) as recording, pytest.raises(InputError, match=r"unknown joint 'pen'.*Did you mean 'pin'"):
         recording.joint("pen")
 
 
@@ -216,7 +216,7 @@ def test_figures_show_forces_in_time(file, tmp_path, drawn):
     assert legend(force) == ["x", "y", "z"]
     assert_allclose(curve(force, "z")[0], times)
     assert_allclose(curve(force, "z")[1], lid.force[:, 2])
-    holds, turns, drives, angle = panels(drawn["motor.png"])
+    _, _, drives, angle = panels(drawn["motor.png"])
     assert legend(drives) == ["motor", "limits"]
     assert drives.get_ylabel() == "torque [mN m]"
     assert angle.get_ylabel() in ("angle [rad]", "angle [mrad]")

@@ -21,9 +21,10 @@ from .mesh import CANDIDATE_COLUMNS
 from .narrow import Candidates, find_pairs, gather
 from .persistence import carry_over
 from .prediction import Ahead, fast_meetings, keep_first_meetings
+from .reach import BALL, bound_walls
 from .surfaces import MOST_SURFACES, ROW, Surfaces, place_surfaces
 from .wall_table import WallTable
-from .walls import find_at_walls
+from .walls import Surroundings, find_at_walls, time_of
 
 
 @group
@@ -101,22 +102,11 @@ def find_contacts(
     surfaces = Surfaces(kind, wall_of, part, np.empty(most, np.bool_), np.empty((most, ROW)))
     placed = place_surfaces(walls, at, np.empty((1, ROW)), surfaces)
     touched = np.empty((max(1, walls.mesh.candidate_room), CANDIDATE_COLUMNS))
+    ball = np.empty((walls.kind.shape[0], BALL))
+    bound_walls(walls, at, time_of(ahead_at_walls), np.empty((1, ROW)), ball)
+    around = Surroundings(surfaces, placed, ball, touched)
     total = find_at_walls(
-        thread,
-        threads,
-        barrier,
-        looks.at_walls,
-        at,
-        grains,
-        walls,
-        pairs,
-        ahead_at_walls,
-        contacts,
-        first[1],
-        number[1],
-        surfaces,
-        placed,
-        touched,
+        thread, threads, barrier, looks.at_walls, at, grains, walls, pairs, ahead_at_walls, contacts, first[1], number[1], around
     )
     if total > len(contacts.a):
         return 0, pairs, total, False, -1

@@ -6,17 +6,19 @@ The surfaces of the walls are put into world axes once for each call; the loop o
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from .._jit import device, kernel
-from ..array_types import IntArray
+from ..array_types import FloatArray, IntArray
 from ..parallel.barrier import add_up, share, wait
 from ..parallel.crew import Crew
 from ..state.bodies import BodyArrays, GrainArrays
 from ..state.contacts import Spans, Touching
 from .mesh import CANDIDATE_COLUMNS
 from .prediction import LEAST, Ahead, approach
+from .reach import BALL, bound_walls, size_of, too_far
 from .surfaces import FLAT, MOST_LOOK, MOST_SURFACES, ROW, Surfaces, first_touch, place_surfaces, touch_surface
 from .wall_table import WallTable
 
@@ -54,17 +56,34 @@ def find_wall_contacts(
     surfaces = Surfaces(kind, wall_of, part, np.empty(most, np.bool_), np.empty((most, ROW)))
     count = place_surfaces(walls, bodies, np.empty((1, ROW)), surfaces)
     found = np.empty((max(1, walls.mesh.candidate_room), CANDIDATE_COLUMNS))
-    return find_at_walls(
-        thread, threads, barrier, order, bodies, grains, walls, pair_count, ahead, out, spans.first, spans.number, surfaces, count, found
-    )
+    ball = np.empty((walls.kind.shape[0], BALL))
+    bound_walls(walls, bodies, time_of(ahead), np.empty((1, ROW)), ball)
+    around = Surroundings(surfaces, count, ball, found)
+    first, number = spans
+    return find_at_walls(thread, threads, barrier, order, bodies, grains, walls, pair_count, ahead, out, first, number, around)
 
 
 @device
-def find_at_walls(
-    thread, threads, barrier, order, bodies, grains, walls, pair_count, ahead, out, first_of, count_of, surfaces, count, found
-):
-    """The same, with the ``count`` surfaces of the walls in world axes; ``found`` is room for what a grain touches of one."""
+def time_of(ahead):
+    """[s] that contacts are looked for ahead."""
+    return 0.0 if ahead is None else max(ahead.step, ahead.time)
+
+
+class Surroundings(NamedTuple):
+    """Walls where they are now."""
+
+    surfaces: Surfaces
+    placed: int  # how many of them there are
+    ball: FloatArray  # (K, BALL) around the walls, see ``reach.py``
+    found: FloatArray  # room for what a grain touches of a surface
+
+
+@device
+def find_at_walls(thread, threads, barrier, order, bodies, grains, walls, pair_count, ahead, out, first_of, count_of, around):
+    """The same, with the walls where they are now."""
     position, radius, room = bodies.position, grains.radius, out.a.shape[0]
+    surfaces, count, ball, found = around
+    time_ahead = time_of(ahead)
     counted, everywhere = 0, 0
     low, high = share(order.shape[0], thread, threads)
     for writing in range(2):  # first counted, then written where they belong: only the few grains at a wall are looked at twice
@@ -80,9 +99,14 @@ def find_at_walls(
                     continue
             body = grains.first + i
             at, r = (position[body, 0], position[body, 1], position[body, 2]), radius[i]
-            known = total
+            known, way = total, r
+            if ahead is not None:
+                v = bodies.velocity
+                way += size_of(v[body, 0], v[body, 1], v[body, 2]) * time_ahead + max(ahead.fall, LEAST * r)
             for s in range(count):
                 wall = surfaces.wall[s]
+                if too_far(ball, wall, at[0], at[1], at[2], way):
+                    continue
                 if not may_push(bodies, grains, walls, i, wall, surfaces.yields[s]):
                     continue
                 ux, uy, uz, look = 0.0, 0.0, 0.0, 0.0

@@ -21,6 +21,7 @@ from .mesh import CANDIDATE_COLUMNS
 from .narrow import Candidates
 from .neighbours import NeighbourList
 from .prediction import TOWARDS, approach
+from .reach import BALL, bound_walls, size_of, too_far
 from .surfaces import FLAT, MOST_SURFACES, ROW, Surfaces, first_touch, place_surfaces
 from .wall_table import WallTable
 
@@ -160,12 +161,17 @@ def times_to_walls(
     surfaces = Surfaces(kind, wall_of, part, np.empty(most, np.bool_), row)
     count = place_surfaces(walls, bodies, np.empty((1, ROW)), surfaces)
     found = np.empty((max(1, walls.mesh.candidate_room), CANDIDATE_COLUMNS))
+    ball, v = np.empty((walls.kind.shape[0], BALL)), bodies.velocity
+    bound_walls(walls, bodies, h, np.empty((1, ROW)), ball)
     for i in range(len(radius)):
         body = first + i
         if yielding[body] == 0.0:
             continue
         x, y, z, r = place[body, 0], place[body, 1], place[body, 2], radius[i]
+        way = r + h * size_of(v[body, 0], v[body, 1], v[body, 2])
         for s in range(count):
+            if too_far(ball, wall_of[s], x, y, z, way):
+                continue
             ux, uy, uz = approach(bodies, walls.frame[wall_of[s]], body)
             square = ux * ux + uy * uy + uz * uz
             if not square * h * h > (FAST * r) ** 2:

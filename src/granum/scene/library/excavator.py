@@ -272,7 +272,8 @@ class DigCycle:
     """A path of the bucket: where its pin is, how it is turned, and how the carriage is turned."""
 
     def __init__(self, rows: list[tuple[float, float, float, float, float]]) -> None:
-        """Rows of time [s], x and z of the pin [m], turn of the bucket and swing [degrees]; between them the way is smooth, from rest to rest."""
+        """Rows of time [s], x and z of the pin [m], turn of the bucket and swing [degrees]; from one to the next the way is smooth, from
+        rest to rest."""
         self.rows = np.array(rows)
 
     def values(self, time: float) -> FloatArray:
@@ -303,10 +304,11 @@ def dig_cycle(low: Vector, high: Vector, arm: Arm) -> DigCycle:
         c, s = float(cos(turn * (math.pi / 180))), float(sin(turn * (math.pi / 180)))
         return x - (c * lip[0] + s * lip[1]), z - (c * lip[1] - s * lip[0]), turn
 
-    ready = pin_for(high[0] - 0.25 * long, 1.0 * deep + 1.2, -30.0)
-    above = pin_for(high[0] - 0.22 * long, 0.15, -40.0)
-    into = pin_for(high[0] - 0.27 * long, -0.5 * deep, -30.0)
-    through = pin_for(low[0] + 0.27 * long, -0.5 * deep, -5.0)
+    # The floor of the bucket goes along its way, a little less steep than it: the lip cuts, and nothing is pressed down.
+    ready = pin_for(high[0] - 0.2 * long, deep + 1.2, -30.0)
+    above = pin_for(high[0] - 0.1 * long, 0.1, -45.0)
+    into = pin_for(high[0] - 0.33 * long, -0.3 * deep, -32.0)
+    through = pin_for(low[0] + 0.27 * long, -0.42 * deep, -3.0)
     curled = (through[0], through[1] + 0.1 * deep, 55.0)
     lifted = (through[0] + 0.3, 2.2 + arm.size, 62.0)
     emptied = (lifted[0] + 0.5, lifted[1] + 0.3, -65.0)
@@ -420,7 +422,7 @@ class Arm:
     def joints(self, cycle: DigCycle) -> tuple[Any, ...]:
         """All joints with their motors; a cylinder's way is 0 at the start, the length of the bucket's is its own."""
         start, times = cycle.at(0.0), cycle.times
-        lengths = {name: [] for name in ("boom", "stick", "bucket")}
+        lengths: dict[str, list[float]] = {name: [] for name in ("boom", "stick", "bucket")}
         swing = []
         for time in times:
             for name, (a, b) in cycle.at(float(time)).ends.items():

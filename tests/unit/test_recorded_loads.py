@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from granum import Body, Box, Grains, Hinge, Limits, Material, Motion, Motor, Plane, Scene, Simulation, load_run, restart, run
+from granum import Body, Box, Grains, Hinge, Limits, Material, Motion, Motor, Plane, Scene, Simulation, restart, run
 from granum.analysis import Snapshot
 from granum.checks import InputError
 from granum.io import Recording
 from granum.observe import Checkpointer, Recorder, steps
+from granum.simulation.saved import load_run
 from tests.command_line import granum
 from tests.figures import curve, is_sound, legend, panels
 

@@ -220,7 +220,7 @@ def test_figures_show_forces_in_time(file, tmp_path, drawn):
     assert_allclose(curve(force, "z")[1], lid.force[:, 2])
     drives, angle = panels(drawn["motor.png"])[2:]
     assert legend(drives) == ["motor", "limits"]
-    assert drives.get_ylabel() == "torque [mN m]"
+    assert drives.get_ylabel() == "motor and limits [mN m]"
     assert angle.get_ylabel() in ("angle [rad]", "angle [mrad]")
     assert_allclose(curve(drives, "motor")[1][1:], 1e3 * pin.motor_force[1:])
     assert drawn["free.png"].texts[0].get_text() == "Forces of joint free"

@@ -108,9 +108,10 @@ def test_means_go_on_over_a_restart_with_the_same_bits(stepper, tmp_path):
 
 
 def test_runs_and_restarts_record_forces(tmp_path):
-    done = run(machine(), output=tmp_path / "a.h5", time_step=1e-3, duration=0.03, every=0.01, progress=False, picture=False)
-    restart(done.recording, duration=0.01, progress=False)
-    with Recording(done.recording) as recording:
+    path = tmp_path / "a.h5"
+    run(machine(), output=path, time_step=1e-3, duration=0.03, every=0.01, progress=False, picture=False)
+    restart(path, duration=0.01, progress=False)
+    with Recording(path) as recording:
         assert np.isfinite(recording.body("plate").force[1:]).all()
         assert len(recording.joint("free").force) == 5
 
@@ -211,15 +212,15 @@ def test_figures_show_forces_in_time(file, tmp_path, drawn):
         lid, pin, times = recording.body("lid"), recording.joint("pin"), recording.times
     force, torque = panels(drawn["bodies.png"])
     assert legend(force) == legend(torque) == ["lid", "plate"]
-    assert (force.get_ylabel(), torque.get_ylabel(), torque.get_xlabel()) == ("force [N]", "torque [mN m]", "time [s]")
+    assert (force.get_ylabel(), torque.get_ylabel(), torque.get_xlabel()) == ("force [N]", "torque [N m]", "time [s]")
     assert_allclose(curve(force, "lid")[1], np.linalg.norm(lid.force, axis=1))
     force, torque = panels(drawn["lid.png"])
     assert legend(force) == ["x", "y", "z"]
     assert_allclose(curve(force, "z")[0], times)
     assert_allclose(curve(force, "z")[1], lid.force[:, 2])
-    _, _, drives, angle = panels(drawn["motor.png"])
+    drives, angle = panels(drawn["motor.png"])[2:]
     assert legend(drives) == ["motor", "limits"]
-    assert drives.get_ylabel() == "torque [mN m]"
+    assert drives.get_ylabel() == "motor and limits [mN m]"
     assert angle.get_ylabel() in ("angle [rad]", "angle [mrad]")
     assert_allclose(curve(drives, "motor")[1][1:], 1e3 * pin.motor_force[1:])
     assert drawn["free.png"].texts[0].get_text() == "Forces of joint free"

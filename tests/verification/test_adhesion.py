@@ -44,6 +44,7 @@ def test_overlaps_of_a_column_at_rest(stepper):
     # 1 s damps the slowest wave of the column by e^-30 and more
     assert_allclose(sim.contacts.overlap[order], (above + pull * WEIGHT) / K, rtol=1e-6)
     assert_allclose(sim.contacts.normal_force[order], above, rtol=1e-6)
+    assert_allclose(sim.body("ground").force, (0, 0, -count * WEIGHT), rtol=1e-6, atol=1e-6 * WEIGHT)
 
 
 @STEPPERS

@@ -6,8 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from ..arithmetic import dot
+from .._jit import kernel
+from ..array_types import FloatArray
 from .watched import Watched
+
+
+@kernel
+def add_loads(push: FloatArray, velocity: FloatArray, spin: FloatArray, sums: FloatArray) -> None:
+    """Add forces and torques (W, 6) [N, N m], and the power [W] that they have at the bodies' velocities and spins, to ``sums`` (W, 7)."""
+    for w in range(len(push)):
+        power = 0.0
+        for f in range(6):
+            sums[w, f] += push[w, f]
+            power += push[w, f] * (velocity[w, f] if f < 3 else spin[w, f - 3])
+        sums[w, 6] += power
 
 
 class Means:
@@ -27,10 +39,7 @@ class Means:
 
     def add(self, sim: Watched) -> None:
         """Of the step that was just done."""
-        push, bodies = sim.stepper.pushes(sim.time_step), sim.bodies
-        rows = slice(len(push))
-        self.bodies[:, :6] += push
-        self.bodies[:, 6] += dot(push[:, :3], bodies.velocity[rows]) + dot(push[:, 3:], bodies.spin[rows])
+        add_loads(sim.stepper.pushes(sim.time_step), sim.bodies.velocity, sim.bodies.spin, self.bodies)
         if sim.stepper.machines is not None:
             self.joints += sim.stepper.machines.carried
         self.steps += 1

@@ -61,7 +61,7 @@ def _of_joint(recording: Recording, name: str) -> list[Panel]:
     ends = {"motor": found.motor_force, "limits": found.limit_force}
     has = {end: rows for end, rows in ends.items() if getattr(joint, end, None) is not None}
     if has:
-        panels.append(("torque" if angle else "force", "N m" if angle else "N", has))
+        panels.append((" and ".join(has), "N m" if angle else "N", has))
     if joint.has_coordinate:
         panels.append(("angle" if angle else "length", "rad" if angle else "m", {"coordinate": found.coordinate}))
     return panels or [("force", "N", _along(found.force))]

@@ -31,6 +31,7 @@ def analyse(
     last: Annotated[int | None, typer.Option(metavar="N", help="The last N frames.")] = None,
     time: Annotated[str | None, typer.Option(metavar="A:B", help="Frames from A to B [s]; either may be left out.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="The curve of one metric as CSV.")] = False,
 ) -> None:
     """Measure a recording.
 
@@ -41,6 +42,7 @@ def analyse(
     granum analyse column.h5 overlap contacts
     granum analyse drum.h5 drum-angle plug flow --time 6:8 --json
     granum analyse silo.h5 pressure janssen load --last 10
+    granum analyse triaxial.h5 triaxial --csv > curve.csv
     """
     from ..analysis.metrics import METRICS, frames_of, measure_recording
     from ..io import Recording
@@ -56,6 +58,8 @@ def analyse(
         raise InputError(f"which metric of {file}? Choose some of: {', '.join(map(repr, METRICS))}.")
     for name in names:
         known_name("metric", name, METRICS)
+    if as_csv and (len(names) > 1 or as_json):
+        raise InputError("--csv prints the curve of one metric: give one, without --json.")
     found: dict[str, Any] = {}
     with Recording(recording_of(file)) as recording:
         chosen = choose_frames(recording, frames, last, time)
@@ -67,6 +71,9 @@ def analyse(
     if as_json:
         results = {name: as_plain(METRICS[name], span, result) for name, (span, _, result) in found.items()}
         print_json({"recording": str(recording.path), "metrics": results})
+        return
+    if as_csv:
+        _print_csv(names[0], METRICS[names[0]], found[names[0]][2])
         return
     for name, (span, moments, result) in found.items():
         _show(name, METRICS[name], span, moments, result)
@@ -124,6 +131,16 @@ def as_plain(metric: Metric, span: dict[str, Any], result: MetricResult) -> dict
     if result.columns:
         content[metric.table] = plain(result.columns)
     return content | {"units": metric.units} | ({"note": result.note} if result.note else {})
+
+
+def _print_csv(name: str, metric: Metric, result: MetricResult) -> None:
+    """Columns with their units in the first line; numbers with all their digits."""
+    if not result.columns:
+        raise InputError(f"metric {name!r} has no curve here: choose more frames, or another metric.")
+    units = (f" [{metric.units[column]}]" if column in metric.units else "" for column in result.columns)
+    typer.echo(",".join(f"{column}{unit}" for column, unit in zip(result.columns, units, strict=True)))
+    for row in zip(*plain(result.columns).values(), strict=True):
+        typer.echo(",".join(repr(value) for value in row))
 
 
 def _show(name: str, metric: Metric, span: dict[str, Any], moments: tuple[str, str], result: MetricResult) -> None:

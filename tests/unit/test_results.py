@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from granum.analysis import PileShape, bulk_packing_fraction, exact_column_height, mean_and_largest_overlap, scene_results, state_hash
-from granum.analysis.results import MEASURES
+from granum.analysis.results import FRAME_MEASURES, MEASURES
 from granum.scene.library import make_scene
 from granum.scene.results import Result
 
@@ -101,4 +101,4 @@ def test_every_result_of_a_scene_has_its_measure():
     from typing import get_args
 
     kinds = get_args(get_args(Result)[0])
-    assert {kind.model_fields["measure"].default for kind in kinds} == set(MEASURES)
+    assert {kind.model_fields["measure"].default for kind in kinds} == set(MEASURES) | set(FRAME_MEASURES)

@@ -22,10 +22,10 @@ from ..state.contacts import overlap_in_diameters
 from .conveyor import ridge_angle
 from .dig import bed_height, outside_trench
 from .drum import drum_angles, plug_fraction
-from .shear_cell import shear_flow
+from .shear_cell import ShearFlowMeans, shear_flow
 from .snapshot import GrainRows, Snapshot, snapshots
 from .surface import PileShape, bulk_packing_fraction, collapse_slope, resting_grains, surface_height
-from .triaxial import triaxial_curve
+from .triaxial import TriaxialCurve, triaxial_curve
 
 
 def state_hash(*arrays: FloatArray) -> str:
@@ -138,9 +138,8 @@ MEASURES: dict[str, tuple[Callable[[Any, EndState], dict[str, float]], tuple[str
 """How each result of ``scene.results`` is measured, and the names of its numbers."""
 
 
-def triaxial_numbers(shots: Iterable[Snapshot]) -> dict[str, float]:
+def triaxial_numbers(curve: TriaxialCurve) -> dict[str, float]:
     """Of a test so far: its last state, its peak and its critical state; stresses in Pa, angles in degrees."""
-    curve = triaxial_curve(shots)
     return {
         "initial_packing_fraction": float(curve.packing_fraction[0]),
         "packing_fraction": float(curve.packing_fraction[-1]),
@@ -151,16 +150,15 @@ def triaxial_numbers(shots: Iterable[Snapshot]) -> dict[str, float]:
     }
 
 
-def shear_cell_numbers(shots: Iterable[Snapshot]) -> dict[str, float]:
+def shear_cell_numbers(found: ShearFlowMeans) -> dict[str, float]:
     """Means of a flow after its transient, with their standard errors."""
-    found = shear_flow(shots)[1]
     means = {"mu": found.friction, "phi": found.packing_fraction, "inertial_number": found.inertial_number, "pressure": found.pressure}
     return {f"{name}{part}": value for name, m in means.items() for part, value in (("", m.value), ("_error", m.error))}
 
 
 FRAME_MEASURES: dict[str, Callable[[Iterable[Snapshot]], dict[str, float]]] = {
-    "triaxial": triaxial_numbers,
-    "shear-cell": shear_cell_numbers,
+    "triaxial": lambda shots: triaxial_numbers(triaxial_curve(shots)),
+    "shear-cell": lambda shots: shear_cell_numbers(shear_flow(shots)[1]),
 }
 """How results are measured that no single state has: from all frames of a recording."""
 

@@ -47,6 +47,7 @@ def analyse(
     granum analyse drum.h5 drum-angle plug flow --time 6:8 --json
     granum analyse silo.h5 pressure janssen load --last 10
     granum analyse digger.h5 body-force --body bucket --csv
+    granum analyse triaxial.h5 triaxial --csv > curve.csv
     """
     from ..analysis.metrics import METRICS, frames_of, measure_recording
     from ..io import Recording

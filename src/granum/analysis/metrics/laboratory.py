@@ -14,8 +14,8 @@ from ..triaxial import triaxial_curve
 
 
 def _triaxial(shots: Iterable[Snapshot]) -> MetricResult:
-    found = triaxial_numbers(shots)
     curve = triaxial_curve(shots)
+    found = triaxial_numbers(curve)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = curve.deviator / curve.pressure
     return MetricResult(
@@ -41,7 +41,7 @@ def _shear_cell(shots: Iterable[Snapshot]) -> MetricResult:
     states, means = shear_flow(shots)
     height, velocity = velocity_profile(states)
     lower, upper = means.shear_stress
-    values = shear_cell_numbers(shots) | {
+    values = shear_cell_numbers(means) | {
         "shear_stress_lower": lower.value,
         "shear_stress_lower_error": lower.error,
         "shear_stress_upper": upper.value,

@@ -110,3 +110,26 @@ def draw_pile_solves(curves: dict[str, Any], path: Path) -> Path:
 def _line(method: str, marks: bool = True) -> dict[str, Any]:
     style = {"ms": 5, "lw": 1.6, **STYLE[method]}
     return style if marks else {**style, "marker": None}
+
+
+def draw_triaxial(curves: dict[str, Any], path: Path) -> Path:
+    """Critical deviator against iterations (WS Fig. 15), and deviators over the strain (WS Fig. 16)."""
+    figure = new_figure(11.0, 4.8)
+    left, right = figure.subplots(1, 2)
+    for method, found in curves["critical"].items():
+        left.errorbar(curves["iterations"], found, curves["scatter"][method], label=method, elinewidth=0.8, capsize=1.5, **_line(method))
+    left.axhline(curves["rough"]["critical"], color="0.5", lw=1, ls="--", label="rough platens")
+    left.set(xscale="log", xlabel="iterations $N_{it}$", ylabel="critical deviator [Pa]", ylim=(0, None))
+    ticks(left.xaxis, curves["iterations"])
+    left.legend(fontsize=8, frameon=False, loc="best")
+    head(left, "mean over axial strains of 10 to 25 %")
+    for label, test in curves["tests"].items():
+        rough = label.startswith("rough")
+        method = next((m for m in ("momentum + history", "history", "cold") if label.startswith(m)), "cold")
+        style = {"color": "0.5", "lw": 1.2, "ls": "--"} if rough else {**_line(method, marks=False), "lw": 1.3}
+        few = not rough and " 100 " in label
+        right.plot(100 * test["strain"], test["deviator"], label=label, **{**style, **({"ls": ":"} if few else {})})
+    right.set(xlabel="axial strain [%]", ylabel="deviator [Pa]", xlim=(0, None), ylim=(0, None))
+    right.legend(fontsize=7, frameon=False, loc="best")
+    head(right, "one bed")
+    return save(figure, path, "Triaxial test: the stress at which a bed shears (WS 4.4)")

@@ -28,6 +28,7 @@ HEAVY = 3.0  # mass of a platen over that of all grains: what is light cannot be
 GENTLY = 0.1  # part of the stress with which the platens come up to the grains
 FOLLOW = 2.0  # [steps] in which the speed regulators take out an error
 LEARN = 5.0  # [steps] in which they take over what force it needs; with FOLLOW errors die out by 0.7 a step
+FRAMES = 150
 HIGHEST = 20.0  # [confining stress] that a test under stress control goes up to
 
 
@@ -148,7 +149,7 @@ def triaxial(
             for side in range(2)
         ),
         regulators=_regulators(width, stress, settle, speed if control == "strain" else stress_rate, control, platen_mass, time_step),
-        run={"time_step": time_step, "duration": duration, "every": duration / 250},
+        run={"time_step": time_step, "duration": duration, "every": duration / FRAMES},
         results=(Triaxial(),),
         parameters=TriaxialParameters(count=count, diameter=diameter, width=width, platen_mass=platen_mass, stress=stress, starts=settle),
     )

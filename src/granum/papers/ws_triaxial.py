@@ -1,0 +1,177 @@
+"""A triaxial test: the stress at which a bed shears, against iterations and by warm start (WS 4.4, Fig. 15 and 16)."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..analysis.snapshot import Snapshot
+from ..analysis.triaxial import CRITICAL, TriaxialCurve, TriaxialState
+from ..scene.library import make_scene
+from ..scene.library.triaxial import TriaxialParameters
+from ..scene.parameters import parameters_of
+from ..simulation import Simulation
+from .experiment import Outcome, Row, Runner, compared
+from .figures.ws import draw_triaxial
+from .methods import settings_for, start
+from .pool import Job
+
+TITLE = "stress at which a bed shears in a triaxial test by warm start (WS 4.4, Fig. 15-16)"
+COMPARED = ("cold", "history", "momentum + history")
+PREPARED_WITH = "momentum + history"
+TIME_STEP = 0.005  # [s]
+LOOK_EVERY = 4  # [steps]
+SHOWN = (100, 1000)  # iterations of the curves of WS Fig. 16
+LEVEL = 0.15  # a curve has levelled out where it stays within this part of its end
+
+
+@dataclass(frozen=True)
+class TriaxialSize:
+    """Sizes of the experiment. The paper does not tell its number of grains, nor whether its platens are rough."""
+
+    count: int
+    """Grains."""
+    platen_mass: float | None
+    """[kg]; none: as the scene has it."""
+    seeds: int
+    """Beds: their means count."""
+    iterations: tuple[int, ...]
+    prepare_iterations: int
+    strain: float = 0.26
+    """Axial strain that all tests go to."""
+    stress: float = 100.0
+    """Confining [Pa]."""
+    speed: float = 0.01
+    """Of top and bottom [m/s]."""
+    rough: float = 0.91
+    """Friction of the platens where they are rough."""
+
+
+QUICK = TriaxialSize(count=400, platen_mass=None, seeds=2, iterations=(10, 25, 50, 100, 200, 500, 1000), prepare_iterations=150)
+FULL = TriaxialSize(count=8000, platen_mass=100.0, seeds=1, iterations=(10, 25, 50, 100, 200, 500, 1000), prepare_iterations=300)
+
+
+def measure(size: TriaxialSize, run: Runner) -> Outcome:
+    """The same confined beds, sheared with all methods and numbers of sweeps; with the best one also between rough platens."""
+    seeds = range(size.seeds)
+    beds = run([Job(confine, (size, seed), size.count * size.prepare_iterations) for seed in seeds])
+    which = [(method, n, 0.0, seed) for method in COMPARED for n in size.iterations for seed in seeds]
+    which += [(PREPARED_WITH, size.iterations[-1], size.rough, seed) for seed in seeds]
+    results = run([Job(load, (size, beds[seed], m, n, friction, seed), size.count * (20.0 + n)) for m, n, friction, seed in which])
+    found = dict(zip(which, results, strict=True))
+    tests = {method: {n: [found[method, n, 0.0, seed] for seed in seeds] for n in size.iterations} for method in COMPARED}
+    rough = [found[PREPARED_WITH, size.iterations[-1], size.rough, seed] for seed in seeds]
+    curves: dict[str, Any] = {"iterations": np.array(size.iterations)}
+    for name in ("critical", "peak", "fluctuation"):
+        curves[name] = {m: np.array([np.mean([one[name] for one in tests[m][n]]) for n in size.iterations]) for m in COMPARED}
+    curves["scatter"] = {m: np.array([np.std([one["critical"] for one in tests[m][n]]) for n in size.iterations]) for m in COMPARED}
+    curves["rough"] = {name: float(np.mean([one[name] for one in rough])) for name in ("critical", "peak")}
+    curves["rough"]["scatter"] = float(np.std([one["critical"] for one in rough]))
+    curves["tests"] = {f"{m}, {n} iterations": tests[m][n][0]["curve"] for m in COMPARED for n in SHOWN if n in size.iterations}
+    curves["tests"][f"rough platens, {PREPARED_WITH}, {size.iterations[-1]} iterations"] = rough[0]["curve"]
+    return Outcome(_rows(size, curves), curves)
+
+
+def draw(outcome: Outcome, folder: Path) -> list[Path]:
+    """One figure: critical deviator against iterations, and deviators over the strain."""
+    return [draw_triaxial(outcome.curves, folder / "ws-triaxial.png")]
+
+
+def _parameters(size: TriaxialSize, seed: int, friction: float = 0.0) -> dict[str, Any]:
+    return {
+        "count": size.count,
+        "platen_mass": size.platen_mass,
+        "stress": size.stress,
+        "speed": size.speed,
+        "wall_friction": friction,
+        "time_step": TIME_STEP,
+        "seed": seed,
+    }
+
+
+def confine(size: TriaxialSize, seed: int) -> dict[str, Any]:
+    """A checkpoint of a bed between smooth platens, under the same stress from all sides."""
+    scene = make_scene("triaxial", _parameters(size, seed))
+    starts = parameters_of(scene, TriaxialParameters).starts
+    return start(scene, PREPARED_WITH, size.prepare_iterations).run_until(int(starts / TIME_STEP)).checkpoint()
+
+
+def load(size: TriaxialSize, bed: dict[str, Any], method: str, iterations: int, friction: float, seed: int) -> dict[str, Any]:
+    """A confined bed, loaded along the axis between platens of some ``friction``.
+
+    Critical deviator [Pa], its fluctuation in time [Pa], the peak [Pa], and the curve: strain, volumetric strain, deviator and lateral
+    stress [Pa].
+    """
+    scene = make_scene("triaxial", _parameters(size, seed, friction))
+    sim = Simulation.restore(scene, settings_for(scene, method, iterations), copy.deepcopy(bed))
+    states = [TriaxialState.of(Snapshot.of(sim))]
+    steps = int(2 * size.strain * states[0].width[2] / (2 * size.speed * TIME_STEP))  # twice as many as it should take, at most
+    for step in range(1, steps + 1):
+        sim.step()
+        if step % LOOK_EVERY == 0:
+            states.append(TriaxialState.of(Snapshot.of(sim)))
+            if states[-1].width[2] < (1 - size.strain) * states[0].width[2]:
+                break
+    curve = TriaxialCurve.of(states, parameters_of(scene, TriaxialParameters).starts)
+    some = (curve.axial_strain >= CRITICAL[0]) & (curve.axial_strain <= CRITICAL[1])
+    return {
+        "critical": curve.critical["deviator"],
+        "fluctuation": float(curve.deviator[some].std()) if some.any() else np.nan,
+        "peak": float(curve.deviator.max()),
+        "curve": {
+            "strain": curve.axial_strain,
+            "volume": curve.volumetric_strain,
+            "deviator": curve.deviator,
+            "lateral": curve.lateral_stress,
+        },
+    }
+
+
+def levels_out(iterations: np.ndarray, values: np.ndarray, right: float) -> float:
+    """Fewest iterations from which on the values stay near the right one, of those tried; NaN: none."""
+    bad = np.flatnonzero(~(np.abs(values / right - 1) <= LEVEL))
+    first = bad[-1] + 1 if len(bad) else 0
+    return float(iterations[first]) if first < len(iterations) else np.nan
+
+
+def _rows(size: TriaxialSize, curves: dict[str, Any]) -> list[Row]:
+    most, said = size.iterations[-1], "1 +- 0.2 kPa"
+    rows = [
+        compared(
+            f"critical deviator, {method}, {most} iterations, smooth platens",
+            curves["critical"][method][-1],
+            said,
+            800,
+            1200,
+            f"{{:.0f}} Pa +- {curves['scatter'][method][-1]:.0f} between beds",
+        )
+        for method in COMPARED
+    ]
+    rough = curves["rough"]
+    rows.append(
+        compared(
+            f"critical deviator, {PREPARED_WITH}, {most} iterations, platens with friction {size.rough:g}",
+            rough["critical"],
+            said,
+            800,
+            1200,
+            f"{{:.0f}} Pa +- {rough['scatter']:.0f} between beds",
+        )
+    )
+    rows.append(Row("peak deviator, smooth / rough platens", f"{curves['peak'][PREPARED_WITH][-1]:.0f} / {rough['peak']:.0f} Pa"))
+    right = float(np.mean([curves["critical"][method][-1] for method in COMPARED]))
+    need = {method: levels_out(curves["iterations"], curves["critical"][method], right) for method in COMPARED}
+    for method, paper, low, high in (("cold", "1000", 500, 1000), ("history", "200", 100, 200)):
+        rows.append(compared(f"iterations until it stays within {LEVEL:.0%}, {method}", need[method], paper, low, high, "{:.0f}"))
+    best = need[PREPARED_WITH]
+    rows.append(Row(f"iterations until it stays within {LEVEL:.0%}, {PREPARED_WITH}", f"{best:.0f}" if np.isfinite(best) else "none"))
+    shown = [n for n in SHOWN if n in size.iterations]
+    if shown:
+        k = size.iterations.index(shown[-1])
+        ratio = curves["fluctuation"]["history"][k] / curves["fluctuation"]["cold"][k]
+        rows.append(compared(f"fluctuation at {shown[-1]} iterations, history / cold", ratio, "higher with warm start", 1.0, np.inf))
+    return rows

@@ -1,0 +1,87 @@
+"""Laboratory scenes through the command line: results, metrics, CSV, figures, restarts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from granum.checks import InputError
+from granum.scene.library import make_scene
+from tests.command_line import granum
+from tests.figures import panels
+
+SMALL = ("--set", "count=60", "--set", "settle=1.0", "--set", "largest_strain=0.12")
+
+
+@pytest.fixture(scope="module")
+def test_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("triaxial") / "t.h5"
+    result = granum("run", "triaxial", *SMALL, "-o", path, "--no-picture", "--json")
+    assert result.exit_code == 0, result.stderr
+    return path, json.loads(result.stdout)
+
+
+def test_a_triaxial_test_tells_its_results(test_file):
+    path, summary = test_file
+    results = summary["results"]
+    assert {"packing_fraction", "axial_strain", "volumetric_strain", "peak_deviator", "critical_friction_angle"} <= set(results)
+    assert 0.3 < results["packing_fraction"] < 0.7
+    assert results["axial_strain"] > 0
+    assert json.loads(granum("info", path, "--json").stdout)["results"] == results
+
+
+def test_its_curve_is_a_table(test_file):
+    path, summary = test_file
+    rows = list(csv.reader(io.StringIO(granum("analyse", path, "triaxial", "--csv").stdout)))
+    assert rows[0][:3] == ["time [s]", "axial_strain", "volumetric_strain"]
+    curve = np.array(rows[1:], float)
+    assert curve[0, 1] == 0
+    assert curve[-1, 1] == summary["results"]["axial_strain"]
+    assert granum("analyse", path, "triaxial", "contacts", "--csv").exit_code == 2
+    assert granum("analyse", path, "contacts", "--csv").exit_code == 2  # one frame has no curve
+
+
+def test_its_figure_has_stress_friction_and_volume(test_file, drawn):
+    path, _ = test_file
+    assert granum("plot", path, "triaxial", "-o", path.with_suffix(".png")).exit_code == 0
+    assert len(panels(drawn["t.png"])) == 3
+
+
+def test_shear_cell_tells_its_means_with_errors(tmp_path, drawn):
+    path = tmp_path / "s.h5"
+    asked = [f"--set={k}={v}" for k, v in {"count": 60, "length": 4, "depth": 4, "transient": 1, "strain": 2, "run.every": 0.01}.items()]
+    result = granum("run", "shear-cell", *asked, "-o", path, "--no-picture")
+    assert result.exit_code == 0, result.stderr
+    assert "±" in next(line for line in result.stdout.splitlines() if " mu " in line)
+    found = json.loads(granum("analyse", path, "shear-cell", "--json").stdout)["metrics"]["shear-cell"]
+    assert 0.1 < found["mu"] < 1.0
+    assert found["mu_error"] > 0
+    assert len(found["profile"]["height"]) == 20
+    assert granum("plot", path, "shear-cell").exit_code == 0
+    assert len(panels(drawn["s-shear-cell.png"])) == 2
+
+
+def test_metrics_of_other_scenes_are_refused_in_words(test_file):
+    path, _ = test_file
+    result = granum("analyse", path, "shear-cell")
+    assert result.exit_code == 2
+    assert "not made as 'shear-cell'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "scene, values, words",
+    [
+        ("triaxial", {"count": 4}, "must be 8 or more"),
+        ("triaxial", {"largest_strain": 1.0}, "largest_strain"),
+        ("triaxial", {"control": "both"}, "control"),
+        ("shear-cell", {"length": 2.0}, "length"),
+        ("shear-cell", {"spread": 0.7}, "spread"),
+    ],
+)
+def test_bad_parameters_are_refused_in_words(scene, values, words):
+    with pytest.raises(InputError, match=words):
+        make_scene(scene, values)

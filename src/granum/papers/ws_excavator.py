@@ -42,8 +42,8 @@ class ExcavatorSize:
     """Whether solves to the default accuracy stand beside them."""
 
 
-QUICK = ExcavatorSize(count=5000)
-FULL = ExcavatorSize(count=PAPER_COUNT, duration=20.0)
+QUICK = ExcavatorSize(count=3000)
+FULL = ExcavatorSize(count=PAPER_COUNT, duration=21.0)
 
 
 def measure(size: ExcavatorSize, run: Runner) -> Outcome:
@@ -93,7 +93,10 @@ def dig(count: int, method: str, iterations: int, duration: float) -> dict[str, 
             lifted, in_lifted = sim.position.copy(), bucket_load(sim, p)
     report = sim.report
     balance = sim.ledger.balance(
-        report.kinetic_energy, report.energy - report.kinetic_energy, report.elastic_energy, sim.guard.began if sim.guard.began is not None else np.nan
+        report.kinetic_energy,
+        report.energy - report.kinetic_energy,
+        report.elastic_energy,
+        sim.guard.began if sim.guard.began is not None else np.nan,
     )
     return {
         "time": np.array(times),
@@ -164,7 +167,9 @@ def _rows(size: ExcavatorSize, runs: dict[str, Any]) -> list[Row]:
                 "stick force": in_drag(one) / in_drag(right) - 1,
                 "bucket": one["lifted_load"] / right["lifted_load"] - 1,
             }
-            rows.append(Row(f"{method} against solves to accuracy", ", ".join(f"{name} {100 * value:+.0f} %" for name, value in off.items())))
+            rows.append(
+                Row(f"{method} against solves to accuracy", ", ".join(f"{name} {100 * value:+.0f} %" for name, value in off.items()))
+            )
     rows += [
         Row("work of the motors [kJ]", each(lambda one: one["energy"]["motors"] / 1e3, ".1f")),
         Row("energy that nothing explains [kJ]", each(lambda one: one["energy"]["left_over"] / 1e3, ".2f")),

@@ -23,7 +23,9 @@ def wall_frames(scene: Scene) -> Frames:
     return [(np.asarray(body.position), np.asarray(body.orientation)) for body in scene.all_bodies]
 
 
-def wall_lines(scene: Scene, frames: Frames, low: FloatArray, high: FloatArray, without: AbstractSet[str] = frozenset()) -> list[FloatArray]:
+def wall_lines(
+    scene: Scene, frames: Frames, low: FloatArray, high: FloatArray, without: AbstractSet[str] = frozenset()
+) -> list[FloatArray]:
     """Polylines (n, 3) [m] of all finite walls; what is endless or open is cut at the box from ``low`` to ``high`` of the grains.
 
     Bodies named in ``without`` are left out, and so are blocks that are the ground itself (``is_ground``) and what has sunk into them.

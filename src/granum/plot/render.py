@@ -171,9 +171,7 @@ def render(
     return image
 
 
-def _draw_parts(
-    image: NDArray[np.float32], depth: FloatArray, parts: Parts, camera: Camera, window: Window, light: FloatArray
-) -> None:
+def _draw_parts(image: NDArray[np.float32], depth: FloatArray, parts: Parts, camera: Camera, window: Window, light: FloatArray) -> None:
     """Triangles over what is behind them; ``depth`` is that of the spheres, and receives that of solid parts."""
     corner = camera.project(parts.corner.reshape(-1, 3)).reshape(-1, 3, 3)
     normal = np.cross(parts.corner[:, 1] - parts.corner[:, 0], parts.corner[:, 2] - parts.corner[:, 0])

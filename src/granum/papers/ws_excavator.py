@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.dig import bed_height, displaced_volume
+from ..analysis.dig import bed_height, displaced_volume, in_bucket
 from ..scene.library import make_scene
-from ..scene.library.excavator import ExcavatorParameters, in_bucket
+from ..scene.library.excavator import ExcavatorParameters
 from ..scene.parameters import parameters_of
 from ..scene.scene import Scene
 from ..simulation import Simulation

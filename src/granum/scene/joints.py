@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from ..arithmetic import length
+from ..arithmetic import dot, length
 from ..records import Finite, Fraction, Positive, Record, Vector
 
 
@@ -176,7 +176,7 @@ class Universal(_Joint):
     @model_validator(mode="after")
     def _across(self) -> Universal:
         u, v = np.asarray(self.axis), np.asarray(self.other_axis)
-        if abs(float((u * v).sum())) > 1e-6 * float(length(u) * length(v)):
+        if abs(float(dot(u, v))) > 1e-6 * float(length(u) * length(v)):
             raise ValueError(f"the two axes of joint {self.name!r} must be at a right angle, have {self.axis} and {self.other_axis}")
         return self
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...arithmetic import cos, power, sin
+from ...arithmetic import cos, mean, power, sin
 from ...array_types import FloatArray, IntArray
 from ...checks import InputError, finite_positive
 from ...contact import Material, MaterialPair
 from ...records import Vector
-from ...state.rotation import matrix
 from ..bodies import Body, Motion
 from ..grains import Grains
 from ..joints import Ball, Cylindrical, Distance, Fixed, Hinge, Motor
@@ -272,7 +271,7 @@ class DigCycle:
     """A path of the bucket: where its pin is, how it is turned, and how the carriage is turned."""
 
     def __init__(self, rows: list[tuple[float, float, float, float, float]]) -> None:
-        """Rows of time [s], x and z of the pin [m], turn of the bucket and swing [degrees]; from each to the next it goes from rest to rest."""
+        """Rows of time [s], x and z of the pin [m], turn of the bucket and swing [degrees]; between two it goes from rest to rest."""
         self.rows = np.array(rows)
 
     def values(self, time: float) -> FloatArray:
@@ -472,7 +471,7 @@ class Arm:
 def shell(profile: FloatArray, width: float) -> tuple[FloatArray, IntArray]:
     """Vertices and triangles of a bucket: its ``profile`` (n, 2) in x and z drawn out along y, with two side walls; the mouth is open."""
     n = len(profile)
-    middle = profile.sum(axis=0) / n  # sides are fans around it: the profile is seen from everywhere in there
+    middle = [mean(profile[:, k]) for k in range(2)]  # sides are fans around it: the profile is seen from everywhere in there
     sides = [np.stack([profile[:, 0], np.full(n, y), profile[:, 1]], axis=1) for y in (-width / 2, width / 2)]
     hubs = [[middle[0], y, middle[1]] for y in (-width / 2, width / 2)]
     vertices = np.concatenate([*sides, np.array(hubs)])
@@ -481,18 +480,6 @@ def shell(profile: FloatArray, width: float) -> tuple[FloatArray, IntArray]:
     around, following = np.arange(n), (np.arange(n) + 1) % n
     fans = [np.stack([np.full(n, 2 * n + s), s * n + around, s * n + following], axis=1) for s in (0, 1)]
     return vertices, np.concatenate([floor, *fans]).astype(np.int32)
-
-
-def in_bucket(position: FloatArray, frame: tuple[FloatArray, FloatArray], parameters: ExcavatorParameters) -> Any:
-    """(n,) which places (n, 3) lie in the bucket, whose body has the ``frame`` of position and orientation."""
-    arm = Arm(parameters.bucket_size, parameters.bucket_width)
-    local = (position - frame[0]) @ matrix(frame[1]) + upright(*arm.middle)
-    x, z = local[:, 0], local[:, 2]
-    inside = np.zeros(len(position), bool)
-    for (x0, z0), (x1, z1) in zip(arm.profile, np.roll(arm.profile, -1, axis=0), strict=True):
-        crosses = (z0 > z) != (z1 > z)
-        inside ^= crosses & (x < x0 + (x1 - x0) * (z - z0) / (z1 - z0 if z1 != z0 else 1.0))
-    return inside & (np.abs(local[:, 1]) < arm.width / 2)
 
 
 def _box(lower: Vector, upper: Vector) -> Box:

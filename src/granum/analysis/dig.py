@@ -8,6 +8,8 @@ import numpy as np
 
 from ..array_types import BoolArray, FloatArray
 from ..records import Vector
+from ..scene.library.excavator import Arm, ExcavatorParameters, upright
+from ..state.rotation import matrix
 
 CELL = 2.0  # [mean diameters] width of the cells whose highest grains are the surface
 
@@ -40,3 +42,15 @@ def displaced_volume(before: FloatArray, after: FloatArray, radius: FloatArray, 
     """Volume [m^3] of the grains that have gone further than ``way`` [m] from places (N, 3) to others."""
     far = ((after - before) ** 2).sum(axis=1) > way * way
     return float((4 / 3 * math.pi * radius[far] ** 3).sum())
+
+
+def in_bucket(position: FloatArray, frame: tuple[FloatArray, FloatArray], parameters: ExcavatorParameters) -> BoolArray:
+    """(n,) which places (n, 3) lie in the bucket, whose body has the ``frame`` of position and orientation."""
+    arm = Arm(parameters.bucket_size, parameters.bucket_width)
+    local = (position - frame[0]) @ matrix(frame[1]) + upright(*arm.middle)
+    x, z = local[:, 0], local[:, 2]
+    inside = np.zeros(len(position), bool)
+    for (x0, z0), (x1, z1) in zip(arm.profile, np.roll(arm.profile, -1, axis=0), strict=True):
+        crosses = (z0 > z) != (z1 > z)
+        inside ^= crosses & (x < x0 + (x1 - x0) * (z - z0) / (z1 - z0 if z1 != z0 else 1.0))
+    return inside & (np.abs(local[:, 1]) < arm.width / 2)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.dig import bed_height, displaced_volume
+from ..analysis.dig import bed_height, displaced_volume, in_bucket
 from ..scene.library import make_scene
-from ..scene.library.excavator import ExcavatorParameters, in_bucket
+from ..scene.library.excavator import ExcavatorParameters
 from ..scene.parameters import parameters_of
 from ..scene.scene import Scene
 from ..simulation import Simulation
@@ -42,8 +42,8 @@ class ExcavatorSize:
     """Whether solves to the default accuracy stand beside them."""
 
 
-QUICK = ExcavatorSize(count=5000)
-FULL = ExcavatorSize(count=PAPER_COUNT, duration=20.0)
+QUICK = ExcavatorSize(count=3000)
+FULL = ExcavatorSize(count=PAPER_COUNT, duration=21.0)
 
 
 def measure(size: ExcavatorSize, run: Runner) -> Outcome:

@@ -10,7 +10,9 @@ from ..array_types import FloatArray, IntArray
 from ..kernel_groups import call
 from ..parallel import ONE, Team
 from ..state.bodies import Bodies
-from ..state.contacts import ContactArrays, Contacts, Spans, closed_up, still_there
+from ..state.contacts import ContactArrays, Contacts, Spans, Touching, closed_up, still_there
+from .body_contacts import carry_over_bodies, find_body_contacts
+from .body_shapes import BodyShapes
 from .images import in_cell
 from .narrow import fill_spheres, find_pair_contacts
 from .neighbours import NeighbourList
@@ -29,7 +31,8 @@ class Detector:
 
     ``contacts`` is this step's result; ``same`` whether they and the order of the grains are those of the last step; ``through`` a contact
     whose grain went through its wall, or -1; ``place`` where grains meet walls: their positions, in the cell if there is one (``period``).
-    ``order`` grains of the packed slots, ``slot`` (N,) the slot of each grain. ``visits`` says who is looked at, if not all are.
+    ``order`` grains of the packed slots, ``slot`` (N,) the slot of each grain. ``visits`` says who is looked at, if not all are; ``shapes``
+    which bodies may touch each other, none: none may.
     """
 
     def __init__(self, walls: WallTable, team: Team = ONE, period: FloatArray | None = None, origin: FloatArray | None = None) -> None:
@@ -40,6 +43,7 @@ class Detector:
         self._last_where = np.zeros((2, 2, 0), np.int32)
         self.neighbours = NeighbourList(team=team, period=period, origin=origin)
         self.visits: Selection | None = None
+        self.shapes: BodyShapes | None = None
         self._hit = np.zeros(0, np.int32)  # room to work in
         self.same = False
         self.through = -1
@@ -86,6 +90,8 @@ class Detector:
         same, self.through = self.team.run(
             carry_over, c.contact_count, bodies.id, self.ahead.fall, self._last.arrays, *self._last_where, c.arrays
         )
+        if c.body_contact_count or self._last.body_contact_count:
+            same &= call(carry_over_bodies, self._last.of_bodies, c.of_bodies, self.ahead.fall)
         self.same = same and not relisted
         return c
 
@@ -122,12 +128,22 @@ class Detector:
             total = self.team.run(
                 find_wall_contacts, len(at_walls), at_walls, at, grains, self.walls, pairs, ahead_at_walls, out, wall_spans
             )
-            if total <= contacts.room:
-                contacts.resize(pairs, total)
+            between = 0 if self.shapes is None else self._find_between_bodies(self.shapes, bodies, total, out)
+            if total + between <= contacts.room:
+                contacts.resize(pairs, total, between)
                 if self.visits is not None:
                     self.visits.add(contacts.a, pairs)
                 return
-            contacts.reserve(total * 17 // 16)
+            contacts.reserve((total + between) * 17 // 16)
+
+    def _find_between_bodies(self, shapes: BodyShapes, bodies: Bodies, first: int, out: Touching) -> int:
+        """Contacts of bodies behind the ``first`` ones; returns how many."""
+        count = 64
+        while True:
+            room = self.contacts.room_for_bodies(count)
+            count = call(find_body_contacts, bodies.arrays, self.walls, shapes, self.ahead, first, out, room)
+            if count <= len(room.point):
+                return count
 
     def checkpoint(self) -> dict[str, Any]:
         """All that the next step depends on."""
@@ -137,16 +153,20 @@ class Detector:
             "where": self._where,
             "pairs": c.pair_count,
             **{name: getattr(c, name) for name in CARRIED},
+            "between_bodies": {**c.of_bodies._asdict(), "point": c.point},
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
         self.neighbours.restore(saved["neighbours"])
         self._where = np.array(saved["where"])
-        self.contacts.reserve(len(saved["a"]))
-        self.contacts.resize(saved["pairs"], len(saved["a"]))
+        c, between = self.contacts, saved["between_bodies"]
+        c.reserve(len(saved["a"]) + len(between["a"]))
+        c.room_for_bodies(len(between["a"]))
+        c.resize(saved["pairs"], len(saved["a"]), len(between["a"]))
         for name in CARRIED:
-            getattr(self.contacts, name)[:] = saved[name]
+            getattr(c, name)[:], getattr(c.of_bodies, name)[:] = saved[name], between[name]
+        c.point[:] = between["point"]
 
     def keep(self, new_row: IntArray) -> None:
         """Grains leave: ``new_row`` (N,) is the new row of each, or -1. The others keep their contacts and impulses."""

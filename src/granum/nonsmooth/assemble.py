@@ -21,10 +21,10 @@ from ..parallel.barrier import add_up, share, wait
 from ..parallel.crew import Crew
 from .blocks import ARM, BODY, INV_DN, INV_DR, INV_DT, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, RX, SOFTNESS, TARGET, at
 from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Packed, Step, WallArrays
-from .kinds.contact import arms, listed, separation_speed
+from .kinds.contact import SOFTEST, arms, listed, separation_speed
 from .kinds.every import CHUNK
 from .kinds.full import row_weight, turn_weight
-from .place import place_levers, place_walls
+from .place import place_bodies, place_levers, place_walls
 from .projections import tangents
 
 TOUCH = 1e-5  # of R*: the overlap at which a contact counts as closed
@@ -71,6 +71,7 @@ def assemble_share(low, high, packed, blocks, levers, found, met, bodies, walls,
         k = contact_stiffness(pairs.law, pairs.stiffness[kind_a, kind_b], radius_eff)
         wn = ima + imb
         wt, wr = wn * (1.0 + 2.5 * kappa * kappa), 2.5 * (ima * ira * ira + imb * irb * irb)
+        soft_t, soft_r = soft, soft
         if q >= 0:
             fa, fb = np.int64(levers.full[q, 0]), np.int64(levers.full[q, 1])
             ax, ay, az, bx, by, bz = arms(packed, levers, p, o, n, kappa, q)
@@ -87,16 +88,62 @@ def assemble_share(low, high, packed, blocks, levers, found, met, bodies, walls,
             wr = turn_weight(packed, p, fa, s) + turn_weight(packed, o, fb, s)
             wr += turn_weight(packed, p, fa, t) + turn_weight(packed, o, fb, t)
             wr += turn_weight(packed, p, fa, n) + turn_weight(packed, o, fb, n)
+            soft_t, soft_r = min(soft, SOFTEST * wt), min(soft, SOFTEST * wr)
         data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES] = n
         data[d + ARM * LANES] = kappa
-        data[d + INV_DT * LANES] = 1.0 / (wt + soft)
+        data[d + INV_DT * LANES] = 1.0 / (wt + soft_t)
         data[d + MU * LANES] = pairs.friction[kind_a, kind_b]
         if rolling:
-            data[d + INV_DR * LANES] = 1.0 / (wr + soft)
+            data[d + INV_DR * LANES] = 1.0 / (wr + soft_r)
             data[d + MU_R * LANES] = pairs.rolling_friction[kind_a, kind_b] * radius_eff
         found.stiffness[c], found.radius_eff[c], found.weight[c] = k, radius_eff, wn
         impacts += hits
     return impacts
+
+
+@device
+def assemble_bodies(low, high, packed, blocks, levers, found, met, walls, pairs, step):
+    """The rows of some contacts between bodies; returns how many impact. They have no rolling resistance: their shape is not rounded off."""
+    impacts = 0
+    data, fields, soft = blocks.data, blocks.fields, blocks.soft_t
+    for c in range(low, high):
+        p, o = np.int64(found.slot_a[c]), np.int64(found.slot_b[c])
+        d, q = at(found.place[c], fields), listed(blocks, levers, found.place[c])
+        n = met.normal[c, 0], met.normal[c, 1], met.normal[c, 2]
+        a, b = -1 - met.a[c], -1 - met.b[c]
+        gap_rate = separation_speed(packed, levers, p, o, n, q)
+        radius_eff = 1.0 / (walls.inverse_radius[a] + walls.inverse_radius[b])
+        wn, wt, wr = full_weights(packed, levers, p, o, n, q)
+        data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES] = n
+        data[d + ARM * LANES] = 1.0
+        data[d + INV_DT * LANES] = 1.0 / (wt + min(soft, SOFTEST * wt))
+        data[d + MU * LANES] = pairs.friction[walls.material[a], walls.material[b]]
+        if fields > RX:
+            data[d + INV_DR * LANES] = 1.0 / (wr + min(soft, SOFTEST * wr))
+            data[d + MU_R * LANES] = 0.0
+        found.stiffness[c] = contact_stiffness(pairs.law, pairs.stiffness[walls.material[a], walls.material[b]], radius_eff)
+        found.radius_eff[c], found.weight[c], found.gap_rate[c] = radius_eff, wn, gap_rate
+        impacts += collides(gap_rate, met, c, step)
+    return impacts
+
+
+@device
+def full_weights(packed, levers, p, o, n, q):
+    """G M^-1 G^T of the normal, friction and rolling rows of a contact whose lever arms are listed [1/kg, 1/kg, 1/(kg m^2)].
+
+    Where rows are coupled the trace bounds them from above, so that one number is safe for all of them.
+    """
+    fa, fb = np.int64(levers.full[q, 0]), np.int64(levers.full[q, 1])
+    ax, ay, az, bx, by, bz = arms(packed, levers, p, o, n, 1.0, q)
+    da, db = (ax, ay, az), (bx, by, bz)
+    sx, sy, sz, tx, ty, tz = tangents(n[0], n[1], n[2])
+    s, t = (sx, sy, sz), (tx, ty, tz)
+    wn = row_weight(packed, p, fa, da, n) + row_weight(packed, o, fb, db, n)
+    wt = row_weight(packed, p, fa, da, s) + row_weight(packed, p, fa, da, t)
+    wt += row_weight(packed, o, fb, db, s) + row_weight(packed, o, fb, db, t)
+    wr = turn_weight(packed, p, fa, s) + turn_weight(packed, p, fa, t) + turn_weight(packed, p, fa, n)
+    wr += turn_weight(packed, o, fb, s) + turn_weight(packed, o, fb, t) + turn_weight(packed, o, fb, n)
+    return wn, wt, wr
 
 
 @kernel
@@ -115,15 +162,19 @@ def assemble(
     """Motion of walls, lever arms, and everything of the rows that velocities do not change; returns how many contacts impact, and the
     mean square of the separation speeds [m^2/s^2]."""
     thread, threads, barrier = crew
-    low, high = share(len(met.a) - met.pair_count, thread, threads)
+    low, high = share(met.grain_contacts - met.pair_count, thread, threads)
     place_walls(met.pair_count + low, met.pair_count + high, packed, blocks, levers, found, met, bodies, walls, step)
+    behind = met.grain_contacts + share(len(met.a) - met.grain_contacts, thread, threads)[0]
+    end = met.grain_contacts + share(len(met.a) - met.grain_contacts, thread, threads)[1]
+    place_bodies(behind, end, packed, blocks, levers, found, met, bodies, walls, step)
     wait(barrier, threads)
     if len(levers.centre) > 0:
         low, high = share(len(levers.arm), thread, threads)
         place_levers(low, high, packed, blocks, levers, found, met, bodies)
         wait(barrier, threads)
-    low, high = share(len(met.a), thread, threads)
+    low, high = share(met.grain_contacts, thread, threads)
     impacts = assemble_share(low, high, packed, blocks, levers, found, met, bodies, walls, pairs, step)
+    impacts += assemble_bodies(behind, end, packed, blocks, levers, found, met, walls, pairs, step)
     return add_up(barrier, thread, threads, impacts)[1], mean_square(found.gap_rate) if thread == 0 else 0.0
 
 
@@ -194,23 +245,27 @@ def elastic_energies(
     overlap: FloatArray,
     stiffness: FloatArray,
     radius_eff: FloatArray,
+    attracting: int,
     law: Parameters,
     parts: FloatArray,
 ) -> None:
-    """Energy [J] that the contact law stores in the overlaps of each chunk of contacts; less than 0 where it attracts."""
+    """Energy [J] that the contact law stores in the overlaps of each chunk of contacts; less than 0 where it attracts, as the first
+    ``attracting`` contacts do."""
     thread, threads, barrier = crew
     low, high = share(len(parts), thread, threads)
     for k in range(low, high):
         total = 0.0
         for c in range(k * CHUNK, min((k + 1) * CHUNK, len(overlap))):
             delta = max(0.0, overlap[c])
-            total += response(law, stiffness[c], 1.0, delta).energy - pull_off(law, radius_eff[c]) * delta
+            total += response(law, stiffness[c], 1.0, delta).energy - (pull_off(law, radius_eff[c]) if c < attracting else 0.0) * delta
         parts[k] = total
     wait(barrier, threads)
 
 
-def elastic_energy(team: Team, overlap: FloatArray, stiffness: FloatArray, radius_eff: FloatArray, law: Parameters) -> float:
-    """Energy [J] that the contact law stores in all overlaps."""
+def elastic_energy(
+    team: Team, overlap: FloatArray, stiffness: FloatArray, radius_eff: FloatArray, attracting: int, law: Parameters
+) -> float:
+    """Energy [J] that the contact law stores in all overlaps; the first ``attracting`` contacts are those of grains."""
     parts = np.empty((len(overlap) + CHUNK - 1) // CHUNK)
-    team.run(elastic_energies, len(overlap) // LIGHT, overlap, stiffness, radius_eff, law, parts)
+    team.run(elastic_energies, len(overlap) // LIGHT, overlap, stiffness, radius_eff, attracting, law, parts)
     return sum_up(parts)

@@ -34,12 +34,12 @@ def assign_slots(
     pairs: int,
     found: Found,
 ) -> None:
-    """Body slots of every contact: grains by rank, dynamic walls by their own slot, all other wall contacts one each."""
+    """Body slots of every contact: grains by rank, dynamic walls by their own slot, all other walls one for each contact."""
     thread, threads, barrier = crew
     slot_a, slot_b = found.slot_a, found.slot_b
     low, high = share(len(a), thread, threads)
     for c in range(low, high):
-        slot_a[c] = rank[a[c]]
+        slot_a[c] = rank[a[c]] if a[c] >= 0 else full_slot[wall_body[-1 - a[c]]]
         if b[c] >= 0:
             slot_b[c] = rank[b[c]]
         else:
@@ -181,7 +181,8 @@ class Problem:
         """Bodies into slots; contacts into coloured blocks unless they are the ``same`` as before in the same order."""
         self.pushed = bodies.pushed_rows()
         grains, full = len(order), len(self.pushed)
-        walls_touched = contacts.contact_count - contacts.pair_count
+        every = contacts.every_count
+        walls_touched = every - contacts.pair_count
         self.make_slots(grains, full, grains + full + walls_touched)
         self.team.run(
             pack_grains,
@@ -195,9 +196,9 @@ class Problem:
             self.levers = self.levers._replace(centre=bodies.position[self.pushed])
         elif len(self.levers.centre):
             self.levers = self.levers._replace(centre=np.zeros((0, 3)))
-        if same and self.contact_count == contacts.contact_count:
+        if same and self.contact_count == every:
             return
-        self.make_contacts(contacts.contact_count, contacts.pair_count)
+        self.make_contacts(every, contacts.pair_count)
         full_slot = np.full(bodies.first_grain, -1, np.int32)
         full_slot[self.pushed] = grains + np.arange(full, dtype=np.int32)
         if bodies.may_merge:  # grains may be parts of others
@@ -206,8 +207,8 @@ class Problem:
         self.team.run(
             assign_slots,
             self.contact_count // LIGHT,
-            contacts.a,
-            contacts.b,
+            contacts.every.a,
+            contacts.every.b,
             rank,
             walls.body,
             full_slot,

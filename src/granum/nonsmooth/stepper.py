@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arithmetic import dot, times, total
 from ..array_types import FloatArray, IntArray
+from ..detection.built_in import bodies_that_touch
 from ..detection.detector import Detector
 from ..detection.images import in_cell, period_of
 from ..detection.prediction import NOTHING_AHEAD, Ahead
@@ -27,6 +28,7 @@ from ..reduction.trial import Solved
 from ..scene.grid import grid_origin
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
+from ..state.body_contacts import BodyContacts
 from ..state.contacts import Contacts
 from ..state.energy import energy
 from ..state.ledger import Ledger
@@ -103,9 +105,11 @@ class NonsmoothStepper:
     def __init__(self, scene: Scene, bodies: Bodies, settings: Nonsmooth, team: Team = ONE) -> None:
         self.scene, self.bodies, self.settings, self.team = scene, bodies, settings, team
         self.pairs = scene.pair_table()
-        self.walls = WallTable.build(scene.all_bodies, scene.material_index, (1 + MOST_LOOK) * scene.size_range[1] / 2)
+        largest = scene.size_range[1] or scene.finest  # without grains meshes are met by bodies alone
+        self.walls = WallTable.build(scene.all_bodies, scene.material_index, (1 + MOST_LOOK) * largest / 2)
         self.period = period_of(scene.cell)
         self.detector = Detector(self.walls, team, self.period, grid_origin(scene))
+        self.detector.shapes, self.remarks = bodies_that_touch(scene, self.walls, self.pairs)
         self.problem = Problem(bool((self.pairs.rolling_friction > 0).any()), settings.friction, team)
         self.force = np.array([owner.force for owner in scene.all_bodies], float).reshape(-1, 3)  # (W, 3) on bodies of the scene [N]
         self.belts = bool(self.walls.surface_velocity.any())
@@ -191,6 +195,12 @@ class NonsmoothStepper:
                 net_impulses(c.a, c.b, c.overlap, self.bodies.radius, self.pairs.law, c.time_step, c.impulse)
         return self._shown
 
+    @property
+    def body_contacts(self) -> BodyContacts:
+        """Contacts between bodies of the last step that touch or push, with its forces."""
+        c = self.detector.contacts
+        return BodyContacts.of(c, self.walls.frame, [body.name for body in self.scene.all_bodies])
+
     # --- the stages ---
 
     def _detect(self, now: NonsmoothStep) -> None:
@@ -213,7 +223,7 @@ class NonsmoothStepper:
 
     def _accuracy(self, g: float, speed: float) -> float:
         """Residual [m/s] at which a solve may stop; ``speed`` [m/s] is that at which contacts approach and part."""
-        fall = math.sqrt(g * self.scene.size_range[0]) if g > 0.0 else self.settings.impact_velocity
+        fall = math.sqrt(g * self.scene.finest) if g > 0.0 else self.settings.impact_velocity
         return AT_REST * fall + IN_MOTION * speed * min(1.0, speed / (FLOWING * fall))
 
     def _assemble(self, h: float) -> tuple[int, float]:
@@ -221,10 +231,11 @@ class NonsmoothStepper:
         d, p, b, c = self.detector, self.problem, self.bodies, self.detector.contacts
         p.soften(self.settings.regularisation / h)
         p.pack(b, c, self.walls, d.order, d.slot, d.same)
-        walls = WallArrays.of(self.walls, surface_velocity(self.walls, b.orientation) if self.belts else self.walls.surface_velocity)
+        belts = surface_velocity(self.walls, b.orientation) if self.belts else self.walls.surface_velocity
+        walls = WallArrays.of(self.walls, belts, d.shapes)
         bodies = FreeBodies.of(b, d.place)
         found: tuple[int, float] = self.team.run(
-            assemble, c.contact_count, p.packed, p.blocks, p.levers, p.found, Met.of(c), bodies, walls, self.pairs, self._step(h)
+            assemble, c.every_count, p.packed, p.blocks, p.levers, p.found, Met.of(c), bodies, walls, self.pairs, self._step(h)
         )
         return found
 
@@ -236,20 +247,22 @@ class NonsmoothStepper:
         if not now.impacts:
             return
         p, c, b, s = self.problem, self.detector.contacts, self.bodies, self.settings
-        met, things, restitution = Met.of(c), c.contact_count // LIGHT, self.pairs.restitution
+        met, things, restitution = Met.of(c), c.every_count // LIGHT, self.pairs.restitution
         before, driven = p.kinetic_energy(), now.ledger.joules["drives"]
         self.team.run(aim_at_impacts, things, p.blocks, p.found, met, b.material, self.walls.material, restitution, self._step(now.h))
         solve_impacts(p, s.impact_iterations, s.impact_tolerance * s.impact_velocity)
         self._count_work(now.ledger)
         now.ledger.add("impact", p.kinetic_energy() - before - (now.ledger.joules["drives"] - driven))
-        now.found_overlap = c.overlap.copy()
+        now.found_overlap = c.every.overlap.copy()
         now.owed = call(
             place_at_collisions,
+            p.packed,
             p.blocks,
             p.levers,
             p.found,
             met,
             FreeBodies.of(b),
+            b.orientation,
             self.walls.frame,
             self.period,
             now.h,
@@ -260,7 +273,7 @@ class NonsmoothStepper:
     def _make_ready(self, now: NonsmoothStep) -> None:
         """Targets, external impulses and warm start."""
         # Contacts of the first step may be as deep as they are placed; later, what is met late was hit in the step before.
-        late = self.settings.impact_velocity if self.detector.last.contact_count else math.inf
+        late = self.settings.impact_velocity if self.detector.last.every_count else math.inf
         self._ready(now.h, now.gravity, now.impacts > 0, late)
 
     def _ready(self, h: float, gravity: FloatArray, remeasure: bool, late: float = math.inf) -> None:
@@ -269,7 +282,7 @@ class NonsmoothStepper:
         aim = Aim(s.damping_steps, h, late, remeasure, self.scene.law.pulls)
         start = start_with(s.warm_start, s.solver, self.stability.part)
         external = External(gravity, self._external_pushes(h, gravity))
-        self.team.run(make_ready, c.contact_count, p.packed, p.blocks, p.levers, p.found, Met.of(c), self.pairs, aim, start, external)
+        self.team.run(make_ready, c.every_count, p.packed, p.blocks, p.levers, p.found, Met.of(c), self.pairs, aim, start, external)
 
     def _external_pushes(self, h: float, gravity: FloatArray) -> FloatArray:
         """(F, 6) changes of velocity [m/s] and spin [rad/s] of the bodies with full inertia by gravity and other forces."""
@@ -307,17 +320,18 @@ class NonsmoothStepper:
         """Work of driven walls, through the impulses in the blocks."""
         p, c = self.problem, self.detector.contacts
         first = c.pair_count if self.merged is None else 0  # what they hold drives others
-        if self.driven and c.contact_count > first:
+        if self.driven and c.every_count > first:
             ledger.add("drives", call(driven_work, p.packed, p.blocks, p.found, first))
 
     def _look_ahead(self, now: NonsmoothStep) -> None:
         """How far fast grains get before they meet something that the step did not know of."""
-        p, b, c, near = self.problem, self.bodies, self.detector.contacts, self.detector.neighbours
+        b, c, near = self.bodies, self.detector.contacts, self.detector.neighbours
         if len(b.dynamic):
             now.ledger.add("drives", now.h * total(dot(self.force[b.dynamic], b.velocity[b.dynamic])))
         if now.impacts:
             bodies = FreeBodies.of(b)
-            call(return_angular_momentum, *now.owed, p.blocks, p.found, Met.of(c), bodies, self.walls.frame, self.period, b.struck)
+            p, met, walls = self.problem, Met.of(c), self.walls.frame
+            call(return_angular_momentum, *now.owed, p.packed, p.blocks, p.levers, p.found, met, bodies, walls, self.period, b.struck)
         if self.settings.prediction == 0.0 or not call(may_be_fast, b.arrays, b.grain_arrays, b.wall_body_count, now.h):
             return
         now.ways = Ways(np.full(b.grain_count, now.h), np.zeros((b.grain_count, 3)), np.full(b.grain_count, -1, np.int32))
@@ -332,14 +346,15 @@ class NonsmoothStepper:
         move_bodies(self.team, b, now.h)
         if now.ways is not None:
             call(hold_back, now.ways, b.first_grain, now.h, b.position)
+        overlap = c.every.overlap
         if now.impacts:
-            now.found_overlap, c.overlap[:] = c.overlap.copy(), now.found_overlap
-        self._part_rebounding(now.h, now.found_overlap if now.impacts else c.overlap)
+            now.found_overlap, overlap[:] = overlap.copy(), now.found_overlap
+        self._part_rebounding(now.h, now.found_overlap if now.impacts else overlap)
 
     def _part_rebounding(self, h: float, overlap: FloatArray) -> None:
         """``overlap`` (C,) [m] of the bodies where collisions have put them."""
         p, c, law = self.problem, self.detector.contacts, self.pairs.law
-        if not np.count_nonzero(c.rebound):
+        if not np.count_nonzero(c.every.rebound):
             return
         tau = max(self.settings.damping_steps * h, law.dissipation / law.exponent)
         rate = 4.0 / (1.0 + 4.0 * tau / h) / law.exponent
@@ -367,7 +382,9 @@ class NonsmoothStepper:
         now.found |= {
             "contacts": closed,
             "max_overlap": deepest,
-            "elastic_energy": elastic_energy(self.team, c.overlap, f.stiffness, f.radius_eff, self.pairs.law),
+            "elastic_energy": elastic_energy(
+                self.team, c.every.overlap, f.stiffness, f.radius_eff, c.contact_count, self.pairs.law
+            ),
             "kinetic_energy": kinetic,
             "energy": kinetic + potential,
         }

@@ -31,6 +31,6 @@ class Progress:
 def facts(sim: Watched) -> list[str]:
     """Time, grains, reduction level, the creep that the residual stands for, contacts and kinetic energy, in a few words each."""
     level = [f"level {sim.report.reduction_level:.0%}"] if sim.settings.reduction is not None else []
-    creep = [f"creep {sim.report.residual / sim.scene.size_range[0]:.0e} d/s"] if sim.report.residual > 0 else []
+    creep = [f"creep {sim.report.residual / sim.scene.finest:.0e} d/s"] if sim.report.residual > 0 else []
     end = [f"{sim.report.contacts} contacts", f"E_kin {sim.report.kinetic_energy:.2e} J"]
     return [f"t = {sim.time:.3g} s", f"{sim.grain_count} grains", *level, *creep, *end]

@@ -50,8 +50,12 @@ class Motion(Record):
 
 
 class Body(Record):
-    """A wall body and its walls. Walls touch grains only: two wall bodies pass through each other, and driven walls pass through static
-    grains, since neither yields."""
+    """A wall body and its walls.
+
+    In the nonsmooth stepper a dynamic body touches other bodies too: it rests, slides, tips and bounces on planes, boxes, meshes and other
+    dynamic bodies (``touches``). Bodies that do not yield, static or driven, pass through each other and through static grains. Walls that
+    are built into each other at the start, as a piston in its cylinder may be, pass through each other as well; the run says so.
+    """
 
     name: str
     kind: Literal["static", "kinematic", "dynamic"] = "static"
@@ -71,6 +75,8 @@ class Body(Record):
     """Initial spin [rad/s] of a dynamic body."""
     force: Vector = ZERO
     """Constant external force [N] on a dynamic body, besides gravity."""
+    touches: Literal["all", "grains"] = "all"
+    """``grains``: the body passes through all other bodies and touches grains only. Two bodies touch if both touch ``all``."""
     walls: tuple[Shape, ...] = ()
 
     @model_validator(mode="after")

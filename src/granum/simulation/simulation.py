@@ -20,6 +20,7 @@ from ..parallel import Team
 from ..scene.scene import Scene
 from ..smooth import Smooth, SmoothStepper
 from ..state.bodies import DYNAMIC, KINEMATIC, STATE, STATIC, Bodies
+from ..state.body_contacts import BodyContacts
 from ..state.contacts import Contacts
 from ..state.energy import energy
 from ..state.ledger import Ledger
@@ -71,7 +72,7 @@ class Simulation:
         self.scene = scene
         self.settings = make_settings(scene.run, settings or {}, fields)
         self.bodies = make_bodies(scene) if bodies is None else bodies
-        if bodies is None and self.bodies.grain_count == 0 and not scene.emitters:
+        if bodies is None and self.bodies.grain_count == 0 and not scene.emitters and not self._moves_without_grains:
             raise InputError("the scene has no grains and no emitter: add grains, a lattice or an emitter.")
         check_cell(scene)
         check_reduction(scene, self.settings)
@@ -100,6 +101,11 @@ class Simulation:
             check_placement(self.bodies, Detector(self.stepper.walls, period=self.stepper.period), self.settings.relax)
             self.guard.look_ahead(self)
             tell_of_bed(self.grain_count)
+
+    @property
+    def _moves_without_grains(self) -> bool:
+        """Whether there are bodies to follow where there are no grains."""
+        return len(self.bodies.dynamic) > 0 and not isinstance(self.settings.stepper, Smooth)
 
     def _make_stepper(self) -> Stepper:
         how = self.settings.stepper
@@ -170,6 +176,11 @@ class Simulation:
     def contacts(self) -> Contacts:
         """Contacts of the last step with the forces it found."""
         return self.stepper.contacts
+
+    @property
+    def body_contacts(self) -> BodyContacts:
+        """Contacts of the last step between bodies that touch with their walls, with the forces it found."""
+        return self.nonsmooth.body_contacts
 
     def step(self) -> StepReport:
         """One time step: take out, emit, drive the walls, detect, impact, solve, move; then the guards look."""

@@ -1,6 +1,8 @@
 """Contacts: found anew each step, with impulses that persist while the two bodies keep touching.
 
-Contacts of grain pairs come first, contacts with walls after them; within each part they stand in the order of their owner.
+Contacts of grain pairs come first, contacts of grains with walls after them; within each part they stand in the order of their owner. The
+contacts of bodies that touch each other with their walls follow at the end. All that speaks of contacts means those of grains; the solver
+alone takes ``every`` contact.
 """
 
 from __future__ import annotations
@@ -57,6 +59,14 @@ class ContactArrays(NamedTuple):
 
 
 @group
+class BetweenBodies(NamedTuple):
+    """What the search writes of contacts between bodies besides ``Touching``."""
+
+    partner: LongArray  # of all contacts: the part of b that is touched
+    point: FloatArray  # (R, 3) where the two touch, or will [m]; of the contacts between bodies alone
+
+
+@group
 class Spans(NamedTuple):
     """Where the contacts that each grain owns stand: the ``first`` (N,), and their ``number`` (N,)."""
 
@@ -107,6 +117,10 @@ class Contacts:
 
     Rows of grains change when others leave. A contact is known for life by the grain that owns it, by ``partner`` (C,), the id of the other
     grain or ``-1 - wall``, and by its feature.
+
+    ``body_contact_count`` contacts of bodies follow those of grains in the arrays ``every``: there ``a`` is -1 - wall of a dynamic body, ``b``
+    -1 - wall of another body, ``feature`` the part of a and ``partner`` the part of b that touch (``detection/body_contacts.py``), by which
+    a contact is known for life; ``point`` (K, 3) is where they touch [m].
     """
 
     a: IntArray
@@ -117,14 +131,19 @@ class Contacts:
     impulse: FloatArray
     rebound: FloatArray
     partner: LongArray
+    arrays: ContactArrays
+    every: ContactArrays
+    point: FloatArray
 
     def __init__(self, room: int = 64) -> None:
         self.contact_count = 0
         self.pair_count = 0
+        self.body_contact_count = 0
         self.time_step = 1.0  # [s] that turns impulses into forces
         self.room = -1
         self._room: dict[str, np.ndarray] = {}
         self._views: dict[str, np.ndarray] | None = None  # the arrays whose parts are shown
+        self._points = np.zeros((0, 3))
         self.reserve(room)
 
     def reserve(self, room: int) -> None:
@@ -134,22 +153,46 @@ class Contacts:
             self._room = {name: np.zeros((self.room, *shape), dtype) for name, (shape, dtype) in _FIELDS.items()}
         self.resize(0, 0)
 
-    def resize(self, pair_count: int, contact_count: int) -> None:
-        """Show that many contacts."""
-        shown, self.pair_count, self.contact_count = self.contact_count, pair_count, contact_count
-        if contact_count == shown and self._views is self._room:
+    def resize(self, pair_count: int, contact_count: int, body_contact_count: int = 0) -> None:
+        """Show that many contacts of grains, and of bodies behind them."""
+        shown, now = (self.contact_count, self.body_contact_count), (contact_count, body_contact_count)
+        self.pair_count, (self.contact_count, self.body_contact_count) = pair_count, now
+        if now == shown and self._views is self._room:
             return
         self._views = self._room
         for name in _FIELDS:
             setattr(self, name, self._room[name][:contact_count])
-        self.arrays = ContactArrays(*(getattr(self, name) for name in ContactArrays._fields))
+        self.arrays = self.every = ContactArrays(*(getattr(self, name) for name in ContactArrays._fields))
+        self.point = self._points[:body_contact_count]
+        if body_contact_count:
+            end = contact_count + body_contact_count
+            self.every = ContactArrays(*(self._room[name][:end] for name in ContactArrays._fields))
+
+    def room_for_bodies(self, contacts: int) -> BetweenBodies:
+        """Where the search for contacts between bodies writes, with room for that many at least; what ``point`` held is lost if it grows."""
+        if len(self._points) < contacts:
+            self._points = np.zeros((contacts * 17 // 16, 3))
+            self._views = None
+        return BetweenBodies(self._room["partner"], self._points)
+
+    @property
+    def every_count(self) -> int:
+        """Contacts of grains and of bodies."""
+        return self.contact_count + self.body_contact_count
+
+    @property
+    def of_bodies(self) -> ContactArrays:
+        """The contacts between bodies alone."""
+        return ContactArrays(*(values[self.contact_count :] for values in self.every))
 
     def keep(self, kept: BoolArray, new_row: IntArray) -> None:
-        """Only the contacts ``kept`` (C,), in order, of grains that have got new rows (see ``still_there``)."""
-        pairs, total = int(np.count_nonzero(kept[: self.pair_count])), int(np.count_nonzero(kept))
-        for name in _FIELDS:
+        """Only the contacts ``kept`` (C,), in order, of grains that have got new rows (see ``still_there``); those of bodies stay."""
+        pairs, total, behind = int(np.count_nonzero(kept[: self.pair_count])), int(np.count_nonzero(kept)), self.body_contact_count
+        for name, values in self.every._asdict().items():
+            others = values[self.contact_count :].copy()
             self._room[name][:total] = getattr(self, name)[kept]
-        self.resize(pairs, total)
+            self._room[name][total : total + behind] = others
+        self.resize(pairs, total, behind)
         self.a[:], self.b[:pairs] = new_row[self.a], new_row[self.b[:pairs]]
 
     def closed_and_deepest(self) -> tuple[int, float]:

@@ -35,6 +35,8 @@ from ..blocks import (
 )
 from ..projections import bounded, pushed, stepped
 
+SOFTEST = 1e-6  # of the weight of a friction or rolling row of a body with full inertia: what of it may give way
+
 
 @device
 def push(body, slot, j, w, sign):
@@ -69,6 +71,13 @@ def listed(blocks, levers, place):
     """Number of a contact in the list of lever arms; -1 for spheres."""
     q = np.int64(place) - blocks.serial_start
     return q if q >= 0 and (levers.full[q, 0] >= 0 or levers.full[q, 1] >= 0) else np.int64(-1)
+
+
+@device
+def row_softness(soft, inverse, q):
+    """Softness of the friction or rolling row with 1/D ``inverse``: ``soft``, which suits grains, but ``SOFTEST`` D at most if lever arms are
+    listed (q >= 0). A tonne of load would creep on it by 10 mm/s."""
+    return min(soft, SOFTEST / inverse) if q >= 0 else soft
 
 
 @device
@@ -150,7 +159,8 @@ def residual(packed, blocks, levers, place):
     a, b = np.int64(blocks.lane_a[place]), np.int64(blocks.lane_b[place])
     n = normal_at(data, d)
     nx, ny, nz = n
-    arm = arms(packed, levers, a, b, n, data[d + ARM * LANES], listed(blocks, levers, place))
+    q = listed(blocks, levers, place)
+    arm = arms(packed, levers, a, b, n, data[d + ARM * LANES], q)
     ux, uy, uz, wx, wy, wz = relative_velocity(packed.body, a, b, arm)
     gap_rate = ux * nx + uy * ny + uz * nz
     x, inverse = data[d + PN * LANES], data[d + INV_DN * LANES]
@@ -159,7 +169,8 @@ def residual(packed, blocks, levers, place):
 
     p, inverse = d + PX * LANES, data[d + INV_DT * LANES]
     xx, xy, xz = data[p], data[p + LANES], data[p + 2 * LANES]
-    zx, zy, zz = stepped(xx, xy, xz, ux - gap_rate * nx, uy - gap_rate * ny, uz - gap_rate * nz, soft, inverse)
+    gives = row_softness(soft, inverse, q)
+    zx, zy, zz = stepped(xx, xy, xz, ux - gap_rate * nx, uy - gap_rate * ny, uz - gap_rate * nz, gives, inverse)
     zx, zy, zz = bounded(zx, zy, zz, nx, ny, nz, data[d + MU * LANES] * x, blocks.box, False)
     friction = math.sqrt((zx - xx) ** 2 + (zy - xy) ** 2 + (zz - xz) ** 2) / inverse
 
@@ -167,7 +178,7 @@ def residual(packed, blocks, levers, place):
     if blocks.fields > RX:
         p, inverse = d + RX * LANES, data[d + INV_DR * LANES]
         xx, xy, xz = data[p], data[p + LANES], data[p + 2 * LANES]
-        zx, zy, zz = stepped(xx, xy, xz, wx, wy, wz, soft, inverse)
+        zx, zy, zz = stepped(xx, xy, xz, wx, wy, wz, row_softness(soft, inverse, q), inverse)
         zx, zy, zz = bounded(zx, zy, zz, nx, ny, nz, data[d + MU_R * LANES] * x, blocks.box, True)
         rolling = math.sqrt((zx - xx) ** 2 + (zy - xy) ** 2 + (zz - xz) ** 2) / inverse
     return normal, friction, rolling

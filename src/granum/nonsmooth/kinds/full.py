@@ -11,7 +11,7 @@ import numpy as np
 from ..._jit import device
 from ..blocks import ARM, BODY, INV_DN, INV_DR, INV_DT, INV_MASS, INV_RADIUS, LANES, MU, MU_R, PN, PX, RX, SOFTNESS, TARGET, at
 from ..projections import bounded, pushed, stepped
-from .contact import arms, full_bodies, listed, normal_at, relative_velocity, strike, turn_against, twist
+from .contact import arms, full_bodies, listed, normal_at, relative_velocity, row_softness, strike, turn_against, twist
 
 
 @device
@@ -49,7 +49,7 @@ def sweep_contact(packed, blocks, levers, before, place, beta, keeps, soft):
     """Update one contact (normal, friction, rolling); returns its parts of the two momentum sums.
 
     ``keeps``: impulses are extrapolated by ``beta``, and those of this iterate kept in ``before``. ``soft`` is the softness of the friction
-    and rolling rows.
+    and rolling rows (``row_softness``).
     """
     body, data = packed.body, blocks.data
     d = at(place, blocks.fields)
@@ -85,7 +85,8 @@ def sweep_contact(packed, blocks, levers, before, place, beta, keeps, soft):
     ux, uy, uz, wx, wy, wz = relative_velocity(body, a, b, arm)
     gap_rate = ux * nx + uy * ny + uz * nz
     it = data[d + INV_DT * LANES]
-    zx, zy, zz = stepped(yx, yy, yz, ux - gap_rate * nx, uy - gap_rate * ny, uz - gap_rate * nz, soft, it)
+    gives = row_softness(soft, it, q)
+    zx, zy, zz = stepped(yx, yy, yz, ux - gap_rate * nx, uy - gap_rate * ny, uz - gap_rate * nz, gives, it)
     zx, zy, zz = bounded(zx, zy, zz, nx, ny, nz, data[d + MU * LANES] * pn, blocks.box, False)
     data[p], data[p + LANES], data[p + 2 * LANES] = zx, zy, zz
     strike(packed, a, b, full, arm, (zx - yx, zy - yy, zz - yz))
@@ -102,7 +103,7 @@ def sweep_contact(packed, blocks, levers, before, place, beta, keeps, soft):
         )
         ux, uy, uz, wx, wy, wz = relative_velocity(body, a, b, arm)
         ir = data[d + INV_DR * LANES]
-        zx, zy, zz = stepped(yx, yy, yz, wx, wy, wz, soft, ir)
+        zx, zy, zz = stepped(yx, yy, yz, wx, wy, wz, row_softness(soft, ir, q), ir)
         zx, zy, zz = bounded(zx, zy, zz, nx, ny, nz, data[d + MU_R * LANES] * pn, blocks.box, True)
         data[p], data[p + LANES], data[p + 2 * LANES] = zx, zy, zz
         turn_against(packed, a, b, full, (zx - yx, zy - yy, zz - yz))

@@ -29,8 +29,12 @@ from .wall_table import CYLINDER, INSIDE, MESH, OUTSIDE, PLANE, WallTable
 CORNER, EDGE, FACE = 0, 1, 2  # what touches; with its number n it is 3 n + kind
 MOST_FACES = 6  # that a corner can touch, of a wall that is no mesh
 LYING = 0.5  # sine of the angle by which the faces at a corner or edge may lean away from what they touch
+INTO_MESH = 0.25  # of the radius of the body: how deep in a mesh a corner still knows the way out
+SHALLOW = 0.05  # of the smaller radius: how deep two edges of meshes may have crossed
 BESIDE = 1e-6  # of the size of a box: a corner that is no further beside a face is above it
+SAME_PLACE, SAME_NORMAL = 0.01, 0.99  # of the smaller radius, and cosine: what differs by less is one contact
 PARALLEL = 1e-7  # sine of the angle of two edges that do not cross
+NEXT_TO_NOTHING = 1e-9  # of an impulse
 ROUNDING = 1e-9  # of a depth, and of a size
 
 
@@ -67,6 +71,7 @@ def find_body_contacts(
         apart = max(apart_by_faces(walls, shapes, a, frames[0], b, frames[1]), apart_by_faces(walls, shapes, b, frames[1], a, frames[0]))
         if apart > look:
             continue
+        begin = total
         for side in range(2):
             own, other = (a, b) if side == 0 else (b, a)
             frame, of_other = (frames[0], frames[1]) if side == 0 else (frames[1], frames[0])
@@ -74,7 +79,8 @@ def find_body_contacts(
             for i in range(shapes.corner_first[own], shapes.corner_first[own + 1]):
                 x, y, z = to_world(frame, 0, shapes.corner[i, 0], shapes.corner[i, 1], shapes.corner[i, 2])
                 u, v = velocities_at(bodies, walls.frame[own], walls.frame[other], x, y, z)
-                count = touch_corner(walls, shapes, i, frame, other, of_other, (x, y, z), u, (cx, cy, cz), look, found)
+                deep = max(look, INTO_MESH / shapes.inverse_radius[own]) if walls.kind[other] == MESH else look
+                count = touch_corner(walls, shapes, i, frame, other, of_other, (x, y, z), u, (cx, cy, cz), deep, found)
                 for n in range(count):
                     fx, fy, fz, height = found[n, 0], found[n, 1], found[n, 2], found[n, 3]
                     rate = u[0] * fx + u[1] * fy + u[2] * fz
@@ -88,8 +94,10 @@ def find_body_contacts(
                     else:
                         write(out, between, first, total, (a, b, face, part), (fx, fy, fz), -height, point)
                     total += 1
-        if walls.kind[a] == OUTSIDE or walls.kind[b] == OUTSIDE:
+        if shapes.edge_first[a] < shapes.edge_first[a + 1] and shapes.edge_first[b] < shapes.edge_first[b + 1]:
             total = cross_edges(bodies, walls, shapes, ahead, (a, b), frames, (look, least, apart), edges, first, total, out, between)
+        if first + total <= len(out.a) and total <= len(between.point):
+            total = drop_doubles(out, between, first, begin, total, SAME_PLACE / max(shapes.inverse_radius[a], shapes.inverse_radius[b]))
     return total
 
 
@@ -104,6 +112,30 @@ def write(out, between, first, k, parts, normal, overlap, point):
     out.overlap[c] = overlap
     for f in range(3):
         out.normal[c, f], between.point[k, f] = normal[f], point[f]
+
+
+@device
+def drop_doubles(out, between, first, begin, total, near):
+    """Of contacts of two walls with about the same place and normal only the first stays: corners of bodies that stand flush on each other
+    touch twice. The contacts are those from ``begin`` on; returns how many contacts between bodies are left."""
+    kept = begin
+    for k in range(begin, total):
+        c, double = first + k, False
+        for m in range(begin, kept):
+            o = first + m
+            apart, cosine = 0.0, 0.0
+            for f in range(3):
+                apart += (between.point[k, f] - between.point[m, f]) ** 2
+                cosine += out.normal[c, f] * out.normal[o, f]
+            double = double or (apart < near * near and cosine > SAME_NORMAL)
+        if double:
+            continue
+        if kept < k:
+            o = first + kept
+            parts = -1 - out.a[c], -1 - out.b[c], out.feature[c], between.partner[c]
+            write(out, between, first, kept, parts, out.normal[c], out.overlap[c], between.point[k])
+        kept += 1
+    return kept
 
 
 @device
@@ -289,7 +321,8 @@ def height_above(p, face, at):
 
 @device
 def touch_facets(walls, shapes, i, frame, other, of_other, at, centre, look, found):
-    """Faces of a mesh near corner i. One that is not solid keeps a body on the side on which its ``centre`` is."""
+    """Places of a mesh near corner i that it points at. A solid mesh has its inside behind, any other keeps a body on the side on which its
+    ``centre`` is."""
     p, cell_first = walls.parameter[other], walls.mesh.cell_first
     x, y, z = at
     look = min(look, p[9])  # triangles that are further away are not listed
@@ -297,12 +330,13 @@ def touch_facets(walls, shapes, i, frame, other, of_other, at, centre, look, fou
     if cell < 0 or cell_first[cell] == cell_first[cell + 1]:
         return 0
     solid = p[8] != 0.0
-    touching = touch_mesh(walls.mesh, cell_first[cell], cell_first[cell + 1], x, y, z, look, solid, found)
+    touching = touch_mesh(walls.mesh, cell_first[cell], cell_first[cell + 1], x, y, z, look, False, found)
     cx, cy, cz = to_body(of_other, 0, centre[0], centre[1], centre[2])
     count = 0
     for n in range(touching):
         nx, ny, nz, height, region = found[n, 0], found[n, 1], found[n, 2], look - found[n, 3], found[n, 4]
-        if not solid and nx * (cx - x) + ny * (cy - y) + nz * (cz - z) > 0.0:  # the surface lies between the corner and its body
+        behind = found[n, 7] < 0.0 if solid else nx * (cx - x) + ny * (cy - y) + nz * (cz - z) > 0.0
+        if behind:
             nx, ny, nz, height = -nx, -ny, -nz, -height
         fx, fy, fz = turned(of_other, 0, -nx, -ny, -nz)
         if points_at(shapes, i, frame, fx, fy, fz):
@@ -313,15 +347,18 @@ def touch_facets(walls, shapes, i, frame, other, of_other, at, centre, look, fou
 
 @device
 def place_edges(shapes, k, frame, other, of_other, look, out):
-    """Edges of wall k that come near the ball around another wall, in world axes, as rows of ``out`` with their number last; how many."""
-    ox, oy, oz = to_world(of_other, 0, shapes.centre[other, 0], shapes.centre[other, 1], shapes.centre[other, 2])
-    near, edge = shapes.reach[other] + look, shapes.edge
+    """Edges of wall k that come near the box around another wall, in world axes, as rows of ``out`` with their number last; how many."""
+    edge, centre, half = shapes.edge, shapes.centre[other], shapes.half[other]
     count = 0
     for e in range(shapes.edge_first[k], shapes.edge_first[k + 1]):
         x, y, z = to_world(frame, 0, edge[e, 0], edge[e, 1], edge[e, 2])
         dx, dy, dz = turned(frame, 0, edge[e, 3], edge[e, 4], edge[e, 5])
-        along = max(0.0, min(edge[e, 6], (ox - x) * dx + (oy - y) * dy + (oz - z) * dz))
-        if (x + along * dx - ox) ** 2 + (y + along * dy - oy) ** 2 + (z + along * dz - oz) ** 2 > near * near:
+        start = to_body(of_other, 0, x, y, z)
+        end = to_body(of_other, 0, x + edge[e, 6] * dx, y + edge[e, 6] * dy, z + edge[e, 6] * dz)
+        beside = False
+        for f in range(3):
+            beside = beside or min(start[f], end[f]) - centre[f] > half[f] + look or centre[f] - max(start[f], end[f]) > half[f] + look
+        if beside:
             continue
         out[count, 0], out[count, 1], out[count, 2] = x, y, z
         out[count, 3], out[count, 4], out[count, 5], out[count, 6] = dx, dy, dz, edge[e, 6]
@@ -348,8 +385,9 @@ def cross_edges(bodies, walls, shapes, ahead, pair, frames, limits, edges, first
     a, b = pair
     look, least, apart = limits
     inverse = max(shapes.inverse_radius[a], shapes.inverse_radius[b])
-    deepest = min(-apart * (1.0 + ROUNDING), 1.0 / inverse) if apart < 0.0 else 0.0
-    deepest += ROUNDING / inverse
+    deepest = (min(-apart, 1.0 / inverse) if apart < 0.0 else 0.0) * (1.0 + ROUNDING) + ROUNDING / inverse
+    if apart == -np.inf:  # two meshes: nobody knows how deep they are in each other
+        deepest = SHALLOW / inverse
     ours = place_edges(shapes, a, frames[0], b, frames[1], look, edges[0])
     theirs = place_edges(shapes, b, frames[1], a, frames[0], look, edges[1]) if ours > 0 else 0
     for i in range(ours):
@@ -389,10 +427,28 @@ def cross_edges(bodies, walls, shapes, ahead, pair, frames, limits, edges, first
     return total
 
 
+@device
+def pressed_beside(old, new, c):
+    """The largest impulse [N s] with which the two walls of contact c pressed each other in its direction in the last step."""
+    largest = 0.0
+    for o in range(len(old.a)):
+        if old.a[o] == new.a[c] and old.b[o] == new.b[c]:
+            cosine = 0.0
+            for f in range(3):
+                cosine += old.normal[o, f] * new.normal[c, f]
+            if cosine > SAME_NORMAL:
+                largest = max(largest, old.impulse[o, 0])
+    return largest
+
+
 @kernel
 def carry_over_bodies(old: ContactArrays, new: ContactArrays, fall: float) -> bool:
     """Carry impulses [N s] and rebound speeds [m/s] of contacts between bodies over from the last step, as ``carry_over`` does for grains;
-    returns whether they are the same as before, in the same order."""
+    returns whether they are the same as before, in the same order.
+
+    Where two bodies lie on each other, a corner that slides over an edge touches as deep as all the others at once. It gets a past by next to
+    no impulse: it was not met late.
+    """
     same = len(old.a) == len(new.a)
     o = -1
     for c in range(len(new.a)):
@@ -410,6 +466,8 @@ def carry_over_bodies(old: ContactArrays, new: ContactArrays, fall: float) -> bo
             new.rebound[c] = 0.0
             for f in range(7):
                 new.impulse[c, f] = 0.0
+            if new.overlap[c] > 0.0:
+                new.impulse[c, 0] = NEXT_TO_NOTHING * pressed_beside(old, new, c)
             continue
         new.rebound[c] = old.rebound[o] if new.overlap[c] > 0.0 else 0.0
         for f in range(7):

@@ -12,7 +12,7 @@ cylinder, hollow                             its inside, and its caps
 mesh                      sharp      sharp   its triangles
 ========================  =========  ======  =========================================
 
-Corners are met by all faces; edges cross where one of the two walls is a box. A further shape gets its row here: corners and edges in
+Corners are met by all faces, and edges cross. A further shape gets its row here: corners and edges in
 ``_features``, and its faces in ``body_contacts.touch_corner``.
 
 **Size of a contact.** A corner has no radius, but a contact law asks for one. A wall touches other bodies as the largest ball that fits into
@@ -38,7 +38,8 @@ from ..scene.shapes import Box, Mesh, Shape
 from .mesh_table import weld
 from .wall_table import WallTable
 
-SHARP = 1e-6  # [-]: what sticks out by less than this is flat
+SHARP = 1e-6  # [-]: a corner that sticks out by less than this is flat
+FOLDED = 0.1  # sine of the angle by which a surface turns at an edge that touches others: rounded parts touch with their corners
 ROUNDS = 200  # in which a direction is looked for that all edges of a corner go away from
 
 
@@ -49,6 +50,7 @@ class BodyShapes(NamedTuple):
     pair: IntArray  # (P, 2) walls; the first belongs to a dynamic body
     centre: FloatArray  # (K, 3) of a ball around each wall [m]
     reach: FloatArray  # (K,) its radius [m]; infinite: the wall has no end
+    half: FloatArray  # (K, 3) half the sides of a box around it, in the axes of the body [m]
     inverse_radius: FloatArray  # (K,) of the ball that each wall touches as [1/m]; 0: flat
     corner_first: IntArray  # (K + 1,) into corner
     corner: FloatArray  # (C, 3) [m]
@@ -86,16 +88,17 @@ def body_shapes(bodies: Sequence[Body], walls: WallTable) -> BodyShapes | None:
     pair = np.stack([np.where(dynamic[first], first, second), np.where(dynamic[first], second, first)], axis=1)[some]
     if not len(pair):
         return None
-    centre, reach = np.zeros((len(owned), 3)), np.full(len(owned), np.inf)
+    centre, reach, half = np.zeros((len(owned), 3)), np.full(len(owned), np.inf), np.full((len(owned), 3), np.inf)
     for k in np.flatnonzero(cornered):
         low, high = features[k].corner.min(axis=0), features[k].corner.max(axis=0)
-        centre[k] = 0.5 * (low + high)
+        centre[k], half[k] = 0.5 * (low + high), 0.5 * (high - low)
         reach[k] = length(features[k].corner - centre[k]).max()
     spokes = [spoke for of in features for spoke in of.spokes]
     return BodyShapes(
         pair=np.ascontiguousarray(pair, np.int32),
         centre=centre,
         reach=reach,
+        half=half,
         inverse_radius=np.array([1 / inner_radius(wall) for _, wall in owned], float),
         corner_first=_starts([of.corner for of in features]),
         corner=np.concatenate([of.corner for of in features]),
@@ -178,7 +181,7 @@ def _of_mesh(wall: Mesh) -> _Features:
     if not solid:
         beside = np.where(lean < 0, -1.0, 1.0)[..., None] * beside
         lean = np.abs(lean)
-    kept = (lean > SHARP).all(axis=1)
+    kept = (lean > FOLDED).all(axis=1)
     two, beside = two[kept], beside[kept]
     rows = np.concatenate([vertices[ends[two, 0]], along[two], size[two, None], beside.reshape(-1, 6)], axis=1)
     return _Features(np.ascontiguousarray(vertices[sharp]), spokes, rows)

@@ -4,8 +4,8 @@ A collision that is found before it happens changes velocities at the time t_c =
 whose velocity changes by dv at t_c ends t_c dv short of where the new velocity alone would take it. That is exact for two bodies, and for
 all that the collision passes its impulse on to, as in a row of touching grains: they change their velocities at the same moment. Where
 several collisions inside of a step act on each other, there is no one moment, and the start of the step has to serve. Two bodies that meet
-at several corners do so at one moment, the mean of those of the corners, weighted by their impulses; they are turned to where they should
-be as well as moved.
+at several corners do so at one moment, the mean of those of the corners, weighted by their impulses. They are turned to where they should
+be as well as moved, after the step, as their angular momentum must not turn with them.
 
 Contacts that only pass an impulse on turn until t_c; what that would do to the angular momentum is returned to the pair.
 """
@@ -17,7 +17,6 @@ import numpy as np
 from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray
 from ..detection.images import nearest
-from ..state.rotation import turn
 from .blocks import ARM, BODY, LANES, OX, PN, at
 from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Packed
 from .impact import PAYING, by_grains, first_between_bodies, rows_of, turn_bodies, turn_pair
@@ -34,7 +33,7 @@ def root(parent, i):
 
 @device
 def later_by(packed, slot, row, bodies, struck, shift, turned):
-    """Where a body with full inertia is to start, and how far it is to be turned first, if its motion changes at the time ``struck`` [s]:
+    """Where a body with full inertia is to start, and how far it is to be turned besides, if its motion changes at the time ``struck`` [s]:
     from its motion before the impact stage and after it."""
     for f in range(3):
         shift[row, f] = struck[row] * (bodies.velocity[row, f] - packed.body[slot * BODY + f])
@@ -57,18 +56,18 @@ def place_at_collisions(
     found: Found,
     met: Met,
     bodies: FreeBodies,
-    orientation: FloatArray,
     wall_body: IntArray,
     period: FloatArray | None,
     h: float,
     shift: FloatArray,
     struck: FloatArray,
-) -> tuple[IntArray, FloatArray]:
+) -> tuple[IntArray, FloatArray, FloatArray]:
     """Move bodies to where the step must start for its end to be right, and overlaps with them.
 
     The gap rates and the velocities of ``bodies`` are those before the impact stage, the blocks have its impulses, and ``packed`` the motion
     after it. ``shift`` (B, 3) is room to work in, zeros before and after; ``struck`` (B,) receives when in the step bodies are hit [s].
-    Returns contacts (K,) and the angular momentum [N m s] (K, 3) that each of them is to be given after the solve.
+    Returns contacts (K,) and the angular momentum [N m s] (K, 3) that each of them is to be given after the solve, and by how much bodies
+    that are no grains are to be turned after the step (F, 3) [rad], empty if none is.
     """
     a, b, normal, overlap, rebound = met.a, met.b, met.normal, met.overlap, met.rebound
     position, velocity, inverse_mass, radius, first = bodies.position, bodies.velocity, bodies.inverse_mass, bodies.radius, bodies.first
@@ -82,7 +81,7 @@ def place_at_collisions(
             count += 1
             inside = inside or (rebound[c] > 0.0 and overlap[c] < 0.0)
     if not inside:
-        return np.empty(0, np.int32), np.empty((0, 3))
+        return np.empty(0, np.int32), np.empty((0, 3)), np.empty((0, 3))
     body = np.empty((count, 2), np.int64)
     parent = np.arange(len(position))
     owned = first_between_bodies(some[:count], met)
@@ -164,10 +163,7 @@ def place_at_collisions(
             for f in range(3):
                 position[i, f] += shift[i, f]
                 shift[i, f] = 0.0
-    for i in range(len(turned)):
-        if turned[i, 0] != 0.0 or turned[i, 1] != 0.0 or turned[i, 2] != 0.0:
-            turn(orientation, i, turned[i, 0], turned[i, 1], turned[i, 2], 1.0)
-    return some[:count].astype(np.int32), owed
+    return some[:count].astype(np.int32), owed, turned
 
 
 @kernel

@@ -33,6 +33,7 @@ from ..state.contacts import Contacts
 from ..state.energy import energy
 from ..state.ledger import Ledger
 from ..state.report import StepReport
+from ..state.motion import turn_besides
 from ..state.stages import Stage, StepContext, run_stages
 from .assemble import Aim, assemble, elastic_energy
 from .blocks import BODY
@@ -93,8 +94,10 @@ class NonsmoothStep(StepContext):
     """Contacts that collide in this step."""
     found_overlap: FloatArray = field(default_factory=lambda: np.zeros(0))
     """(C,) [m] before collisions moved the start of the step."""
-    owed: tuple[IntArray, FloatArray] = field(default_factory=lambda: (np.zeros(0, np.int32), np.zeros((0, 3))))
-    """Contacts, and the angular momentum [N m s] that each is to be given after the solve."""
+    owed: list[Any] = field(default_factory=lambda: [np.zeros(0, np.int32), np.zeros((0, 3))])
+    """Contacts (K,), and the angular momentum (K, 3) [N m s] that each is to be given after the solve."""
+    turned: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
+    """(F, 3) [rad] by which bodies that are no grains end the step turned besides, since they collided inside of it; empty: none does."""
     ways: Ways | None = None
     """How far grains go before they meet something that the step did not solve; none: nothing is fast."""
 
@@ -254,7 +257,7 @@ class NonsmoothStepper:
         self._count_work(now.ledger)
         now.ledger.add("impact", p.kinetic_energy() - before - (now.ledger.joules["drives"] - driven))
         now.found_overlap = c.every.overlap.copy()
-        now.owed = call(
+        *now.owed, now.turned = call(
             place_at_collisions,
             p.packed,
             p.blocks,
@@ -262,7 +265,6 @@ class NonsmoothStepper:
             p.found,
             met,
             FreeBodies.of(b),
-            b.orientation,
             self.walls.frame,
             self.period,
             now.h,
@@ -344,6 +346,8 @@ class NonsmoothStepper:
         """Positions and orientations; contacts that rebound are put apart."""
         c, b = self.detector.contacts, self.bodies
         move_bodies(self.team, b, now.h)
+        if len(now.turned):
+            turn_besides(b, now.turned)
         if now.ways is not None:
             call(hold_back, now.ways, b.first_grain, now.h, b.position)
         overlap = c.every.overlap

@@ -63,9 +63,8 @@ class Guard:
         self.began = kinetic + potential
         for kind, what in self._coarse.expected(sim):
             self._tell(sim, kind, what)
-        if isinstance(sim.settings.stepper, Smooth):
-            for kind, what in sim.settings.stepper.remarks(self.scene):
-                self._tell(sim, kind, what)
+        for kind, what in sim.stepper.remarks:
+            self._tell(sim, kind, what)
         self._look_at_meshes(sim)
 
     def _look_at_meshes(self, sim: Simulation) -> None:

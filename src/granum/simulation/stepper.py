@@ -26,6 +26,9 @@ class Stepper(Protocol):
     extent: FloatArray
     """(2, 3) box around all grain centres after the last step [m]."""
 
+    remarks: list[tuple[str, str]]
+    """What a run does otherwise than its scene says, told before the first step: a kind and a sentence each."""
+
     @property
     def contacts(self) -> Contacts:
         """Contacts of the last step with what they carried."""

@@ -63,6 +63,7 @@ class SmoothStepper:
     def __init__(self, scene: Scene, bodies: Bodies, settings: Smooth, h: float, team: Team = ONE) -> None:
         damped = settings.damping == "restitution"
         check_step(scene, damped, h)
+        self.remarks = settings.remarks(scene)
         self.scene, self.bodies, self.settings, self.team = scene, bodies, settings, team
         self.pairs, self.laws = scene.pair_table(), laws_of(scene, damped)
         springs, forces = (ROLLING, FORCE) if (self.pairs.rolling_friction > 0).any() else (SPRING, 3)  # numbers of a contact

@@ -36,6 +36,15 @@ def move_walls(bodies: Bodies, h: float) -> None:
     bodies.spin[pushed] = times(after, times(after.transpose(0, 2, 1), momentum) / bodies.moments[pushed])
 
 
+def turn_besides(bodies: Bodies, angle: FloatArray) -> None:
+    """Turn dynamic bodies of the scene by small angles (F, 3) [rad], world axes; they keep their angular momentum."""
+    rows = bodies.dynamic[angle[bodies.dynamic].any(axis=1)]
+    before = matrices(bodies.orientation[rows])
+    momentum = times(before, bodies.moments[rows] * times(before.transpose(0, 2, 1), bodies.spin[rows]))
+    turn_bodies(bodies.orientation, rows, angle[rows], 1.0)
+    bodies.spin[rows] = times(inverse_inertia(bodies, rows), momentum)
+
+
 def inverse_inertia(bodies: Bodies, rows: IntArray) -> FloatArray:
     """(n, 3, 3) in world axes [1/(kg m^2)] of dynamic bodies of the scene."""
     turned = matrices(bodies.orientation[rows])

@@ -125,6 +125,8 @@ class NonsmoothStepper:
         self.history = False
         self._shift = np.zeros((0, 3))  # room to work in
         self._shown: Contacts | None = None
+        self._shown_bodies: BodyContacts | None = None
+        self._names = tuple(body.name for body in scene.all_bodies)
         self.before_solve: Callable[[Problem], None] | None = None  # looks at the problem of every step
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
         self.stages = [
@@ -201,14 +203,19 @@ class NonsmoothStepper:
     @property
     def body_contacts(self) -> BodyContacts:
         """Contacts between bodies of the last step that touch or push, with its forces."""
-        c = self.detector.contacts
-        return BodyContacts.of(c, self.walls.frame, [body.name for body in self.scene.all_bodies])
+        if self._shown_bodies is None:
+            c, shapes = self.detector.contacts, self.detector.shapes
+            radius = shapes.inverse_radius if shapes is not None else np.zeros(len(self.walls.frame))
+            self._shown_bodies = BodyContacts.of(c, self.walls.frame, radius, self._names)
+        return self._shown_bodies
 
     # --- the stages ---
 
     def _detect(self, now: NonsmoothStep) -> None:
         """Who touches whom, or is about to."""
         self._shown = None
+        if self.detector.shapes is not None:
+            self._shown_bodies = None
         self.bodies.struck[:] = 0.0
         self.detector.detect(self.bodies, now.h, self._ahead(now.h, now.pull))
 
@@ -435,7 +442,7 @@ class NonsmoothStepper:
         """Continue from a checkpoint."""
         if self.merged is not None and "reduced" in saved:
             self.reducer.restore(saved["reduced"])
-        self._shown = None
+        self._shown = self._shown_bodies = None
         self.detector.restore(saved["detector"])
         self.ledger.restore(saved["ledger"])
         self.left_over = saved["left_over"]

@@ -13,12 +13,13 @@ from ..arithmetic import dot, length, total
 from ..checks import RunError
 from ..detection.mesh_table import dropped
 from ..nonsmooth.time_step import as_typed
-from ..scene.extent import cross, endless, reach_from_origin
+from ..scene.extent import cross, endless, inner_radius, reach_from_origin
 from ..scene.run_settings import Action, Guards
 from ..scene.scene import Scene
 from ..scene.shapes import Mesh
 from ..smooth import Smooth, SmoothStepper
 from ..smooth.time_step import LEAP, impact_depth
+from ..state.body_contacts import BodyContacts
 from ..state.contacts import overlap_in_diameters
 from ..state.energy import energy, wall_kinetic
 from .coarse import Coarse, place, two_of
@@ -41,9 +42,15 @@ class Guard:
         self.largest_kinetic = 0.0
         self.unexplained = 0.0  # kinetic and gravitational energy less what emitters and walls brought [J]
         self.began: float | None = None  # kinetic and gravitational energy before the first step [J]; none: not known
-        self.lift, self.mass, self.lifted = 0.0, 0.0, -1  # m g d [J] and mass [kg] of all grains, and their number
+        self.lift, self.mass, self.lifted = 0.0, 0.0, -1  # m g d [J] and mass [kg] of all grains and bodies that touch; number of the grains
         self.told: dict[str, str] = {}  # warnings by kind, the last and worst of each
         self._coarse = Coarse(settings, scene)
+        touching = [
+            (body.mass, 2 * min(inner_radius(wall) for wall in body.walls))
+            for body in scene.bodies
+            if body.mass is not None and body.touches == "all" and any(map(math.isfinite, map(inner_radius, body.walls)))
+        ]
+        self._touching = np.array(touching, float).reshape(-1, 2)  # mass [kg] and size [m] of the dynamic bodies that touch others
         self._ends = slice(scene.cell.dim if scene.cell is not None else 0, 3)  # axes that do not repeat
         self._reach = np.array(  # of every body of the scene, and of the largest grain at it [m]
             [
@@ -91,6 +98,8 @@ class Guard:
         for kind, what in self._coarse.found(sim):
             self._tell(sim, kind, what)
         self._look_at_overlap(sim)
+        if len(sim.body_contacts):
+            self._look_at_bodies(sim, sim.body_contacts)
         self._look_at_energy(sim)
         for k, emission in enumerate(sim.emissions):
             if emission.stuck and f"emitter {k}" not in self.told:
@@ -204,14 +213,29 @@ class Guard:
                 f"(limit {self.settings.overlap:g} d). {way_out}",
             )
 
+    def _look_at_bodies(self, sim: Simulation, touching: BodyContacts) -> None:
+        """Is a body so deep in another one that it may come out on the other side?"""
+        part = touching.overlap / touching.radius_eff
+        worst = int(part.argmax())
+        if part[worst] > self.settings.overlap:
+            a, b = (touching.names[side[worst]] for side in (touching.a, touching.b))
+            self._act(
+                self.settings.on_overlap,
+                sim,
+                "body overlap",
+                f"the bodies {a!r} and {b!r} are {part[worst]:.2f} R* deep in each other at {place(touching.point[worst])} (limit "
+                f"{self.settings.overlap:g} R*, where R* is {touching.radius_eff[worst]:.3g} m). A smaller time_step helps if they met fast, a "
+                "stiffer material if they are pressed so deep",
+            )
+
     def _look_at_energy(self, sim: Simulation) -> None:
         gravity = self.scene.gravity
         self.unexplained = unexplained = sim.report.energy - sim.ledger.brought
         if self.lifted != sim.grain_count:
             inverse = sim.bodies.inverse_mass[sim.bodies.grains]
-            yields = inverse > 0
-            self.mass = total(1 / inverse[yields])
-            self.lift = float(length(gravity.acceleration)) * total(2 * sim.radius[yields] / inverse[yields])
+            yields, (mass, size) = inverse > 0, self._touching.T
+            self.mass = total(1 / inverse[yields]) + total(mass)
+            self.lift = float(length(gravity.acceleration)) * (total(2 * sim.radius[yields] / inverse[yields]) + total(mass * size))
             self.lifted = sim.grain_count
         self.largest_kinetic = max(self.largest_kinetic, sim.report.kinetic_energy - self._energy_away(sim))
         if self.began is not None and self._coarse.loses_nothing(sim):
@@ -249,8 +273,10 @@ class Guard:
         return (self.began or 0.0) - self.unexplained - further - sim.report.elastic_energy
 
     def _energy_away(self, sim: Simulation) -> float:
-        """Kinetic energy [J] of the dynamic bodies that no grain can reach: what they do says nothing about the contacts."""
-        rows = sim.bodies.dynamic
+        """Kinetic energy [J] of the dynamic bodies that no grain can reach and that touch no other: what they do says nothing about contacts."""
+        rows, touching = sim.bodies.dynamic, sim.body_contacts
+        if len(touching):
+            rows = rows[~np.isin(rows, np.concatenate([touching.a, touching.b]))]
         if not len(rows):
             return 0.0
         low, high = sim.stepper.extent

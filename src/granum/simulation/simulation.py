@@ -180,7 +180,7 @@ class Simulation:
     @property
     def body_contacts(self) -> BodyContacts:
         """Contacts of the last step between bodies that touch with their walls, with the forces it found."""
-        return self.nonsmooth.body_contacts
+        return self.stepper.body_contacts
 
     def step(self) -> StepReport:
         """One time step: take out, emit, drive the walls, detect, impact, solve, move; then the guards look."""

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from ..array_types import FloatArray, IntArray
 from ..contact import PairTable
 from ..detection.wall_table import WallTable
+from ..state.body_contacts import BodyContacts
 from ..state.contacts import Contacts
 from ..state.ledger import Ledger
 from ..state.report import StepReport
@@ -32,6 +33,10 @@ class Stepper(Protocol):
     @property
     def contacts(self) -> Contacts:
         """Contacts of the last step with what they carried."""
+
+    @property
+    def body_contacts(self) -> BodyContacts:
+        """Contacts of the last step between bodies that touch with their walls."""
 
     @property
     def through(self) -> int:

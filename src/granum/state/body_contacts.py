@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,15 +35,18 @@ class BodyContacts:
     """(K,) [N], >= 0."""
     tangential_force: FloatArray
     """(K, 3) of friction on b [N]."""
+    radius_eff: FloatArray
+    """(K,) R* [m] that the contact law takes."""
 
     @classmethod
-    def of(cls, contacts: Contacts, frame: IntArray, names: Sequence[str]) -> BodyContacts:
-        """Those of the last step that touch, push or have collided; ``frame`` (W,) is the row of the body of each wall."""
+    def of(cls, contacts: Contacts, frame: IntArray, inverse_radius: FloatArray, names: tuple[str, ...]) -> BodyContacts:
+        """Those of the last step that touch, push or have collided; ``frame`` (W,) is the row of the body of each wall, ``inverse_radius``
+        (W,) that of the ball as which it touches [1/m]."""
         c = contacts.of_bodies
         closed = (c.overlap > 0.0) | (c.impulse[:, 0] > 0.0) | (c.rebound > 0.0)
         wall_a, wall_b, impulse = -1 - c.a[closed], -1 - c.b[closed], c.impulse[closed]
         return cls(
-            names=tuple(names),
+            names=names,
             a=frame[wall_a],
             b=frame[wall_b],
             wall_a=wall_a,
@@ -54,6 +56,7 @@ class BodyContacts:
             overlap=np.maximum(c.overlap[closed], 0.0),
             normal_force=impulse[:, 0] / contacts.time_step,
             tangential_force=impulse[:, 1:4] / contacts.time_step,
+            radius_eff=1.0 / (inverse_radius[wall_a] + inverse_radius[wall_b]),
         )
 
     def __len__(self) -> int:
@@ -68,3 +71,7 @@ class BodyContacts:
         """(3,) of all these contacts on the body of that name [N]."""
         row = self.names.index(known_name("body", name, self.names))
         return np.asarray(self.force[self.b == row].sum(axis=0) - self.force[self.a == row].sum(axis=0))
+
+
+NO_BODY_CONTACTS = BodyContacts.of(Contacts(0), np.zeros(0, np.int32), np.zeros(0), ())
+"""Nothing touches."""

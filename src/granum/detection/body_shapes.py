@@ -221,7 +221,7 @@ def sticks_out(first: IntArray, spoke: FloatArray, normal: FloatArray, solid: bo
                 break
             if highest < -SHARP * size:
                 front = d[0] * normal[v, 0] + d[1] * normal[v, 1] + d[2] * normal[v, 2]
-                found[v] = front > 0.0 or not solid
+                found[v] = front > -SHARP * size or not solid
                 break
             for f in range(3):
                 d[f] -= spoke[worst, f]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arithmetic import totals
 from ..array_types import FloatArray, IntArray
 from ..checks import known_name
 from .contacts import Contacts
@@ -70,7 +71,7 @@ class BodyContacts:
     def force_on(self, name: str) -> FloatArray:
         """(3,) of all these contacts on the body of that name [N]."""
         row = self.names.index(known_name("body", name, self.names))
-        return np.asarray(self.force[self.b == row].sum(axis=0) - self.force[self.a == row].sum(axis=0))
+        return totals(self.force[self.b == row]) - totals(self.force[self.a == row])
 
 
 NO_BODY_CONTACTS = BodyContacts.of(Contacts(0), np.zeros(0, np.int32), np.zeros(0), ())

@@ -89,7 +89,9 @@ def test_the_radius_of_a_contact():
 def test_bodies_that_are_built_into_each_other_pass_and_are_told():
     """A piston that is wider than its box slides in it as if it did not touch; one that fits touches."""
     wide = block((2.02 * L, 2 * L, 0.2 * L), (0, 0, 2 * L), "piston")
-    with pytest.warns(RuntimeWarning, match=r"wall 1 of body 'piston' and wall 0 of 'ground' are 0\.001 m inside of each other at the start"):
+    with pytest.warns(
+        RuntimeWarning, match=r"wall 1 of body 'piston' and wall 0 of 'ground' are 0\.001 m inside of each other at the start"
+    ):
         sim = blocks([wide], walls=[CONTAINER])
     run(sim, 100)
     assert sim.bodies.velocity[1, 2] == pytest.approx(-G * 0.1)

@@ -145,7 +145,11 @@ def velocities_at(bodies, own, other, x, y, z):
     dx, dy, dz = x - position[own, 0], y - position[own, 1], z - position[own, 2]
     ex, ey, ez = x - position[other, 0], y - position[other, 1], z - position[other, 2]
     w, s = spin[own], spin[other]
-    vx, vy, vz = velocity[own, 0] + w[1] * dz - w[2] * dy, velocity[own, 1] + w[2] * dx - w[0] * dz, velocity[own, 2] + w[0] * dy - w[1] * dx
+    vx, vy, vz = (
+        velocity[own, 0] + w[1] * dz - w[2] * dy,
+        velocity[own, 1] + w[2] * dx - w[0] * dz,
+        velocity[own, 2] + w[0] * dy - w[1] * dx,
+    )
     ux = vx - velocity[other, 0] - (s[1] * ez - s[2] * ey)
     uy = vy - velocity[other, 1] - (s[2] * ex - s[0] * ez)
     uz = vz - velocity[other, 2] - (s[0] * ey - s[1] * ex)
@@ -224,8 +228,8 @@ def points_at(shapes, i, frame, fx, fy, fz):
 
 @device
 def touch_corner(walls, shapes, i, frame, other, of_other, at, u, centre, look, found):
-    """Faces of the wall ``other`` that corner i touches, or is within ``look`` [m] of: unit normal away from the wall, height [m], < 0: inside,
-    and number of the face of each in the first columns of ``found``; how many.
+    """Faces of the wall ``other`` that corner i touches, or is within ``look`` [m] of: unit normal away from the wall, height [m] (< 0:
+    inside) and number of each in the first columns of ``found``; how many.
 
     The corner is ``at`` a place, moves with u [m/s] against the wall, and belongs to a body around the place ``centre``.
     """
@@ -446,8 +450,8 @@ def carry_over_bodies(old: ContactArrays, new: ContactArrays, fall: float) -> bo
     """Carry impulses [N s] and rebound speeds [m/s] of contacts between bodies over from the last step, as ``carry_over`` does for grains;
     returns whether they are the same as before, in the same order.
 
-    Where two bodies lie on each other, a corner that slides over an edge touches as deep as all the others at once. It gets a past by next to
-    no impulse: it was not met late.
+    Where two bodies lie on each other, a corner that slides over an edge touches as deep as all the others at once. It gets a past by next
+    to no impulse: it was not met late.
     """
     same = len(old.a) == len(new.a)
     o = -1

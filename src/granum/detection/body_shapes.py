@@ -15,9 +15,9 @@ mesh                      sharp      sharp   its triangles
 Corners are met by all faces, and edges cross. A further shape gets its row here: corners and edges in
 ``_features``, and its faces in ``body_contacts.touch_corner``.
 
-**Size of a contact.** A corner has no radius, but a contact law asks for one. A wall touches other bodies as the largest ball that fits into
-it (``scene.extent.inner_radius``), and a flat wall as a plane: 1/R* = 1/R_a + 1/R_b, as for grains. So a body of size L is pressed in by its
-own weight by about L (rho g L / E)^(2/3), as grains of its size are, whatever its units.
+**Size of a contact.** A corner has no radius, but a contact law asks for one. A wall touches other bodies as the largest ball that fits
+into it (``scene.extent.inner_radius``), and a flat wall as a plane: 1/R* = 1/R_a + 1/R_b, as for grains. So a body of size L is pressed in
+by its own weight by about L (rho g L / E)^(2/3), as grains of its size are, at any size.
 """
 
 from __future__ import annotations
@@ -138,7 +138,11 @@ def _of_box(lower: FloatArray, upper: FloatArray) -> _Features:
         start = np.array(lower, float)
         for k, sign in zip(across, side, strict=True):
             start[k] = upper[k] if sign > 0 else lower[k]
-        edges.append(np.concatenate([start, axes[axis], [upper[axis] - lower[axis]], *(sign * axes[k] for k, sign in zip(across, side, strict=True))]))
+        edges.append(
+            np.concatenate(
+                [start, axes[axis], [upper[axis] - lower[axis]], *(sign * axes[k] for k, sign in zip(across, side, strict=True))]
+            )
+        )
     return _Features(corner, spokes, np.array(edges))
 
 
@@ -191,8 +195,8 @@ def _of_mesh(wall: Mesh) -> _Features:
 def sticks_out(first: IntArray, spoke: FloatArray, normal: FloatArray, solid: bool) -> BoolArray:
     """(V,) whether a vertex is a corner: there is a direction, away from the solid, that all of its spokes go down from.
 
-    Spokes of vertex v are ``spoke[first[v] : first[v + 1]]``; ``normal`` (V, 3) are sums of the normals of the triangles around. Vertices inside
-    of a flat part, along a straight edge, or where the surface goes up on one side are none: others touch before them.
+    Spokes of vertex v are ``spoke[first[v] : first[v + 1]]``; ``normal`` (V, 3) are sums of the normals of the triangles around. Vertices
+    inside of a flat part, along a straight edge, or where the surface goes up on one side are none: others touch before them.
     """
     found = np.zeros(len(normal), np.bool_)
     d = np.empty(3)

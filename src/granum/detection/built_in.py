@@ -41,8 +41,8 @@ def bodies_that_touch(scene: Scene, walls: WallTable, pairs: PairTable) -> tuple
         told.append(
             (
                 f"built in {a[p]} {b[p]}",
-                f"wall {a[p]} of body {names[0]!r} and wall {b[p]} of {names[1]!r} are {deepest[p]:.3g} m inside of each other at the start: "
-                "they pass through each other. Move the bodies apart, or give one of them touches = 'grains' if it is meant so",
+                f"wall {a[p]} of body {names[0]!r} and wall {b[p]} of {names[1]!r} are {deepest[p]:.3g} m inside of each other at the "
+                "start: they pass through each other. Move the bodies apart, or give one of them touches = 'grains' if it is meant so",
             )
         )
     return without(shapes, inside), told

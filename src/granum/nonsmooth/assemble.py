@@ -103,7 +103,7 @@ def assemble_share(low, high, packed, blocks, levers, found, met, bodies, walls,
 
 @device
 def assemble_bodies(low, high, packed, blocks, levers, found, met, walls, pairs, step):
-    """The rows of some contacts between bodies; returns how many impact. They have no rolling resistance: their shape is not rounded off."""
+    """The rows of some contacts between bodies; returns how many impact. Nothing but their shape resists rolling."""
     impacts = 0
     data, fields, soft = blocks.data, blocks.fields, blocks.soft_t
     for c in range(low, high):

@@ -64,7 +64,7 @@ def place_at_collisions(
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Move bodies to where the step must start for its end to be right, and overlaps with them.
 
-    The gap rates and the velocities of ``bodies`` are those before the impact stage, the blocks have its impulses, and ``packed`` the motion
+    The gap rates and the velocities of ``bodies`` are those before the impact stage, the blocks have its impulses, ``packed`` the motion
     after it. ``shift`` (B, 3) is room to work in, zeros before and after; ``struck`` (B,) receives when in the step bodies are hit [s].
     Returns contacts (K,) and the angular momentum [N m s] (K, 3) that each of them is to be given after the solve, and by how much bodies
     that are no grains are to be turned after the step (F, 3) [rad], empty if none is.

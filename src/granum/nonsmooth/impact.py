@@ -116,7 +116,7 @@ def first_between_bodies(contact, met):
 def turn_bodies(c, k, packed, levers, blocks, found, met, bodies, frame):
     """Give the two bodies of contact c, both with full inertia, the angular momentum k [kg m^2/s] together, each a half of it.
 
-    The energy of that is not paid back: k is what a pair is moved in a step times the speed at which it slides, of second order in the step.
+    The energy of that is not paid back: k is how far a pair is moved in a step times the speed at which it slides, and small.
     """
     q = np.int64(found.place[c]) - blocks.serial_start
     i, j = rows_of(c, met, bodies, frame)

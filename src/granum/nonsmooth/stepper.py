@@ -32,8 +32,8 @@ from ..state.body_contacts import BodyContacts
 from ..state.contacts import Contacts
 from ..state.energy import energy
 from ..state.ledger import Ledger
-from ..state.report import StepReport
 from ..state.motion import turn_besides
+from ..state.report import StepReport
 from ..state.stages import Stage, StepContext, run_stages
 from .assemble import Aim, assemble, elastic_energy
 from .blocks import BODY
@@ -393,9 +393,7 @@ class NonsmoothStepper:
         now.found |= {
             "contacts": closed,
             "max_overlap": deepest,
-            "elastic_energy": elastic_energy(
-                self.team, c.every.overlap, f.stiffness, f.radius_eff, c.contact_count, self.pairs.law
-            ),
+            "elastic_energy": elastic_energy(self.team, c.every.overlap, f.stiffness, f.radius_eff, c.contact_count, self.pairs.law),
             "kinetic_energy": kinetic,
             "energy": kinetic + potential,
         }

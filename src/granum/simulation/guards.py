@@ -42,7 +42,11 @@ class Guard:
         self.largest_kinetic = 0.0
         self.unexplained = 0.0  # kinetic and gravitational energy less what emitters and walls brought [J]
         self.began: float | None = None  # kinetic and gravitational energy before the first step [J]; none: not known
-        self.lift, self.mass, self.lifted = 0.0, 0.0, -1  # m g d [J] and mass [kg] of all grains and bodies that touch; number of the grains
+        self.lift, self.mass, self.lifted = (
+            0.0,
+            0.0,
+            -1,
+        )  # m g d [J] and mass [kg] of all grains and bodies that touch; number of the grains
         self.told: dict[str, str] = {}  # warnings by kind, the last and worst of each
         self._coarse = Coarse(settings, scene)
         touching = [
@@ -224,8 +228,8 @@ class Guard:
                 sim,
                 "body overlap",
                 f"the bodies {a!r} and {b!r} are {part[worst]:.2f} R* deep in each other at {place(touching.point[worst])} (limit "
-                f"{self.settings.overlap:g} R*, where R* is {touching.radius_eff[worst]:.3g} m). A smaller time_step helps if they met fast, a "
-                "stiffer material if they are pressed so deep",
+                f"{self.settings.overlap:g} R*, R* = {touching.radius_eff[worst]:.3g} m). A smaller time_step helps if they met fast, a stiffer "
+                "material if they are pressed so deep",
             )
 
     def _look_at_energy(self, sim: Simulation) -> None:
@@ -273,7 +277,7 @@ class Guard:
         return (self.began or 0.0) - self.unexplained - further - sim.report.elastic_energy
 
     def _energy_away(self, sim: Simulation) -> float:
-        """Kinetic energy [J] of the dynamic bodies that no grain can reach and that touch no other: what they do says nothing about contacts."""
+        """Kinetic energy [J] of the dynamic bodies that no grain can reach and no other touches: it says nothing about the contacts."""
         rows, touching = sim.bodies.dynamic, sim.body_contacts
         if len(touching):
             rows = rows[~np.isin(rows, np.concatenate([touching.a, touching.b]))]

@@ -118,9 +118,9 @@ class Contacts:
     Rows of grains change when others leave. A contact is known for life by the grain that owns it, by ``partner`` (C,), the id of the other
     grain or ``-1 - wall``, and by its feature.
 
-    ``body_contact_count`` contacts of bodies follow those of grains in the arrays ``every``: there ``a`` is -1 - wall of a dynamic body, ``b``
-    -1 - wall of another body, ``feature`` the part of a and ``partner`` the part of b that touch (``detection/body_contacts.py``), by which
-    a contact is known for life; ``point`` (K, 3) is where they touch [m].
+    ``body_contact_count`` contacts of bodies follow those of grains in the arrays ``every``: there ``a`` is -1 - wall of a dynamic body,
+    ``b`` -1 - wall of another body, ``feature`` the part of a and ``partner`` the part of b that touch (``detection/body_contacts.py``), by
+    which a contact is known for life; ``point`` (K, 3) is where they touch [m].
     """
 
     a: IntArray
@@ -169,7 +169,7 @@ class Contacts:
             self.every = ContactArrays(*(self._room[name][:end] for name in ContactArrays._fields))
 
     def room_for_bodies(self, contacts: int) -> BetweenBodies:
-        """Where the search for contacts between bodies writes, with room for that many at least; what ``point`` held is lost if it grows."""
+        """Where the search for contacts between bodies writes, with room for that many at least; if it grows, ``point`` is lost."""
         if len(self._points) < contacts:
             self._points = np.zeros((contacts * 17 // 16, 3))
             self._views = None
@@ -183,7 +183,7 @@ class Contacts:
     @property
     def of_bodies(self) -> ContactArrays:
         """The contacts between bodies alone."""
-        return ContactArrays(*(values[self.contact_count :] for values in self.every))
+        return ContactArrays(*(getattr(self.every, name)[self.contact_count :] for name in ContactArrays._fields))
 
     def keep(self, kept: BoolArray, new_row: IntArray) -> None:
         """Only the contacts ``kept`` (C,), in order, of grains that have got new rows (see ``still_there``); those of bodies stay."""

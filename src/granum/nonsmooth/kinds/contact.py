@@ -75,8 +75,8 @@ def listed(blocks, levers, place):
 
 @device
 def row_softness(soft, inverse, q):
-    """Softness of the friction or rolling row with 1/D ``inverse``: ``soft``, which suits grains, but ``SOFTEST`` D at most if lever arms are
-    listed (q >= 0). A tonne of load would creep on it by 10 mm/s."""
+    """Softness of the friction or rolling row with 1/D ``inverse``: ``soft``, which suits grains, but ``SOFTEST`` D at most if lever arms
+    are listed (q >= 0): under a tonne of load friction would give way by 10 mm/s."""
     return min(soft, SOFTEST / inverse) if q >= 0 else soft
 
 

@@ -228,8 +228,8 @@ class Guard:
                 sim,
                 "body overlap",
                 f"the bodies {a!r} and {b!r} are {part[worst]:.2f} R* deep in each other at {place(touching.point[worst])} (limit "
-                f"{self.settings.overlap:g} R*, R* = {touching.radius_eff[worst]:.3g} m). A smaller time_step helps if they met fast, a stiffer "
-                "material if they are pressed so deep",
+                f"{self.settings.overlap:g} R*, R* = {touching.radius_eff[worst]:.3g} m). A smaller time_step helps if they met fast, a "
+                "stiffer material if they are pressed so deep",
             )
 
     def _look_at_energy(self, sim: Simulation) -> None:

@@ -22,6 +22,7 @@ from ..parallel import Team
 from ..scene.scene import Scene
 from ..smooth import Smooth, SmoothStepper
 from ..state.bodies import DYNAMIC, KINEMATIC, STATE, STATIC, Bodies
+from ..state.body_contacts import BodyContacts
 from ..state.contacts import Contacts
 from ..state.energy import energy
 from ..state.fixed import FixedGrains
@@ -200,6 +201,11 @@ class Simulation:
     def contacts(self) -> Contacts:
         """Contacts of the last step with the forces it found."""
         return self.stepper.contacts
+
+    @property
+    def body_contacts(self) -> BodyContacts:
+        """Contacts of the last step between bodies that touch with their walls, with the forces it found."""
+        return self.stepper.body_contacts
 
     def joint(self, name: str) -> JointView:
         """A joint by its name: coordinate, speed, forces of the last step, and the target of its motor."""

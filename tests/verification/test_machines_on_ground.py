@@ -15,7 +15,7 @@ from tests.reference.machines import turned
 G, H = 9.81, 1e-3
 REACH, RADIUS, LEAN = 1.0, 0.05, 0.5  # of an arm [m, m, rad below the horizon]
 ARM = 40.0  # [kg]
-FOOT, SIZE = 8.0, (0.3, 0.2, 0.06)  # [kg, m]
+FOOT, SIZE = 8.0, (0.3, 0.2, 0.12)  # [kg, m]
 
 
 def simulation(bodies, joints, friction=0.0, **settings):
@@ -100,7 +100,7 @@ def test_a_held_foot_carries_nothing():
         assert_allclose(sim.body_contacts.force_on("ground"), 0.0, atol=1e-6)
 
 
-@pytest.mark.parametrize("locked", [("x", "y", "rotation"), ("x", "y", "z", "rotation")])
+@pytest.mark.parametrize("locked", [("x", "y", "rotation"), ("x", "z", "rotation")])
 def test_a_body_with_locked_axes_stands_on_the_ground(locked):
     """It carries its weight if it may fall, and nothing if it may not; its friction rows have nothing to move."""
     body = foot(SIZE[2] / 2).model_copy(update={"locked": locked, "force": (30.0, 0, 0)})

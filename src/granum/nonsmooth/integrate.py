@@ -55,7 +55,7 @@ def external_pushes(
     call(write_pushes, rows, b.inverse_mass, force, h, gravity, pushes)
     if not b.may_merge:
         return pushes
-    inside = b.dynamic[b.member_of[b.dynamic] != b.dynamic]  # forces on the parts of an aggregate push it
+    inside = b.dynamic[b.member_of[b.dynamic] != b.dynamic]  # forces on the parts of a body push it
     for w in inside[force[inside].any(axis=1)]:
         k = int(np.searchsorted(rows, b.member_of[w]))
         arm = b.position[w] - b.position[rows[k]]

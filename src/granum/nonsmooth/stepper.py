@@ -63,7 +63,7 @@ class NonsmoothStepper:
         self.period = period_of(scene.cell)
         self.detector = Detector(self.walls, team, self.period, grid_origin(scene))
         self.detector.shapes, self.remarks = bodies_that_touch(scene, self.walls, self.pairs)
-        self.touching = touching_rows(self.detector.shapes, self.walls, bodies.dynamic)
+        self.touching_bodies = touching_rows(self.detector.shapes, self.walls, bodies.dynamic)
         self.problem = Problem(bool((self.pairs.rolling_friction > 0).any()), settings.friction, team)
         self.force = np.array([owner.force for owner in scene.all_bodies], float).reshape(-1, 3)  # (W, 3) on bodies of the scene [N]
         self.belts = bool(self.walls.surface_velocity.any())

@@ -243,7 +243,7 @@ class Guard:
         self.unexplained = unexplained = report.energy - sim.stepper.ledger.brought
         if self.lifted != bodies.grain_count:
             inverse = bodies.inverse_mass[bodies.grains]
-            yields, (mass, size) = inverse > 0, self._sizes_of(sim.stepper.touching)
+            yields, (mass, size) = inverse > 0, self._sizes_of(sim.stepper.touching_bodies)
             self.mass = total(1 / inverse[yields]) + total(mass)
             lifted = total(2 * sim.radius[yields] / inverse[yields]) + total(mass * size)
             self.lift = float(length(self.scene.gravity.acceleration)) * lifted

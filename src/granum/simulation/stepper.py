@@ -33,7 +33,7 @@ class Stepper(Protocol):
     parts: dict[str, StepPart]
     """Extensions at work in it, by the names in checkpoints."""
 
-    touching: IntArray
+    touching_bodies: IntArray
     """Rows of the dynamic bodies that may touch other bodies."""
     remarks: list[tuple[str, str]]
     """What a run does otherwise than its scene says, told before the first step: a kind and a sentence each."""

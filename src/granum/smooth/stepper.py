@@ -89,7 +89,7 @@ class SmoothStepper:
         largest = scene.size_range[1]
         reach = (0.5 + 0.5 * REACH) * largest
         self.walls = WallTable.build(scene.all_bodies, scene.material_index, reach)
-        self.touching = np.zeros(0, np.int32)  # no body touches another
+        self.touching_bodies = np.zeros(0, np.int32)  # no body touches another
         self.remarks = settings.remarks(scene) + self._bodies_that_pass()
         self.period = period_of(scene.cell)
         self.touching = TouchingPairs(NeighbourList(SKIN, team, self.period, grid_origin(scene)), springs, forces)

@@ -18,8 +18,8 @@ def plate(**given):
 
 
 def falling(guards, down=0.0, **given):
-    """A grain that rests on a plane, and a body that falls beside it, through the plane: walls touch grains only."""
-    body = plate(position=(0.5, 0, 0.5), velocity=(0, 0, -down))
+    """A grain that rests on a plane, and a body that falls beside it, through the plane, as it touches grains only."""
+    body = plate(position=(0.5, 0, 0.5), velocity=(0, 0, -down), touches="grains")
     return make((0, 0, D / 2), walls=True, gravity=(0, 0, -G), h=1e-3, guards=QUIET | guards, bodies=[body], **given)
 
 

@@ -11,6 +11,8 @@ from ..kernel_groups import call
 from ..parallel import ONE, Team
 from ..state.bodies import Bodies
 from ..state.contacts import ContactArrays, Contacts, closed_up, still_there
+from .body_contacts import carry_over_bodies, find_body_contacts
+from .body_shapes import BodyShapes
 from .find import Cell, Looks, Noted, find_contacts
 from .narrow import fill_spheres
 from .neighbours import FEW, NeighbourList
@@ -28,7 +30,8 @@ class Detector:
 
     ``contacts`` is this step's result; ``same`` whether they and the order of the grains are those of the last step; ``through`` a contact
     whose grain went through its wall, or -1; ``place`` where grains meet walls: their positions, in the cell if there is one (``period``).
-    ``order`` grains of the packed slots, ``slot`` (N,) the slot of each grain. ``visits`` says who is looked at, if not all are.
+    ``order`` grains of the packed slots, ``slot`` (N,) the slot of each grain. ``visits`` says who is looked at, if not all are; ``shapes``
+    which bodies may touch each other, none: none may.
     """
 
     def __init__(self, walls: WallTable, team: Team = ONE, period: FloatArray | None = None, origin: FloatArray | None = None) -> None:
@@ -38,6 +41,7 @@ class Detector:
         self._noted, self._last_noted = _noted(self.contacts, 0), _noted(self._last, 0)
         self.neighbours = NeighbourList(team=team, period=period, origin=origin)
         self.visits: Selection | None = None
+        self.shapes: BodyShapes | None = None
         self._looks: Looks | None = None
         self.same = False
         self.through = -1
@@ -143,11 +147,23 @@ class Detector:
             )
             if left:
                 return min(left, len(looks.left))
-            if total <= contacts.room:
-                contacts.resize(pairs, total)
+            between = 0 if self.shapes is None else self._find_between_bodies(self.shapes, bodies, total)
+            if total + between <= contacts.room:
+                contacts.resize(pairs, total, between)
+                if between or self._last.body_contact_count:
+                    self.same &= call(carry_over_bodies, self._last.of_bodies, contacts.of_bodies, ahead.fall)
                 return 0
-            contacts.reserve(total * 17 // 16)
+            contacts.reserve((total + between) * 17 // 16)
             self._noted = self._noted._replace(contacts=contacts.whole)
+
+    def _find_between_bodies(self, shapes: BodyShapes, bodies: Bodies, first: int) -> int:
+        """Contacts of bodies behind the ``first`` ones, if there is room; returns how many there are."""
+        contacts, count = self.contacts, 64
+        while True:
+            points = contacts.room_for_bodies(count)
+            count = call(find_body_contacts, bodies.arrays, self.walls, shapes, self.ahead, first, contacts.whole, points)
+            if count <= len(points):
+                return count
 
     def checkpoint(self) -> dict[str, Any]:
         """All that the next step depends on."""
@@ -157,16 +173,20 @@ class Detector:
             "where": np.stack(self._noted[1:]),
             "pairs": c.pair_count,
             **{name: getattr(c, name) for name in CARRIED},
+            "between_bodies": {**c.of_bodies._asdict(), "point": c.body_points},
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from a checkpoint."""
         self.neighbours.restore(saved["neighbours"])
-        self.contacts.reserve(len(saved["a"]))
-        self.contacts.resize(saved["pairs"], len(saved["a"]))
-        self._noted = Noted(self.contacts.whole, *np.array(saved["where"]))
+        c, between = self.contacts, saved["between_bodies"]
+        c.reserve(len(saved["a"]) + len(between["a"]))
+        c.room_for_bodies(len(between["a"]))
+        c.resize(saved["pairs"], len(saved["a"]), len(between["a"]))
+        self._noted = Noted(c.whole, *np.array(saved["where"]))
         for name in CARRIED:
-            getattr(self.contacts, name)[:] = saved[name]
+            getattr(c, name)[:], getattr(c.of_bodies, name)[:] = saved[name], between[name]
+        c.body_points[:] = between["point"]
 
     def keep(self, new_row: IntArray) -> None:
         """Grains leave: ``new_row`` (N,) is the new row of each, or -1. The others keep their contacts and impulses."""

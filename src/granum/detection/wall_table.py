@@ -21,7 +21,8 @@ PLANE = 0  # 0:3 point, 3:6 unit normal towards the grains
 INSIDE = 1  # of a box: 0:3 lower corner, 3:6 upper corner, 6:12 1 for each closed face -x, +x, -y, +y, -z, +z
 OUTSIDE = 2  # of a box: 0:3 lower corner, 3:6 upper corner
 CYLINDER = 3  # 0:3 centre, 3:6 unit axis, 6 radius, 7 half length (inf: endless), 8 1 if both ends are closed
-MESH = 4  # the grid: 0:3 lower corner, 3 size of a cell, 4:7 cells along each axis, 7 first cell, 8 1 if grains are in front only
+MESH = 4  # the grid: 0:3 lower corner, 3 size of a cell, 4:7 cells along each axis, 7 first cell, 8 1 if grains are in front only,
+#           9 how far from a place it knows of triangles
 ROD = 5  # a solid cylinder or capsule: 0:3 centre, 3:6 unit axis, 6 radius, 7 half length (inf: endless), 8 1 if its ends are round
 PARAMETERS = 16
 FACES = ("-x", "+x", "-y", "+y", "-z", "+z")
@@ -49,7 +50,7 @@ class WallTable(NamedTuple):
         for k, (_, wall) in enumerate(owned):
             if isinstance(wall, Mesh):
                 mesh, grid = build_mesh(wall.vertices, wall.triangles, largest_radius)
-                kind[k], numbers = MESH, (*grid.lower, grid.size, *grid.shape, first_cell, float(wall.side == "front"))
+                kind[k], numbers = MESH, (*grid.lower, grid.size, *grid.shape, first_cell, float(wall.side == "front"), largest_radius)
                 meshes.append(mesh)
                 first_cell += len(mesh.cell_first) - 1
             else:

@@ -110,6 +110,7 @@ def shaker(threads: int) -> Outcome:
         inertia=(2e-6, 3e-6, 4e-6),
         spin=(2.0, 1.0, 0.5),
         force=(0.02, 0, 0),
+        touches="grains",
         walls=(Box(material="stone", lower=(-0.012, -0.01, -0.008), upper=(0.012, 0.01, 0.008), side="outside"),),
     )
     scene = Scene(materials=(STONE,), grains=(grains,), bodies=(tray, brick))

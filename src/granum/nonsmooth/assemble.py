@@ -16,8 +16,8 @@ from ..kernel_groups import group
 from ..parallel.barrier import add_up, share, wait
 from .blocks import ARM, BODY, INV_DN, INV_DR, INV_DT, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, RX, SOFTNESS, TARGET, at
 from .kinds.contact import listed, separation_speed
-from .kinds.full import lever_weights
-from .place import place_levers, place_walls
+from .kinds.full import lever_weights, softnesses
+from .place import place_bodies, place_levers, place_walls
 from .slots import pack_bodies
 
 TOUCH = 1e-5  # of R*: the overlap at which a contact counts as closed
@@ -64,17 +64,46 @@ def assemble_share(low, high, packed, blocks, levers, found, met, bodies, walls,
         k = contact_stiffness(pairs.law, pairs.stiffness[kind_a, kind_b], radius_eff)
         wn = ima + imb
         wt, wr = wn * (1.0 + 2.5 * kappa * kappa), 2.5 * (ima * ira * ira + imb * irb * irb)
+        soft_t, soft_r = soft, soft
         if q >= 0:
             wn, wt, wr = lever_weights(packed, levers, q, p, o, n, kappa)
+            soft_t, soft_r = softnesses(packed, soft, p, o, wr, radius_eff)
         data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES] = n
         data[d + ARM * LANES] = kappa
-        data[d + INV_DT * LANES] = 1.0 / (wt + soft)
+        data[d + INV_DT * LANES] = 1.0 / (wt + soft_t)
         data[d + MU * LANES] = pairs.friction[kind_a, kind_b]
         if rolling:
-            data[d + INV_DR * LANES] = 1.0 / (wr + soft)
+            data[d + INV_DR * LANES] = 1.0 / (wr + soft_r)
             data[d + MU_R * LANES] = pairs.rolling_friction[kind_a, kind_b] * radius_eff
         found.stiffness[c], found.radius_eff[c], found.weight[c] = k, radius_eff, wn
         impacts += hits
+    return impacts
+
+
+@device
+def assemble_bodies(low, high, packed, blocks, levers, found, met, walls, pairs, step):
+    """The rows of some contacts between bodies; returns how many impact. Nothing but their shape resists rolling."""
+    impacts = 0
+    data, fields, soft = blocks.data, blocks.fields, blocks.soft_t
+    for c in range(low, high):
+        p, o = np.int64(found.slot_a[c]), np.int64(found.slot_b[c])
+        d, q = at(found.place[c], fields), listed(blocks, levers, found.place[c])
+        n = met.normal[c, 0], met.normal[c, 1], met.normal[c, 2]
+        a, b = -1 - met.a[c], -1 - met.b[c]
+        gap_rate = separation_speed(packed, levers, p, o, n, q)
+        radius_eff = 1.0 / (walls.inverse_radius[a] + walls.inverse_radius[b])
+        wn, wt, wr = lever_weights(packed, levers, q, p, o, n, 1.0)
+        data[d + NX * LANES], data[d + (NX + 1) * LANES], data[d + (NX + 2) * LANES] = n
+        data[d + ARM * LANES] = 1.0
+        soft_t, soft_r = softnesses(packed, soft, p, o, wr, radius_eff)
+        data[d + INV_DT * LANES] = 1.0 / (wt + soft_t)
+        data[d + MU * LANES] = pairs.friction[walls.material[a], walls.material[b]]
+        if fields > RX:
+            data[d + INV_DR * LANES] = 1.0 / (wr + soft_r)
+            data[d + MU_R * LANES] = 0.0
+        found.stiffness[c] = contact_stiffness(pairs.law, pairs.stiffness[walls.material[a], walls.material[b]], radius_eff)
+        found.radius_eff[c], found.weight[c], found.gap_rate[c] = radius_eff, wn, gap_rate
+        impacts += collides(gap_rate, met, c, step)
     return impacts
 
 
@@ -85,15 +114,19 @@ def assemble_rows(thread, threads, barrier, packed, blocks, levers, found, met, 
     if not step.packed:
         pack_bodies(thread, threads, packed, bodies)
         wait(barrier, threads)
-    low, high = share(len(met.a) - met.pair_count, thread, threads)
+    low, high = share(met.grain_contacts - met.pair_count, thread, threads)
     place_walls(met.pair_count + low, met.pair_count + high, packed, blocks, levers, found, met, bodies, walls, step)
+    first, last = share(len(met.a) - met.grain_contacts, thread, threads)
+    behind, end = met.grain_contacts + first, met.grain_contacts + last
+    place_bodies(behind, end, packed, blocks, levers, found, met, bodies, walls, step)
     wait(barrier, threads)
     if len(levers.centre) > 0:
         low, high = share(len(levers.arm), thread, threads)
         place_levers(low, high, packed, blocks, levers, found, met, bodies)
         wait(barrier, threads)
-    low, high = share(len(met.a), thread, threads)
+    low, high = share(met.grain_contacts, thread, threads)
     impacts = assemble_share(low, high, packed, blocks, levers, found, met, bodies, walls, pairs, step)
+    impacts += assemble_bodies(behind, end, packed, blocks, levers, found, met, walls, pairs, step)
     return add_up(barrier, thread, threads, impacts)[1]
 
 

@@ -3,7 +3,9 @@
 A collision that is found before it happens changes velocities at the time t_c = gap / approach speed, not at the start of the step: a body
 whose velocity changes by dv at t_c ends t_c dv short of where the new velocity alone would take it. That is exact for two bodies, and for
 all that the collision passes its impulse on to, as in a row of touching grains: they change their velocities at the same moment. Where
-several collisions inside of a step act on each other, there is no one moment, and the start of the step has to serve.
+several collisions inside of a step act on each other, there is no one moment, and the start of the step has to serve. Two bodies that meet
+at several corners do so at one moment, the mean of those of the corners, weighted by their impulses. They are turned to where they should
+be as well as moved, after the step, as their angular momentum must not turn with them.
 
 Contacts that only pass an impulse on turn until t_c; what that would do to the angular momentum is returned to the pair.
 """
@@ -15,9 +17,9 @@ import numpy as np
 from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray
 from ..detection.images import nearest
-from .blocks import ARM, LANES, PN, at
-from .groups import ContactBlocks, Found, FreeBodies, Levers, Met
-from .impact import PAYING, by_grains, turn_pair
+from .blocks import ARM, BODY, LANES, OX, PN, at
+from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Packed
+from .impact import PAYING, by_grains, first_between_bodies, rows_of, turn_bodies, turn_pair
 
 
 @device
@@ -29,8 +31,26 @@ def root(parent, i):
     return i
 
 
+@device
+def later_by(packed, slot, row, bodies, struck, shift, turned):
+    """Where a body with full inertia is to start, and how far it is to be turned besides, if its motion changes at the time ``struck`` [s]:
+    from its motion before the impact stage and after it."""
+    for f in range(3):
+        shift[row, f] = struck[row] * (bodies.velocity[row, f] - packed.body[slot * BODY + f])
+        turned[row, f] = struck[row] * (bodies.spin[row, f] - packed.body[slot * BODY + OX + f])
+
+
+@device
+def turn_along(turned, row, lever, q, side, n):
+    """How far a small turn of a body moves the contact point on it along n [m]."""
+    x, y, z = lever[q, 3 * side], lever[q, 3 * side + 1], lever[q, 3 * side + 2]
+    t = turned[row]
+    return (t[1] * z - t[2] * y) * n[0] + (t[2] * x - t[0] * z) * n[1] + (t[0] * y - t[1] * x) * n[2]
+
+
 @kernel
 def place_at_collisions(
+    packed: Packed,
     blocks: ContactBlocks,
     levers: Levers,
     found: Found,
@@ -41,12 +61,13 @@ def place_at_collisions(
     h: float,
     shift: FloatArray,
     struck: FloatArray,
-) -> tuple[IntArray, FloatArray]:
+) -> tuple[IntArray, FloatArray, FloatArray]:
     """Move bodies to where the step must start for its end to be right, and overlaps with them.
 
-    The gap rates and the velocities of ``bodies`` are those before the impact stage, the blocks have its impulses. ``shift`` (B, 3) is room
-    to work in, zeros before and after; ``struck`` (B,) receives when in the step bodies are hit [s]. Returns contacts (K,) and the angular
-    momentum [N m s] (K, 3) that each of them is to be given after the solve.
+    The gap rates and the velocities of ``bodies`` are those before the impact stage, the blocks have its impulses, ``packed`` the motion
+    after it. ``shift`` (B, 3) is room to work in, zeros before and after; ``struck`` (B,) receives when in the step bodies are hit [s].
+    Returns contacts (K,) and the angular momentum [N m s] (K, 3) that each of them is to be given after the solve, and by how much bodies
+    that are no grains are to be turned after the step (F, 3) [rad], empty if none is.
     """
     a, b, normal, overlap, rebound = met.a, met.b, met.normal, met.overlap, met.rebound
     position, velocity, inverse_mass, radius, first = bodies.position, bodies.velocity, bodies.inverse_mass, bodies.radius, bodies.first
@@ -60,21 +81,32 @@ def place_at_collisions(
             count += 1
             inside = inside or (rebound[c] > 0.0 and overlap[c] < 0.0)
     if not inside:
-        return np.empty(0, np.int32), np.empty((0, 3))
+        return np.empty(0, np.int32), np.empty((0, 3)), np.empty((0, 3))
     body = np.empty((count, 2), np.int64)
     parent = np.arange(len(position))
+    owned = first_between_bodies(some[:count], met)
     for k in range(count):
-        c = some[k]
-        body[k, 0], body[k, 1] = first + a[c], first + b[c] if b[c] >= 0 else wall_body[-1 - b[c]]
+        body[k, 0], body[k, 1] = rows_of(some[k], met, bodies, wall_body)
         if inverse_mass[body[k, 0]] > 0.0 and inverse_mass[body[k, 1]] > 0.0:
             parent[root(parent, body[k, 0])] = root(parent, body[k, 1])
     time, collisions = np.zeros(len(position)), np.zeros(len(position), np.int32)
+    several = len(position) if owned < count else 0
+    pressed, pair = np.zeros(several), np.zeros((several, 2), np.int64)
+    turned = np.zeros((first if owned < count else 0, 3))
     for k in range(count):
         c = some[k]
         if rebound[c] > 0.0 and -gap_rate[c] * h > -overlap[c] and gap_rate[c] < 0.0:
             group = root(parent, body[k, 0] if inverse_mass[body[k, 0]] > 0.0 else body[k, 1])
+            when = max(0.0, -overlap[c]) / -gap_rate[c]
+            if k >= owned:
+                push = data[at(place[c], fields) + PN * LANES]
+                if pressed[group] > 0.0 and pair[group, 0] == body[k, 0] and pair[group, 1] == body[k, 1]:  # one more corner of these two
+                    pressed[group] += push
+                    time[group] += (when - time[group]) * push / pressed[group]
+                    continue
+                pressed[group], pair[group, 0], pair[group, 1] = push, body[k, 0], body[k, 1]
             collisions[group] += 1
-            time[group] = max(0.0, -overlap[c]) / -gap_rate[c]
+            time[group] = when
     for k in range(count):
         for i in body[k]:
             if inverse_mass[i] > 0.0:
@@ -89,6 +121,11 @@ def place_at_collisions(
             for side in range(2):
                 i = body[k, side]
                 shift[i, f] += (1.0 - 2.0 * side) * inverse_mass[i] * p * struck[i]
+    for k in range(owned, count):
+        for side in range(2):
+            i, slot = body[k, side], np.int64(found.slot_a[some[k]] if side == 0 else found.slot_b[some[k]])
+            if inverse_mass[i] > 0.0:
+                later_by(packed, slot, i, bodies, struck, shift, turned)
     owed = np.zeros((count, 3))
     for k in range(count):
         c, i, j = some[k], body[k, 0], body[k, 1]
@@ -111,22 +148,31 @@ def place_at_collisions(
         owed[k, 1] = arm[0] * p[2] - arm[2] * p[0]
         owed[k, 2] = arm[1] * p[0] - arm[0] * p[1]
     for c in range(len(a)):
-        i, j = first + a[c], first + b[c] if b[c] >= 0 else wall_body[-1 - b[c]]
+        i, j = rows_of(c, met, bodies, wall_body)
         for f in range(3):
             overlap[c] += (shift[i, f] - shift[j, f]) * normal[c, f]
+        if owned == count or b[c] >= 0:  # nothing was turned, or nothing of this
+            continue
+        q = place[c] - blocks.serial_start
+        if inverse_mass[j] > 0.0:
+            overlap[c] -= turn_along(turned, j, levers.arm, q, 1, normal[c])
+        if c >= met.grain_contacts:
+            overlap[c] += turn_along(turned, i, levers.arm, q, 0, normal[c])
     for k in range(count):
         for i in body[k]:
             for f in range(3):
                 position[i, f] += shift[i, f]
                 shift[i, f] = 0.0
-    return some[:count].astype(np.int32), owed
+    return some[:count].astype(np.int32), owed, turned
 
 
 @kernel
 def return_angular_momentum(
     contact: IntArray,
     owed: FloatArray,
+    packed: Packed,
     blocks: ContactBlocks,
+    levers: Levers,
     found: Found,
     met: Met,
     bodies: FreeBodies,
@@ -141,7 +187,11 @@ def return_angular_momentum(
     a, b, normal, impulse = met.a, met.b, met.normal, met.impulse
     position, radius, first = bodies.position, bodies.radius, bodies.first
     debt = np.zeros(len(position))
-    order = by_grains(contact.astype(np.int64), a, b, len(radius))
+    owned = first_between_bodies(contact, met)
+    for k in range(owned, len(contact)):
+        if owed[k, 0] != 0.0 or owed[k, 1] != 0.0 or owed[k, 2] != 0.0:  # both yield
+            turn_bodies(contact[k], (owed[k, 0], owed[k, 1], owed[k, 2]), packed, levers, blocks, found, met, bodies, wall_body)
+    order = by_grains(contact[:owned].astype(np.int64), a, b, len(radius))
     for owes in PAYING:
         for k in order:
             give(contact[k], (owes * owed[k, 0], owes * owed[k, 1], owes * owed[k, 2]), met, bodies, wall_body, period, debt)

@@ -19,6 +19,8 @@ class NonsmoothStep(StepContext):
     """(C,) [m] before collisions moved the start of the step."""
     owed: tuple[IntArray, FloatArray] | None = None
     """Contacts, and the angular momentum [N m s] that each is to be given after the solve."""
+    turned: FloatArray | None = None
+    """(F, 3) [rad] by which bodies that are no grains end the step turned besides, since they collided inside of it; empty: none does."""
     fast: bool = False
     """Whether anything could go far enough to be followed."""
     moved: bool = False

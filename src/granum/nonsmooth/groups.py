@@ -26,12 +26,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from ..array_types import FloatArray, IntArray
+from ..detection.body_shapes import BodyShapes
 from ..detection.wall_table import WallTable
 from ..kernel_groups import group, group_with
 from ..machines.groups import NO_LINKS, Links, NoLinks
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
+
+NO_RADIUS = np.zeros(0)
 
 
 @group_with("links")
@@ -101,7 +106,7 @@ class Found(NamedTuple):
     radius_eff: FloatArray
     """R* [m]"""
     weight: FloatArray
-    """G M^-1 G^T of the normal row [1/kg]"""
+    """G M^-1 G^T of the normal row [1/kg]; 0: joints hold both bodies"""
     gap_rate: FloatArray
     """separation speed before the solve [m/s]"""
 
@@ -120,10 +125,10 @@ class Momentum(NamedTuple):
 
 @group
 class Met(NamedTuple):
-    """(C,) contacts as detection has found them, pairs of grains first."""
+    """(C,) contacts as detection has found them: pairs of grains, then grains at walls, then bodies that touch with their walls."""
 
     a: IntArray
-    """grain"""
+    """grain; of the last ones -1 - wall, of a dynamic body"""
     b: IntArray
     """grain, or -1 - wall"""
     normal: FloatArray
@@ -135,12 +140,16 @@ class Met(NamedTuple):
     rebound: FloatArray
     """speed of an impact that is not over [m/s]"""
     pair_count: int
+    grain_contacts: int
+    """Contacts that a grain owns; those from it on are between bodies."""
+    point: FloatArray
+    """(K, 3) where those between bodies touch, or will [m]"""
 
     @classmethod
     def of(cls, contacts: Contacts) -> Met:
         """Views: what kernels write is written there."""
-        c = contacts
-        return cls(c.a, c.b, c.normal, c.overlap, c.impulse, c.rebound, c.pair_count)
+        c = contacts.every
+        return cls(c.a, c.b, c.normal, c.overlap, c.impulse, c.rebound, contacts.pair_count, contacts.contact_count, contacts.point)
 
 
 @group
@@ -184,10 +193,12 @@ class WallArrays(NamedTuple):
     """(W,)"""
     surface_velocity: FloatArray
     """(W, 3) [m/s] in world axes; only its part along the surface counts"""
+    inverse_radius: FloatArray
+    """(W,) of the ball that a wall touches other bodies as [1/m]; empty if no bodies may touch"""
 
     @classmethod
-    def of(cls, walls: WallTable, surface_velocity: FloatArray) -> WallArrays:
-        return cls(walls.frame, walls.material, surface_velocity)
+    def of(cls, walls: WallTable, surface_velocity: FloatArray, shapes: BodyShapes | None) -> WallArrays:
+        return cls(walls.frame, walls.material, surface_velocity, shapes.inverse_radius if shapes is not None else NO_RADIUS)
 
 
 @group

@@ -30,7 +30,7 @@ from .assemble import SETTLED, collides
 from .blocks import INV_DN, LANES, PN, RX, SOFTNESS, TARGET, at
 from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Packed, Step
 from .impact_sweeps import Impact
-from .kinds.contact import listed, separation_speed
+from .kinds.contact import listed, separation_speed, twist
 from .problem import Problem
 from .solvers.sweeping import Method, sweep
 
@@ -57,15 +57,18 @@ def aim_at_impacts(
     low, high = share(len(met.a), thread, threads)
     for c in range(low, high):
         d = at(found.place[c], blocks.fields)
-        target = min(0.0, met.overlap[c]) / step.h
-        if collides(gap_rate[c], met, c, step):
+        target, weight = min(0.0, met.overlap[c]) / step.h, found.weight[c]
+        if weight == 0.0:  # joints hold both bodies: nothing parts them
+            target, weight = gap_rate[c], 1.0
+        elif collides(gap_rate[c], met, c, step):
             approach = -gap_rate[c]
+            kind_a = material[met.a[c]] if met.a[c] >= 0 else wall_material[-1 - met.a[c]]
             kind_b = material[met.b[c]] if met.b[c] >= 0 else wall_material[-1 - met.b[c]]
-            target = restitution[material[met.a[c]], kind_b] * approach
+            target = restitution[kind_a, kind_b] * approach
             met.rebound[c] = approach
         data[d + TARGET * LANES] = target
         data[d + SOFTNESS * LANES] = 0.0
-        data[d + INV_DN * LANES] = 1.0 / found.weight[c]
+        data[d + INV_DN * LANES] = 1.0 / weight
         for f in range(4):
             data[d + (PN + f) * LANES] = 0.0
         if blocks.fields > RX:
@@ -90,6 +93,41 @@ def by_grains(contact: LongArray, a: IntArray, b: IntArray, grains: int) -> Long
         i, j = np.int64(a[contact[k]]), np.int64(b[contact[k]])
         key[k] = min(i, j) * grains + max(i, j) if j >= 0 else grains * grains + i - j * grains
     return np.argsort(key, kind="mergesort")
+
+
+@device
+def rows_of(c, met, bodies, frame):
+    """Rows of the two bodies of contact c; ``frame`` (K,) is that of each wall."""
+    a, b = met.a[c], met.b[c]
+    return (
+        bodies.first + a if a >= 0 else np.int64(frame[-1 - a]),
+        bodies.first + b if b >= 0 else np.int64(frame[-1 - b]),
+    )
+
+
+@device
+def first_between_bodies(contact, met):
+    """Where the contacts between bodies begin among some contacts, which are in order."""
+    first = len(contact)
+    while first > 0 and contact[first - 1] >= met.grain_contacts:
+        first -= 1
+    return first
+
+
+@device
+def turn_bodies(c, k, packed, levers, blocks, found, met, bodies, frame):
+    """Give the two bodies of contact c, both with full inertia, the angular momentum k [kg m^2/s] together, each a half of it.
+
+    The energy of that is not paid back: k is how far a pair is moved in a step times the speed at which it slides, and small.
+    """
+    q = np.int64(found.place[c]) - blocks.serial_start
+    i, j = rows_of(c, met, bodies, frame)
+    for row, slot, full in ((i, found.slot_a[c], levers.full[q, 0]), (j, found.slot_b[c], levers.full[q, 1])):
+        if full >= 0:
+            wx, wy, wz = twist(packed, np.int64(slot), np.int64(full), 0.5 * k[0], 0.5 * k[1], 0.5 * k[2])
+            bodies.spin[row, 0] += wx
+            bodies.spin[row, 1] += wy
+            bodies.spin[row, 2] += wz
 
 
 @device
@@ -183,8 +221,7 @@ def part_rebounding(
     pushed = np.zeros(len(some))
     for k in range(len(some)):
         c = some[k]
-        i, j = first + a[c], first + b[c] if b[c] >= 0 else wall_body[-1 - b[c]]
-        body[k, 0], body[k, 1] = i, j
+        body[k, 0], body[k, 1] = rows_of(c, met, bodies, wall_body)
         q = listed(blocks, levers, found.place[c])
         n = normal[c, 0], normal[c, 1], normal[c, 2]
         speed = separation_speed(packed, levers, np.int64(found.slot_a[c]), np.int64(found.slot_b[c]), n, q)
@@ -195,7 +232,7 @@ def part_rebounding(
             rebound[c] *= FORGET if wanted[k] > SETTLED * rebound[c] * h else 0.0
             if rebound[c] < parting.forgotten:
                 rebound[c] = 0.0
-    close = PARTED * radius.max()
+    close = PARTED * (radius.max() if len(radius) > 0 else found.radius_eff.max())
     for _ in range(PARTING_SWEEPS):
         furthest = 0.0
         for k in range(len(some)):
@@ -227,7 +264,11 @@ def part_rebounding(
                 position[i, f] += shift[i, f]
                 shift[i, f] = 0.0
     debt = np.zeros(len(position))
-    order = by_grains(some, a, b, len(radius))
+    owned = first_between_bodies(some, met)
+    order = by_grains(some[:owned], a, b, len(radius))
+    for k in range(owned, len(some)):
+        if inverse_mass[body[k, 0]] > 0.0 and inverse_mass[body[k, 1]] > 0.0:
+            turn_bodies(some[k], (excess[k, 0], excess[k, 1], excess[k, 2]), packed, levers, blocks, found, met, bodies, wall_body)
     for owes in PAYING:
         for k in order:
             i, j = body[k, 0], body[k, 1]

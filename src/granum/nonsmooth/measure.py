@@ -44,14 +44,15 @@ class Measured(NamedTuple):
 
 @device
 def elastic_energies(thread, threads, met, found, law, parts, chunks):
-    """Energy [J] that the contact law stores in the overlaps of each chunk of contacts; less than 0 where it attracts."""
+    """Energy [J] that the contact law stores in the overlaps of each chunk of contacts; less than 0 where it attracts. Bodies do not."""
     overlap, stiffness, radius_eff = met.overlap, found.stiffness, found.radius_eff
     low, high = share(chunks, thread, threads)
     for k in range(low, high):
         total = 0.0
         for c in range(k * CHUNK, min((k + 1) * CHUNK, len(overlap))):
             delta = max(0.0, overlap[c])
-            total += response(law, stiffness[c], 1.0, delta).energy - pull_off(law, radius_eff[c]) * delta
+            pull = pull_off(law, radius_eff[c]) if c < met.grain_contacts else 0.0
+            total += response(law, stiffness[c], 1.0, delta).energy - pull * delta
         parts[k] = total
 
 
@@ -60,7 +61,7 @@ def measure(
     crew: Crew, bodies: BodyArrays, grains: GrainArrays, met: Met, found: Found, law: Parameters, measured: Measured
 ) -> tuple[float, float, float, float, int, float]:
     """Kinetic and gravitational energy of the grains [J], their largest speed [m/s], the energy that the contact law stores in the
-    overlaps [J], how many contacts touch, push or have collided, and the largest overlap [m]."""
+    overlaps [J], how many contacts of grains touch, push or have collided, and their largest overlap [m]."""
     thread, threads, barrier = crew
     chunks = (len(met.a) + CHUNK - 1) // CHUNK
     grain_energies(thread, threads, bodies, grains, measured.gravity, measured.of_grains)
@@ -70,5 +71,5 @@ def measure(
         return 0.0, 0.0, 0.0, 0.0, 0, 0.0
     kinetic, potential, fastest = fold_energies(measured.of_grains, measured.extent)
     elastic = sum_of(measured.of_contacts, chunks, 0, 1)
-    closed, deepest = count_closed(met.overlap, met.impulse, met.rebound)
+    closed, deepest = count_closed(met.grain_contacts, met.overlap, met.impulse, met.rebound)
     return kinetic, potential, fastest, elastic, closed, deepest

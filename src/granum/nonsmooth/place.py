@@ -51,12 +51,63 @@ def place_walls(low, high, packed, blocks, levers, found, met, bodies, walls, st
 
 
 @device
+def place_bodies(low, high, packed, blocks, levers, found, met, bodies, walls, step):
+    """Lever arms of the contacts low to high, between bodies, and the motion of those that do not yield, in the contact's own slot.
+
+    Both arms meet in the point where the two touch; of a collision inside of the step, where they are at its moment.
+    """
+    body, lever, full = packed.body, levers.arm, levers.full
+    position, velocity, spin = bodies.position, bodies.velocity, bodies.spin
+    for c in range(low, high):
+        wall, point = -1 - met.b[c], met.point[c - met.grain_contacts]
+        i, j = np.int64(walls.frame[-1 - met.a[c]]), np.int64(walls.frame[wall])
+        n = met.normal[c, 0], met.normal[c, 1], met.normal[c, 2]
+        slots = np.int64(found.slot_a[c]), np.int64(found.slot_b[c])
+        q = np.int64(found.place[c]) - blocks.serial_start
+        v, w = velocity_at(bodies, i, point), velocity_at(bodies, j, point)
+        closing = (v[0] - w[0]) * n[0] + (v[1] - w[1]) * n[1] + (v[2] - w[2]) * n[2]
+        later = 0.0
+        if met.overlap[c] < 0.0 and closing > step.impact_velocity and closing * step.h > -met.overlap[c]:
+            later = -met.overlap[c] / closing
+        for side in range(2):
+            slot, row = slots[side], i if side == 0 else j
+            yields = packed.first_full <= slot < packed.yielding
+            full[q, side] = slot - packed.first_full if yields else -1
+            for f in range(3):
+                centre = position[row, f] + later * velocity[row, f]
+                if yields and len(levers.centre) > 0:
+                    centre = levers.centre[slot - packed.first_full, f] + later * body[slot * BODY + f]
+                lever[q, 3 * side + f] = point[f] - centre if yields else -n[f]
+        if slots[1] < packed.yielding:
+            continue
+        s = walls.surface_velocity[wall]
+        along = s[0] * n[0] + s[1] * n[1] + s[2] * n[2]
+        o = slots[1] * BODY
+        # The arm of a slot that does not yield is -n: the last terms give its part back.
+        body[o] = w[0] + s[0] - along * n[0] + spin[j, 1] * n[2] - spin[j, 2] * n[1]
+        body[o + 1] = w[1] + s[1] - along * n[1] + spin[j, 2] * n[0] - spin[j, 0] * n[2]
+        body[o + 2] = w[2] + s[2] - along * n[2] + spin[j, 0] * n[1] - spin[j, 1] * n[0]
+        body[o + 3], body[o + 4], body[o + 5] = spin[j, 0], spin[j, 1], spin[j, 2]
+        body[o + 6], body[o + 7] = 0.0, 1.0
+
+
+@device
+def velocity_at(bodies, row, point):
+    """Velocity [m/s] of a body where the point is."""
+    v, w = bodies.velocity[row], bodies.spin[row]
+    x, y, z = point[0] - bodies.position[row, 0], point[1] - bodies.position[row, 1], point[2] - bodies.position[row, 2]
+    return v[0] + w[1] * z - w[2] * y, v[1] + w[2] * x - w[0] * z, v[2] + w[0] * y - w[1] * x
+
+
+@device
 def place_levers(low, high, packed, blocks, levers, found, met, bodies):
     """Lever arms of the contacts low to high of those that are swept one by one, where bodies made of grains are among theirs."""
     lever, full, centre = levers.arm, levers.full, levers.centre
     first_full, yielding, radius = packed.first_full, packed.yielding, bodies.radius
     for q in range(low, high):
         c = blocks.contact_at[blocks.serial_start + q]
+        if c >= met.grain_contacts:  # placed already
+            continue
         full[q, 0] = full[q, 1] = -1
         if c < 0:
             continue

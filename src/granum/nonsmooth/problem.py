@@ -82,16 +82,16 @@ class Problem:
 
         ``rank`` (N,) is the slot of each grain. True if bodies were put into their slots for that; else ``assemble`` does it.
         """
-        grains, full = len(free.order), len(free.full)
-        slots = grains + full + contacts.contact_count - contacts.pair_count
+        grains, full, every = len(free.order), len(free.full), contacts.every_count
+        slots = grains + full + every - contacts.pair_count
         self.make_slots(grains, full, slots)
         if full:
             self._pack_full(bodies, free.full)
         elif len(self.levers.centre):
             self.levers = self.levers._replace(centre=np.zeros((0, 3)))
-        if same and self.contact_count == contacts.contact_count:
+        if same and self.contact_count == every:
             return False
-        self.make_contacts(contacts.contact_count, contacts.pair_count)
+        self.make_contacts(every, contacts.pair_count)
         full_slot = np.full(bodies.first_grain, -1, np.int32)
         full_slot[free.full] = grains + np.arange(full, dtype=np.int32)
         if bodies.may_merge or bodies.grains_on_dynamic:  # grains may be parts of others

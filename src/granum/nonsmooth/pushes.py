@@ -95,7 +95,7 @@ def sum_pushes(
     out: FloatArray,
 ) -> None:
     """Add the impulses of all contacts to ``out`` (W, 6) [N s, N m s], where bodies are ``back`` [s] after they were found."""
-    for c in range(0 if len(carrier) > 0 else met.pair_count, len(met.a)):
+    for c in range(0 if len(carrier) > 0 else met.pair_count, met.grain_contacts):
         p, n = met.impulse, met.normal
         push = p[c, 0] * n[c, 0] + p[c, 1], p[c, 0] * n[c, 1] + p[c, 2], p[c, 0] * n[c, 2] + p[c, 3]
         add_contact(met, c, bodies, grains, frame, carrier, period, push, (p[c, 4], p[c, 5], p[c, 6]), back, out)
@@ -115,7 +115,7 @@ def sum_collisions(
 ) -> None:
     """The same of the impulses that the impact stage has left in the blocks, where bodies are now."""
     data = blocks.data
-    for c in range(0 if len(carrier) > 0 else met.pair_count, len(met.a)):
+    for c in range(0 if len(carrier) > 0 else met.pair_count, met.grain_contacts):
         d, n = at(found.place[c], blocks.fields), met.normal
         pn = data[d + PN * LANES]
         if pn == 0.0:

@@ -86,14 +86,14 @@ def assign_slots(
     packed: Packed,
     found: Found,
 ) -> None:
-    """Bodies into their slots, and the slots of every contact: grains by rank, dynamic walls by their own slot, all other wall contacts one
-    each."""
+    """Bodies into their slots, and the slots of every contact: grains by rank, dynamic walls by their own slot, all other walls a slot in
+    each contact."""
     thread, threads, barrier = crew
     a, b, slot_a, slot_b = met.a, met.b, found.slot_a, found.slot_b
     pack_bodies(thread, threads, packed, bodies)
     low, high = share(len(a), thread, threads)
     for c in range(low, high):
-        slot_a[c] = rank[a[c]]
+        slot_a[c] = rank[a[c]] if a[c] >= 0 else full_slot[wall_body[-1 - a[c]]]
         if b[c] >= 0:
             slot_b[c] = rank[b[c]]
         else:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..array_types import FloatArray, IntArray
+from ..detection.body_shapes import roundest, touching_rows
+from ..detection.built_in import bodies_that_touch
 from ..detection.detector import Detector
 from ..detection.images import period_of
 from ..detection.prediction import NOTHING_AHEAD, Ahead
@@ -22,10 +24,11 @@ from ..parallel import LIGHT, ONE, Team
 from ..scene.grid import grid_origin
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
+from ..state.body_contacts import BodyContacts
 from ..state.contacts import Contacts
 from ..state.energy import wall_energy
 from ..state.ledger import Ledger
-from ..state.motion import move_walls, power_of
+from ..state.motion import move_walls, power_of, turn_besides
 from ..state.report import StepReport
 from ..state.stages import Stage, run_stages
 from .accuracy import accuracy
@@ -57,9 +60,11 @@ class NonsmoothStepper:
     def __init__(self, scene: Scene, bodies: Bodies, settings: Nonsmooth, team: Team = ONE) -> None:
         self.scene, self.bodies, self.settings, self.team = scene, bodies, settings, team
         self.pairs = scene.pair_table()
-        self.walls = WallTable.build(scene.all_bodies, scene.material_index, (1 + MOST_LOOK) * scene.size_range[1] / 2)
+        self.walls = WallTable.build(scene.all_bodies, scene.material_index, (1 + MOST_LOOK) * self._largest_at_meshes())
         self.period = period_of(scene.cell)
         self.detector = Detector(self.walls, team, self.period, grid_origin(scene))
+        self.detector.shapes, self.remarks = bodies_that_touch(scene, self.walls, self.pairs)
+        self.touching_bodies = touching_rows(self.detector.shapes, self.walls, bodies.dynamic)
         self.problem = Problem(bool((self.pairs.rolling_friction > 0).any()), settings.friction, team)
         self.force = np.array([owner.force for owner in scene.all_bodies], float).reshape(-1, 3)  # (W, 3) on bodies of the scene [N]
         self.belts = bool(self.walls.surface_velocity.any())
@@ -76,11 +81,13 @@ class NonsmoothStepper:
         self.fastest = 0.0  # grain speed after the last step [m/s]
         self.extent = np.zeros((2, 3))  # box around all grain centres after the last step [m]
         self.history = False
-        self._smallest, self._pulls, self._gravity = scene.size_range[0], scene.law.pulls, np.zeros(3)
+        self._smallest, self._pulls, self._gravity = scene.finest, scene.law.pulls, np.zeros(3)
         self._shift, self._measured = np.zeros((0, 3)), Measured.of(0, 0, self._gravity, self.extent)  # room to work in
-        self._wall_arrays = WallArrays.of(self.walls, self.walls.surface_velocity)
+        self._wall_arrays = WallArrays.of(self.walls, self.walls.surface_velocity, self.detector.shapes)
         self._met, self._free = Met.of(self.detector.contacts), FreeBodies.of(bodies, bodies.position, self.detector.order, bodies.dynamic)
         self._shown: Contacts | None = None
+        self._shown_bodies: BodyContacts | None = None
+        self._names = tuple(body.name for body in scene.all_bodies)
         self.before_solve: Callable[[Problem], None] | None = None  # looks at the problem of every step
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
         self.stages = [
@@ -97,6 +104,11 @@ class NonsmoothStepper:
         self.parts: dict[str, StepPart] = {}
         for extension in chosen(settings):
             self.parts[extension.saved_as] = extension.extend(self)
+
+    def _largest_at_meshes(self) -> float:
+        """Radius [m] of the largest ball that meshes meet: a grain, or a round end of a body; without them, the finest body."""
+        largest = max(self.scene.size_range[1] / 2, roundest(self.scene.all_bodies))
+        return largest or (self.scene.finest / 2 if math.isfinite(self.scene.finest) else 0.0)
 
     def step(self, number: int, time: float, h: float, gravity: FloatArray) -> StepReport:
         """Advance from ``time`` by ``h`` [s] under ``gravity`` [m/s^2]."""
@@ -139,21 +151,36 @@ class NonsmoothStepper:
         return self._shown
 
     def pushes(self, h: float) -> FloatArray:
-        """(W, 6) forces and torques [N, N m] on the bodies of the scene in the last step, of ``h`` [s], by grains; collisions included."""
+        """(W, 6) forces and torques [N, N m] on the bodies of the scene in the last step, of ``h`` [s], by grains and by each other; collisions with
+        grains included."""
         b = self.bodies
         c = self.contacts if self.scene.law.pulls else self.detector.contacts  # net of what attracts
         out = self.struck.copy()
         call(sum_pushes, Met.of(c), b.arrays, b.grain_arrays, self.walls.frame, self._carriers(), self.period, h, out)
-        return out / h
+        out /= h
+        if self.detector.shapes is not None:
+            self.body_contacts.add_loads(b.position, out)
+        return out
 
     def _carriers(self) -> IntArray:
         return carriers(self.bodies, self.walls.frame, self.walls.body)
+
+    @property
+    def body_contacts(self) -> BodyContacts:
+        """Contacts between bodies of the last step that touch or push, with its forces."""
+        if self._shown_bodies is None:
+            c, shapes = self.detector.contacts, self.detector.shapes
+            radius = shapes.inverse_radius if shapes is not None else np.zeros(len(self.walls.frame))
+            self._shown_bodies = BodyContacts.of(c, self.walls.frame, radius, self._names)
+        return self._shown_bodies
 
     # --- the stages ---
 
     def _detect(self, now: NonsmoothStep) -> None:
         """Who touches whom, or is about to."""
         self._shown = None
+        if self.detector.shapes is not None:
+            self._shown_bodies = None
         self.bodies.struck[:] = 0.0
         self.detector.detect(self.bodies, now.h, self._ahead(now.h, now.pull))
 
@@ -172,7 +199,7 @@ class NonsmoothStepper:
     def _late(self) -> float:
         """Speed [m/s] beyond which contacts that have no past are taken to be met late. Those of the first step may be as deep as they are
         placed; later, what is met late was hit in the step before."""
-        return self.settings.impact_velocity if self.detector.last.contact_count else math.inf
+        return self.settings.impact_velocity if self.detector.last.every_count else math.inf
 
     def _assemble(self, h: float, gravity: FloatArray, late: float) -> tuple[int, float]:
         """Returns how many contacts impact, and the mean square of the separation speeds [m^2/s^2]."""
@@ -187,7 +214,7 @@ class NonsmoothStepper:
         if self.belts:
             walls = walls._replace(surface_velocity=surface_velocity(self.walls, b.orientation))
         step, ready = self._step(h, packed), self._ready(h, gravity, late)
-        things = max(c.contact_count, len(free.order) // LIGHT)
+        things = max(c.every_count, len(free.order) // LIGHT)
         found: tuple[int, float] = self.team.run(
             assemble, things, p.packed, p.blocks, p.levers, p.found, met, free, walls, self.pairs, step, ready
         )
@@ -214,7 +241,7 @@ class NonsmoothStepper:
         if not now.impacts and not self.limits_hit:
             return
         p, c, b, s = self.problem, self.detector.contacts, self.bodies, self.settings
-        met, things, restitution = self._met, c.contact_count // LIGHT, self.pairs.restitution
+        met, things, restitution = self._met, c.every_count // LIGHT, self.pairs.restitution
         before, driven = p.kinetic_energy(), now.ledger.joules["drives"]
         self.team.run(aim_at_impacts, things, p.blocks, p.found, met, b.material, self.walls.material, restitution, self._step(now.h))
         if self.machines is not None:
@@ -226,11 +253,12 @@ class NonsmoothStepper:
         call(sum_collisions, p.blocks, p.found, met, b.arrays, b.grain_arrays, self.walls.frame, self._carriers(), self.period, self.struck)
         self._count_work(now.ledger)
         now.ledger.add("impact", p.kinetic_energy() - before - (now.ledger.joules["drives"] - driven))
-        now.found_overlap = c.overlap.copy()
-        bodies, shift = self._displaced(), self._room_for_shift()
-        now.owed = call(
-            place_at_collisions, p.blocks, p.levers, p.found, met, bodies, self.walls.frame, self.period, now.h, shift, b.struck
+        now.found_overlap = c.every.overlap.copy()
+        bodies, shift, walls = self._displaced(), self._room_for_shift(), self.walls.frame
+        *owed, now.turned = call(
+            place_at_collisions, p.packed, p.blocks, p.levers, p.found, met, bodies, walls, self.period, now.h, shift, b.struck
         )
+        now.owed = owed[0], owed[1]
 
     def _make_ready(self, now: NonsmoothStep) -> None:
         """Targets, external impulses and warm start anew, where collisions have changed velocities."""
@@ -267,7 +295,7 @@ class NonsmoothStepper:
     def _take_velocities(self, now: NonsmoothStep) -> None:
         """Velocities and impulses out of the problem, and the work of friction and of what drives the bodies."""
         p, c, free = self.problem, self.detector.contacts, self._free
-        things, driven = c.contact_count + len(free.order) // LIGHT, self._first_driven if self.driven else c.contact_count
+        things, driven = c.every_count + len(free.order) // LIGHT, self._first_driven if self.driven else c.every_count
         walls, moves = self.bodies.wall_body_count, self.period is None and not self.bodies.may_merge and not now.impacts
         work, friction, now.fast, now.rebounding = self.team.run(
             take_velocities, things, p.packed, p.blocks, p.levers, p.found, self._met, free, p.momentum, driven, walls, moves, now.h
@@ -297,8 +325,8 @@ class NonsmoothStepper:
         if len(b.dynamic):
             now.ledger.add("drives", now.h * call(power_of, b.dynamic, self.force, b.velocity))
         if now.owed is not None:
-            placed, before = self._displaced(), b.velocity[b.dynamic]
-            call(return_angular_momentum, *now.owed, p.blocks, p.found, self._met, placed, self.walls.frame, self.period, b.struck)
+            contacts, placed, before = (p.packed, p.blocks, p.levers, p.found, self._met), self._displaced(), b.velocity[b.dynamic]
+            call(return_angular_momentum, *now.owed, *contacts, placed, self.walls.frame, self.period, b.struck)
             self._count_pushed(before)
         if now.impacts or self.bodies.may_merge:  # velocities have changed since
             now.fast = call(may_be_fast, b.arrays, b.grain_arrays, b.wall_body_count, self.period is not None, now.h)
@@ -312,11 +340,14 @@ class NonsmoothStepper:
         move_walls(b, now.h)
         if not now.moved:
             self.team.run(move_grains, b.grain_count, self._bodies_at(b.position), now.h)
+        if now.turned is not None and len(now.turned):
+            turn_besides(b, now.turned)
         if now.ways is not None:
             call(hold_back, now.ways, b.first_grain, now.h, b.position)
-        overlap = c.overlap
+        overlap = c.every.overlap
         if now.found_overlap is not None:
-            overlap, c.overlap[:] = c.overlap.copy(), now.found_overlap
+            overlap = overlap.copy()
+            c.every.overlap[:] = now.found_overlap
         if now.rebounding:
             self._part_rebounding(now.h, overlap)
         if b.fixed is not None:
@@ -339,7 +370,7 @@ class NonsmoothStepper:
 
     def _measure(self, now: NonsmoothStep) -> None:
         """Energies, the fastest grain and the box around all."""
-        b, contacts = self.bodies, self.detector.contacts.contact_count
+        b, contacts = self.bodies, self.detector.contacts.every_count
         if not self._measured.fits(b.grain_count, contacts):
             self._measured = Measured.of(b.grain_count, contacts * 17 // 16, self._gravity, self.extent)
         kinetic, potential, self.fastest, elastic, closed, deepest = self.team.run(
@@ -407,7 +438,7 @@ class NonsmoothStepper:
         for name, part in self.parts.items():
             if name in saved:
                 part.restore(saved[name])
-        self._shown = None
+        self._shown = self._shown_bodies = None
         self.detector.restore(saved["detector"])
         self.ledger.restore(saved["ledger"])
         self.struck[:] = saved.get("struck", 0.0)  # checkpoints of older versions have none

@@ -20,16 +20,18 @@ from scipy import sparse
 from .._jit import kernel
 from ..array_types import FloatArray, IntArray
 from ..machines.groups import Links
-from .blocks import BODY, INV_MASS, LANES, MU, MU_R, PN, PX, RX, SOFTNESS, TARGET, at
+from .blocks import BODY, INV_DR, INV_MASS, LANES, MU, MU_R, PN, PX, RX, SOFTNESS, TARGET, at
 from .groups import ContactBlocks, Levers, Packed
-from .kinds.contact import normal_at, write_rows
+from .kinds.contact import friction_softness, listed, normal_at, rolling_softness, write_rows
 from .problem import Problem
 from .projections import tangents
 
 
 @kernel
 def read_contacts(
+    packed: Packed,
     blocks: ContactBlocks,
+    levers: Levers,
     place: IntArray,
     basis: FloatArray,
     impulse: FloatArray,
@@ -49,8 +51,10 @@ def read_contacts(
         e[1, 0], e[1, 1], e[1, 2], e[2, 0], e[2, 1], e[2, 2] = tangents(e[0, 0], e[0, 1], e[0, 2])
         impulse[o], target[o], softness[o] = data[d + PN * LANES], data[d + TARGET * LANES], data[d + SOFTNESS * LANES]
         friction[c] = data[d + MU * LANES]
+        q = listed(blocks, levers, place[c])
+        soft_t = friction_softness(packed, blocks.soft_t, np.int64(blocks.lane_a[place[c]]), np.int64(blocks.lane_b[place[c]]), q)
         for k in range(1, rows):
-            softness[o + k] = blocks.soft_t
+            softness[o + k] = soft_t if k < 3 else rolling_softness(blocks.soft_t, data[d + INV_DR * LANES], q)
         for k in range(1, 3):
             for f in range(3):
                 impulse[o + k] += e[k, f] * data[d + (PX + f) * LANES]
@@ -151,7 +155,7 @@ class System:
         still[: yielding * BODY].reshape(-1, BODY)[slot, :6] = 0.0
         basis, impulse, target, softness = np.empty((count, 3, 3)), *(np.zeros(count * rows) for _ in range(3))
         friction, rolling = np.zeros(count), np.zeros(count)
-        read_contacts(p.blocks, p.found.place, basis, impulse, target, softness, friction, rolling)
+        read_contacts(p.packed, p.blocks, p.levers, p.found.place, basis, impulse, target, softness, friction, rolling)
         values, columns, start, drift = jacobian_rows(p.packed, p.blocks, p.levers, p.found.place, basis, column, still)
         jacobian = sparse.csr_array((values, columns, start), shape=(count * rows, 6 * len(slot)))
         other, links = np.zeros((0, 6)), p.packed.links

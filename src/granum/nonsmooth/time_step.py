@@ -63,8 +63,8 @@ def largest_step(diameter: float, gravity: float, speed: Speed | None) -> TimeSt
 
 
 def automatic_step(scene: Scene) -> TimeStep:
-    """The step of a scene that gives none: its smallest grain, gravity and the speeds that it lets expect."""
-    smallest = scene.size_range[0]
+    """The step of a scene that gives none: its smallest grain (or body, if there are none), gravity and the speeds that it lets expect."""
+    smallest = scene.finest
     if not math.isfinite(smallest):
         raise InputError("time_step must be given: without grains or emitters there is nothing to derive it from.")
     gravity = float(length(scene.gravity.acceleration))

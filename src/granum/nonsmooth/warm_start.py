@@ -12,8 +12,8 @@ from ..contact.law import response
 from ..kernel_groups import group
 from ..parallel.barrier import share, wait
 from ..records import Fraction, Record
-from .blocks import ARM, LANES, MU, MU_R, PN, RX, at
-from .kinds.contact import arms, listed, normal_at, relative_velocity
+from .blocks import ARM, INV_DR, LANES, MU, MU_R, PN, RX, at
+from .kinds.contact import arms, friction_softness, listed, normal_at, relative_velocity, rolling_softness
 from .kinds.every import apply_all
 from .projections import into_cone
 from .solvers.solver import Solver
@@ -129,17 +129,18 @@ def model_impulses(low, high, packed, blocks, levers, found, met, pairs, h):
         a, b = np.int64(found.slot_a[c]), np.int64(found.slot_b[c])
         n = normal_at(data, d)
         nx, ny, nz = n
-        arm = arms(packed, levers, a, b, n, data[d + ARM * LANES], listed(blocks, levers, found.place[c]))
+        q = listed(blocks, levers, found.place[c])
+        arm = arms(packed, levers, a, b, n, data[d + ARM * LANES], q)
         ux, uy, uz, wx, wy, wz = relative_velocity(packed.body, a, b, arm)
         gap_rate = ux * nx + uy * ny + uz * nz
-        bound = data[d + MU * LANES] * pn
+        bound, gives = data[d + MU * LANES] * pn, friction_softness(packed, soft, a, b, q)
         impulse[c, 1], impulse[c, 2], impulse[c, 3] = into_cone(
-            -(ux - gap_rate * nx) / soft, -(uy - gap_rate * ny) / soft, -(uz - gap_rate * nz) / soft, bound
+            -(ux - gap_rate * nx) / gives, -(uy - gap_rate * ny) / gives, -(uz - gap_rate * nz) / gives, bound
         )
         impulse[c, 4], impulse[c, 5], impulse[c, 6] = 0.0, 0.0, 0.0
         if blocks.fields > RX:
-            bound = data[d + MU_R * LANES] * pn
-            impulse[c, 4], impulse[c, 5], impulse[c, 6] = into_cone(-wx / soft, -wy / soft, -wz / soft, bound)
+            bound, gives = data[d + MU_R * LANES] * pn, rolling_softness(soft, data[d + INV_DR * LANES], q)
+            impulse[c, 4], impulse[c, 5], impulse[c, 6] = into_cone(-wx / gives, -wy / gives, -wz / gives, bound)
 
 
 @device

@@ -91,6 +91,6 @@ def slot_positions(sim: Watched, problem: Problem) -> FloatArray:
     detector, bodies = nonsmooth(sim).detector, sim.bodies
     order, c = detector.order, detector.contacts
     grains = np.where(order[:, None] >= 0, sim.wrapped_position[order], 0.0)  # an empty rank is nowhere
-    wall = slice(problem.pair_count, problem.contact_count)
+    wall = slice(c.pair_count, c.contact_count)
     touched = sim.wrapped_position[c.a[wall]] + sim.radius[c.a[wall], None] * c.normal[wall]
-    return np.concatenate([grains, bodies.position[bodies.dynamic], touched])
+    return np.concatenate([grains, bodies.position[bodies.dynamic], touched, c.point])

@@ -32,6 +32,6 @@ def facts(sim: Watched) -> list[str]:
     """Time, grains, what extensions tell, the creep that the residual stands for, contacts and kinetic energy, in a few words each."""
     scalars = [scalar for extension in sim.settings.extensions for scalar in extension.scalars if scalar.progress]
     more = [scalar.progress.format(sim.report.more[scalar.name]) for scalar in scalars]
-    creep = [f"creep {sim.report.residual / sim.scene.size_range[0]:.0e} d/s"] if sim.report.residual > 0 else []
+    creep = [f"creep {sim.report.residual / sim.scene.finest:.0e} d/s"] if sim.report.residual > 0 else []
     end = [f"{sim.report.contacts} contacts", f"E_kin {sim.report.kinetic_energy:.2e} J"]
     return [f"t = {sim.time:.3g} s", f"{sim.grain_count} grains", *more, *creep, *end]

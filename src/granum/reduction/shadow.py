@@ -119,7 +119,11 @@ class Shadow:
         full.step_count = sim.step_count
         saved = sim.stepper.checkpoint()
         inside = _by_row(self._inside, sim.bodies.id) if self._inside else {}
-        detector = {"neighbours": self._neighbours(sim), **_joined(_carried(sim), inside, self._merged)}
+        detector = {
+            "neighbours": self._neighbours(sim),
+            **_joined(_carried(sim), inside, self._merged),
+            "between_bodies": saved["detector"]["between_bodies"],
+        }
         full.stepper.restore(saved | {"detector": detector})
         return full
 

@@ -26,7 +26,7 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
         **method(sim.settings.model_dump(mode="json")),
         "time_step": sim.time_step,
         "residual": sim.report.residual,
-        "residual_creep": max(0.0, sim.report.residual) / sim.scene.size_range[0],
+        "residual_creep": max(0.0, sim.report.residual) / sim.scene.finest,
         "mean_overlap": mean_overlap,
         "max_overlap": max_overlap,
         "kinetic_energy": sim.report.kinetic_energy,

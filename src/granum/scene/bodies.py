@@ -22,8 +22,13 @@ A_MOMENT = 1e-6  # [s] over which velocities are asked for
 
 
 class Body(Record):
-    """A wall body and its walls. Walls touch grains only: two wall bodies pass through each other, and driven walls pass through static
-    grains, since neither yields."""
+    """A wall body and its walls.
+
+    In the nonsmooth stepper a dynamic body touches other bodies too: boxes, capsules and meshes rest, slide, tip and bounce on planes and
+    on each other (``touches``). Bodies that do not yield, static or driven, pass through each other and through static grains. So do parts
+    of one machine, bodies with a joint between them (but for the ground), and walls that are built into each other at the start, as a
+    piston in its cylinder may be; of these the run tells.
+    """
 
     name: str
     kind: Literal["static", "kinematic", "dynamic"] = "static"
@@ -47,6 +52,8 @@ class Body(Record):
     locked: tuple[Axis, ...] = ()
     """What a dynamic body does not do, whatever pushes it: move along ``x``, ``y``, ``z`` (``translation``: all of them) or turn about an
     axis, ``rotation x`` and so on (``rotation``: about all); axes of the world. A platen: ``["x", "y", "rotation"]``."""
+    touches: Literal["all", "grains"] = "all"
+    """``grains``: the body passes through all other bodies and touches grains only. Two bodies touch if both touch ``all``."""
     walls: tuple[Shape, ...] = ()
 
     _function = field_validator("motion", mode="before")(as_motion)

@@ -11,6 +11,8 @@ from ..arithmetic import dot, length
 from ..array_types import FloatArray
 from .shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape
 
+THINNEST = 0.1  # of its longest side: as thick as a mesh is taken to be where it touches other bodies
+
 
 def cross(a: FloatArray, b: FloatArray) -> FloatArray:
     """(3,) a x b."""
@@ -64,6 +66,21 @@ def reach_from_origin(wall: Shape) -> float:
     if isinstance(wall, Capsule):
         return float(length(wall.centre)) + 0.5 * wall.length + wall.radius
     return float(length(wall.vertices).max()) if isinstance(wall, Mesh) else 0.0
+
+
+def inner_radius(wall: Shape) -> float:
+    """Radius [m] with which a wall touches other bodies: that of the largest ball that fits into it; of a mesh half of the smallest side of
+    its own box, but a tenth of the largest half at least, since a sheet has no thickness. Infinite for walls that are flat or hollow."""
+    if isinstance(wall, Box) and wall.side == "outside":
+        return 0.5 * min(high - low for low, high in zip(wall.lower, wall.upper, strict=True))
+    if isinstance(wall, Capsule):
+        return wall.radius
+    if isinstance(wall, Cylinder) and wall.side == "outside":
+        return min(wall.radius, math.inf if wall.length is None else 0.5 * wall.length)
+    if isinstance(wall, Mesh):
+        half = 0.5 * np.ptp(wall.vertices, axis=0)
+        return float(max(half.min(), THINNEST * half.max()))
+    return math.inf
 
 
 def away_from_axis(points: FloatArray, axis: FloatArray) -> FloatArray:

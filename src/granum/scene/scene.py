@@ -15,6 +15,7 @@ from ..records import Finite, NonNegative, Record, Vector
 from .bodies import Body
 from .cell import Cell
 from .emitter import Emitter
+from .extent import inner_radius
 from .grains import GrainBlock
 from .joints import Joint, Motor
 from .parameters import AnyParameters
@@ -169,6 +170,14 @@ class Scene(Record):
         """Smallest and largest diameter [m] that can occur; (inf, 0) without grains."""
         ranges = [g.size_range for g in self.grains] + [e.sizes.range for e in self.emitters]
         return min((r[0] for r in ranges), default=np.inf), max((r[1] for r in ranges), default=0.0)
+
+    @cached_property
+    def finest(self) -> float:
+        """[m] what steps and accuracies go by: the smallest diameter that can occur; without grains, that of the smallest dynamic body."""
+        if self.grains or self.emitters:
+            return self.size_range[0]
+        sizes = [2 * inner_radius(wall) for body in self.bodies if body.kind == "dynamic" for wall in body.walls]
+        return min(sizes, default=np.inf)
 
     def changed(self, **fields: Any) -> Scene:
         """The scene with other values of these fields, checked anew; nothing that was derived from the old ones is kept."""

@@ -34,7 +34,7 @@ class Coarse:
     """Looks at the steps of a run; what it finds comes as a kind and a sentence, and again when it has become worse."""
 
     def __init__(self, settings: Guards, scene: Scene) -> None:
-        self.scene, self.off, self.smallest = scene, settings.on_coarse == "off", scene.size_range[0]
+        self.scene, self.off, self.smallest = scene, settings.on_coarse == "off", scene.finest
         self._worst: dict[str, float] = {}
         self._fits: float | None = None
         self._loses_nothing: bool | None = None

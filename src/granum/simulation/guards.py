@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arithmetic import dot, length, total
+from ..array_types import FloatArray, IntArray
 from ..checks import RunError
 from ..detection.mesh_table import dropped
 from ..machines.remarks import contradictions, troubles
 from ..nonsmooth.time_step import as_typed
-from ..scene.extent import cross, endless, reach_from_origin
+from ..scene.extent import cross, endless, inner_radius, reach_from_origin
 from ..scene.run_settings import Action, Guards
 from ..scene.scene import Scene
 from ..scene.shapes import Mesh
 from ..smooth import Smooth, SmoothStepper
 from ..smooth.time_step import LEAP, impact_depth
+from ..state.body_contacts import BodyContacts
 from ..state.contacts import overlap_in_diameters
 from ..state.energy import energy, wall_kinetic
 from .coarse import Coarse, place, two_of
@@ -41,7 +43,8 @@ class Guard:
         self.largest_kinetic = 0.0
         self.unexplained = 0.0  # kinetic and gravitational energy less what emitters and walls brought [J]
         self.began: float | None = None  # kinetic and gravitational energy before the first step [J]; none: not known
-        self.lift, self.mass, self.lifted = 0.0, 0.0, -1  # m g d [J] and mass [kg] of all grains, and their number
+        self.lift, self.mass = 0.0, 0.0  # m g d [J] and mass [kg] of all grains, and of bodies that touch others
+        self.lifted = -1  # grains that these numbers are of
         self.told: dict[str, str] = {}  # warnings by kind, the last and worst of each
         self._coarse = Coarse(settings, scene)
         self._ends = range(scene.cell.dim if scene.cell is not None else 0, 3)  # axes that do not repeat
@@ -61,9 +64,8 @@ class Guard:
         self.began = kinetic + potential
         for kind, what in self._coarse.expected(sim):
             self._tell(sim, kind, what)
-        if isinstance(sim.settings.stepper, Smooth):
-            for kind, what in sim.settings.stepper.remarks(self.scene):
-                self._tell(sim, kind, what)
+        for kind, what in sim.stepper.remarks:
+            self._tell(sim, kind, what)
         if sim.stepper.machines is not None:
             for kind, what in contradictions(sim.stepper.machines, sim.bodies):
                 self._tell(sim, kind, what)
@@ -97,6 +99,8 @@ class Guard:
             for kind, what in self._coarse.found(sim):
                 self._tell(sim, kind, what)
         self._look_at_overlap(sim)
+        if len(sim.body_contacts):
+            self._look_at_bodies(sim, sim.body_contacts)
         self._look_at_energy(sim)
         for k, emission in enumerate(sim.emissions):
             if emission.stuck and f"emitter {k}" not in self.told:
@@ -213,14 +217,36 @@ class Guard:
                 f"(limit {self.settings.overlap:g} d). {way_out}",
             )
 
+    def _look_at_bodies(self, sim: Simulation, touching: BodyContacts) -> None:
+        """Is a body so deep in another one that it may come out on the other side?"""
+        part = touching.overlap / touching.radius_eff
+        worst = int(part.argmax())
+        if part[worst] > self.settings.overlap:
+            a, b = (touching.names[side[worst]] for side in (touching.a, touching.b))
+            self._act(
+                self.settings.on_overlap,
+                sim,
+                "body overlap",
+                f"the bodies {a!r} and {b!r} are {part[worst]:.2f} R* deep in each other at {place(touching.point[worst])} (limit "
+                f"{self.settings.overlap:g} R*, R* = {touching.radius_eff[worst]:.3g} m). A smaller time_step helps if they met fast, a "
+                "stiffer material if they are pressed so deep",
+            )
+
+    def _sizes_of(self, rows: IntArray) -> FloatArray:
+        """Mass [kg] and size [m] of the bodies of these rows that are neither flat nor hollow."""
+        owners = [self.scene.all_bodies[row] for row in rows]
+        sizes = [(owner.mass or 0.0, 2 * min(inner_radius(wall) for wall in owner.walls)) for owner in owners]
+        return np.array([both for both in sizes if math.isfinite(both[1])], float).reshape(-1, 2).T
+
     def _look_at_energy(self, sim: Simulation) -> None:
         report, bodies = sim.report, sim.bodies
         self.unexplained = unexplained = report.energy - sim.stepper.ledger.brought
         if self.lifted != bodies.grain_count:
             inverse = bodies.inverse_mass[bodies.grains]
-            yields = inverse > 0
-            self.mass = total(1 / inverse[yields])
-            self.lift = float(length(self.scene.gravity.acceleration)) * total(2 * sim.radius[yields] / inverse[yields])
+            yields, (mass, size) = inverse > 0, self._sizes_of(sim.stepper.touching_bodies)
+            self.mass = total(1 / inverse[yields]) + total(mass)
+            lifted = total(2 * sim.radius[yields] / inverse[yields]) + total(mass * size)
+            self.lift = float(length(self.scene.gravity.acceleration)) * lifted
             self.lifted = bodies.grain_count
         kinetic = report.kinetic_energy - self._energy_away(sim) if len(bodies.dynamic) else report.kinetic_energy
         self.largest_kinetic = max(self.largest_kinetic, kinetic)
@@ -259,12 +285,13 @@ class Guard:
         return (self.began or 0.0) - self.unexplained - further - sim.report.elastic_energy
 
     def _energy_away(self, sim: Simulation) -> float:
-        """Kinetic energy [J] of the dynamic bodies that no grain can reach: what they do says nothing about the contacts."""
+        """Kinetic energy [J] of the dynamic bodies that no grain can reach and no other touches: it says nothing about the contacts."""
         low, high = sim.stepper.extent.tolist()
-        away = []
+        touching, away = sim.body_contacts, []
+        touched = {*touching.a.tolist(), *touching.b.tolist()}
         for w in sim.bodies.dynamic.tolist():
             x, reach = sim.bodies.position[w].tolist(), self._reach[w]
-            if any(x[f] < low[f] - reach or x[f] > high[f] + reach for f in self._ends):
+            if w not in touched and any(x[f] < low[f] - reach or x[f] > high[f] + reach for f in self._ends):
                 away.append(w)
         return wall_kinetic(sim.bodies, np.array(away, np.int32)) if away else 0.0
 

@@ -22,6 +22,7 @@ from ..parallel import Team
 from ..scene.scene import Scene
 from ..smooth import Smooth, SmoothStepper
 from ..state.bodies import DYNAMIC, KINEMATIC, STATE, STATIC, Bodies
+from ..state.body_contacts import BodyContacts
 from ..state.contacts import Contacts
 from ..state.energy import energy
 from ..state.fixed import FixedGrains
@@ -212,6 +213,11 @@ class Simulation:
         names = [body.name for body in self.scene.all_bodies]
         row = names.index(known_name("body", name, names))
         return BodyView(self.scene.all_bodies[row], row, self.bodies, self.stepper, self.time_step)
+
+    @property
+    def body_contacts(self) -> BodyContacts:
+        """Contacts of the last step between bodies that touch with their walls, with the forces it found."""
+        return self.stepper.body_contacts
 
     def joint(self, name: str) -> JointView:
         """A joint by its name: coordinate, speed, forces of the last step, and the target of its motor."""

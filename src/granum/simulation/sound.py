@@ -111,6 +111,14 @@ def _check_contacts(part: SavedPart, ids: np.ndarray, walls: int) -> int:
     return len(a)
 
 
+def _check_between_bodies(part: SavedPart, walls: int) -> None:
+    """Contacts of walls with walls."""
+    count = len(part.places("a", (None,), -walls, 0))
+    for name, (dtype, width) in (*CONTACTS.items(), ("point", (np.float64, (3,)))):
+        part.array(name, dtype, (count, *width))
+    part.places("b", (count,), -walls, 0)
+
+
 def _check_groups(part: SavedPart, what: str, first: np.ndarray, count: np.ndarray, total: int) -> None:
     """Groups of rows lie within ``total`` rows; where a group is empty its first row may be any number."""
     some = count > 0
@@ -123,6 +131,7 @@ def _check_nonsmooth(part: SavedPart, scene: Scene, settings: Settings, ids: np.
     detector = part.part("detector")
     _check_neighbours(detector.part("neighbours"), grains)
     contacts = _check_contacts(detector, ids, walls)
+    _check_between_bodies(detector.part("between_bodies"), walls)
     first, count = detector.array("where", np.int32, (2, 2, None))
     if first.shape[1] > grains:
         raise detector.refuse("where", f"has more rows than there are grains, {grains}")

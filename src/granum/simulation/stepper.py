@@ -9,6 +9,7 @@ from ..contact import PairTable
 from ..detection.wall_table import WallTable
 from ..extensions.base import StepPart
 from ..machines import Machines
+from ..state.body_contacts import BodyContacts
 from ..state.contacts import Contacts
 from ..state.ledger import Ledger
 from ..state.report import StepReport
@@ -32,9 +33,18 @@ class Stepper(Protocol):
     parts: dict[str, StepPart]
     """Extensions at work in it, by the names in checkpoints."""
 
+    touching_bodies: IntArray
+    """Rows of the dynamic bodies that may touch other bodies."""
+    remarks: list[tuple[str, str]]
+    """What a run does otherwise than its scene says, told before the first step: a kind and a sentence each."""
+
     @property
     def contacts(self) -> Contacts:
         """Contacts of the last step with what they carried."""
+
+    @property
+    def body_contacts(self) -> BodyContacts:
+        """Contacts of the last step between bodies that touch with their walls."""
 
     @property
     def through(self) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from ..arithmetic import dot, times, total
 from ..array_types import FloatArray, IntArray
 from ..checks import InputError
+from ..detection.body_shapes import body_shapes
 from ..detection.images import move_into_cell, period_of
 from ..detection.neighbours import NeighbourList
 from ..detection.wall_table import WallTable, surface_velocity
@@ -22,6 +23,7 @@ from ..parallel import LIGHT, ONE, Team
 from ..scene.grid import grid_origin
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
+from ..state.body_contacts import NO_BODY_CONTACTS, BodyContacts
 from ..state.contacts import ContactArrays, Contacts
 from ..state.energy import wall_energy
 from ..state.ledger import Ledger
@@ -87,6 +89,8 @@ class SmoothStepper:
         largest = scene.size_range[1]
         reach = (0.5 + 0.5 * REACH) * largest
         self.walls = WallTable.build(scene.all_bodies, scene.material_index, reach)
+        self.touching_bodies = np.zeros(0, np.int32)  # no body touches another
+        self.remarks = settings.remarks(scene) + self._bodies_that_pass()
         self.period = period_of(scene.cell)
         self.touching = TouchingPairs(NeighbourList(SKIN, team, self.period, grid_origin(scene)), springs, forces)
         self.at_walls = AtWalls(self.walls, springs, reach, largest, self.period)
@@ -109,6 +113,15 @@ class SmoothStepper:
         self._shown: Contacts | None = Contacts()
         self._movers, self._placed = Movers.of(bodies), bodies.position
         self._prepared: Calls | None = None
+
+    def _bodies_that_pass(self) -> list[tuple[str, str]]:
+        """Bodies that would touch each other with the nonsmooth stepper: a kind and a sentence."""
+        shapes = body_shapes(self.scene.all_bodies, self.walls, self.scene.joints)
+        if shapes is None:
+            return []
+        a, b = (self.scene.all_bodies[row].name for row in self.walls.frame[shapes.pair[0]])
+        words = f"with the smooth stepper bodies touch grains only: {a!r} passes through {b!r}"
+        return [("bodies", f"{words}. Take the nonsmooth stepper, or give the body touches = 'grains' if it is meant so")]
 
     @property
     def neighbours(self) -> NeighbourList:
@@ -303,6 +316,11 @@ class SmoothStepper:
             prepared(fastest_wall, b.arrays, b.moving, self.extent, self.period, at.reach),
             walls,
         )
+
+    @property
+    def body_contacts(self) -> BodyContacts:
+        """None: bodies touch grains only."""
+        return NO_BODY_CONTACTS
 
     @property
     def contacts(self) -> Contacts:

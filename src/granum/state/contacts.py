@@ -1,6 +1,8 @@
 """Contacts: found anew each step, with impulses that persist while the two bodies keep touching.
 
-Contacts of grain pairs come first, contacts with walls after them; within each part they stand in the order of their owner.
+Contacts of grain pairs come first, contacts of grains with walls after them; within each part they stand in the order of their owner. The
+contacts of bodies that touch each other with their walls follow at the end. All that speaks of contacts means those of grains; the solver
+alone takes ``every`` contact.
 """
 
 from __future__ import annotations
@@ -87,10 +89,10 @@ def closed_up(first: IntArray, count: IntArray, kept: BoolArray) -> tuple[IntArr
 
 
 @device
-def count_closed(overlap, impulse, rebound):
-    """Contacts that touch, push or have collided, and the largest overlap [m]."""
+def count_closed(contacts, overlap, impulse, rebound):
+    """How many of the first ``contacts`` touch, push or have collided, and the largest overlap [m] of those."""
     count, deepest = 0, 0.0
-    for c in range(len(overlap)):
+    for c in range(contacts):
         if overlap[c] > 0.0 or impulse[c, 0] > 0.0 or rebound[c] > 0.0:
             count += 1
         deepest = max(deepest, overlap[c])
@@ -109,6 +111,10 @@ class Contacts:
 
     Rows of grains change when others leave. A contact is known for life by the grain that owns it, by ``partner`` (C,), the id of the other
     grain or ``-1 - wall``, and by its feature.
+
+    ``body_contact_count`` contacts of bodies follow those of grains in the arrays ``every``: there ``a`` is -1 - wall of a dynamic body,
+    ``b`` -1 - wall of another body, ``feature`` the part of a and ``partner`` the part of b that touch (``detection/body_contacts.py``), by
+    which a contact is known for life; ``body_points`` (K, 3) is where they touch [m].
     """
 
     a: IntArray
@@ -119,16 +125,21 @@ class Contacts:
     impulse: FloatArray
     rebound: FloatArray
     partner: LongArray
+    arrays: ContactArrays
+    every: ContactArrays
+    body_points: FloatArray
 
     def __init__(self, room: int = 64) -> None:
         self.contact_count = 0
         self.pair_count = 0
+        self.body_contact_count = 0
         self.time_step = 1.0  # [s] that turns impulses into forces
         self.room = -1
         self._room: dict[str, np.ndarray] = {}
         self._views: dict[str, np.ndarray] | None = None  # the arrays whose parts are shown
         self._bodies: Bodies | None = None
         self._wrap: Callable[[FloatArray], FloatArray] | None = None
+        self._points = np.zeros((0, 3))
         self.reserve(room)
 
     def reserve(self, room: int) -> None:
@@ -139,22 +150,47 @@ class Contacts:
             self.whole = ContactArrays(**self._room)  # all their room, for kernels that fill it
         self.resize(0, 0)
 
-    def resize(self, pair_count: int, contact_count: int) -> None:
-        """Show that many contacts."""
-        shown, self.pair_count, self.contact_count = self.contact_count, pair_count, contact_count
-        if contact_count == shown and self._views is self._room:
+    def resize(self, pair_count: int, contact_count: int, body_contact_count: int = 0) -> None:
+        """Show that many contacts of grains, and of bodies behind them."""
+        shown, now = (self.contact_count, self.body_contact_count), (contact_count, body_contact_count)
+        self.pair_count, (self.contact_count, self.body_contact_count) = pair_count, now
+        if now == shown and self._views is self._room:
             return
         self._views = self._room
         for name in _FIELDS:
             setattr(self, name, self._room[name][:contact_count])
-        self.arrays = ContactArrays(*(getattr(self, name) for name in ContactArrays._fields))
+        self.arrays = self.every = ContactArrays(*(getattr(self, name) for name in ContactArrays._fields))
+        self.body_points = self._points[:body_contact_count]
+        if body_contact_count:
+            end = contact_count + body_contact_count
+            self.every = ContactArrays(*(self._room[name][:end] for name in ContactArrays._fields))
+
+    def room_for_bodies(self, contacts: int) -> FloatArray:
+        """(R, 3) where the search for contacts between bodies writes their points, at least that many; ``body_points`` are lost if it
+        grows."""
+        if len(self._points) < contacts:
+            self._points = np.zeros((contacts * 17 // 16, 3))
+            self._views = None
+        return self._points
+
+    @property
+    def every_count(self) -> int:
+        """Contacts of grains and of bodies."""
+        return self.contact_count + self.body_contact_count
+
+    @property
+    def of_bodies(self) -> ContactArrays:
+        """The contacts between bodies alone."""
+        return ContactArrays(*(getattr(self.every, name)[self.contact_count :] for name in ContactArrays._fields))
 
     def keep(self, kept: BoolArray, new_row: IntArray) -> None:
-        """Only the contacts ``kept`` (C,), in order, of grains that have got new rows (see ``still_there``)."""
-        pairs, total = int(np.count_nonzero(kept[: self.pair_count])), int(np.count_nonzero(kept))
-        for name in _FIELDS:
+        """Only the contacts ``kept`` (C,), in order, of grains that have got new rows (see ``still_there``); those of bodies stay."""
+        pairs, total, behind = int(np.count_nonzero(kept[: self.pair_count])), int(np.count_nonzero(kept)), self.body_contact_count
+        for name, values in self.every._asdict().items():
+            others = values[self.contact_count :].copy()
             self._room[name][:total] = getattr(self, name)[kept]
-        self.resize(pairs, total)
+            self._room[name][total : total + behind] = others
+        self.resize(pairs, total, behind)
         self.a[:], self.b[:pairs] = new_row[self.a], new_row[self.b[:pairs]]
 
     def place_among_closed(self, contact: int) -> int:

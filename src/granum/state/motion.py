@@ -65,6 +65,14 @@ def move_walls(bodies: Bodies, h: float) -> None:
         turn_held(bodies, dynamic[held], h)
 
 
+def turn_besides(bodies: Bodies, angle: FloatArray) -> None:
+    """Turn dynamic bodies of the scene by small angles (F, 3) [rad], world axes; they keep their angular momentum."""
+    rows = bodies.dynamic[angle[bodies.dynamic].any(axis=1)]
+    momentum = times(inertias(bodies, rows), bodies.spin[rows])
+    turn_bodies(bodies.orientation, rows, angle[rows], 1.0)
+    bodies.spin[rows] = times(inverse_inertias(bodies, rows), momentum)
+
+
 def turn_held(bodies: Bodies, rows: IntArray, h: float) -> None:
     """Turn dynamic bodies some of whose rotations are locked: of their angular momentum the free parts stay (midpoint rule)."""
     momentum = times(inertias(bodies, rows), bodies.spin[rows])

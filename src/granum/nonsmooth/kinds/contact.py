@@ -37,6 +37,8 @@ from ..blocks import (
 from ..projections import bounded, pushed, stepped
 from .links import push_link
 
+SOFTEST = 1e-6  # of the weight of a friction or rolling row of a body with full inertia: what of it may give way at most
+
 
 @device
 def push(body, slot, j, w, sign):
@@ -71,6 +73,25 @@ def listed(blocks, levers, place):
     """Number of a contact in the list of lever arms; -1 for spheres."""
     q = np.int64(place) - blocks.serial_start
     return q if q >= 0 and (levers.full[q, 0] >= 0 or levers.full[q, 1] >= 0) else np.int64(-1)
+
+
+@device
+def friction_softness(packed, soft, a, b, q):
+    """Softness of the friction rows of two bodies: ``soft``, which suits grains, but ``SOFTEST`` of what a push between the two would weigh
+    if no joint held them, where lever arms are listed (q >= 0): under a tonne of load friction would give way by 10 mm/s."""
+    return min(soft, SOFTEST * free_weight(packed, a, b)) if q >= 0 else soft
+
+
+@device
+def free_weight(packed, a, b):
+    """What a push between two bodies through their centres would weigh if no joint held them [1/kg]."""
+    return packed.body[a * BODY + INV_MASS] + packed.body[b * BODY + INV_MASS]
+
+
+@device
+def rolling_softness(soft, inverse, q):
+    """The same of rolling rows with 1/D ``inverse``."""
+    return min(soft, SOFTEST / inverse) if q >= 0 else soft
 
 
 @device
@@ -166,7 +187,8 @@ def residual(packed, blocks, levers, place):
     a, b = np.int64(blocks.lane_a[place]), np.int64(blocks.lane_b[place])
     n = normal_at(data, d)
     nx, ny, nz = n
-    arm = arms(packed, levers, a, b, n, data[d + ARM * LANES], listed(blocks, levers, place))
+    q = listed(blocks, levers, place)
+    arm = arms(packed, levers, a, b, n, data[d + ARM * LANES], q)
     ux, uy, uz, wx, wy, wz = relative_velocity(packed.body, a, b, arm)
     gap_rate = ux * nx + uy * ny + uz * nz
     x, inverse = data[d + PN * LANES], data[d + INV_DN * LANES]
@@ -175,7 +197,8 @@ def residual(packed, blocks, levers, place):
 
     p, inverse = d + PX * LANES, data[d + INV_DT * LANES]
     xx, xy, xz = data[p], data[p + LANES], data[p + 2 * LANES]
-    zx, zy, zz = stepped(xx, xy, xz, ux - gap_rate * nx, uy - gap_rate * ny, uz - gap_rate * nz, soft, inverse)
+    gives = friction_softness(packed, soft, a, b, q)
+    zx, zy, zz = stepped(xx, xy, xz, ux - gap_rate * nx, uy - gap_rate * ny, uz - gap_rate * nz, gives, inverse)
     zx, zy, zz = bounded(zx, zy, zz, nx, ny, nz, data[d + MU * LANES] * x, blocks.box, False)
     friction = math.sqrt((zx - xx) ** 2 + (zy - xy) ** 2 + (zz - xz) ** 2) / inverse
 
@@ -183,7 +206,7 @@ def residual(packed, blocks, levers, place):
     if blocks.fields > RX:
         p, inverse = d + RX * LANES, data[d + INV_DR * LANES]
         xx, xy, xz = data[p], data[p + LANES], data[p + 2 * LANES]
-        zx, zy, zz = stepped(xx, xy, xz, wx, wy, wz, soft, inverse)
+        zx, zy, zz = stepped(xx, xy, xz, wx, wy, wz, rolling_softness(soft, inverse, q), inverse)
         zx, zy, zz = bounded(zx, zy, zz, nx, ny, nz, data[d + MU_R * LANES] * x, blocks.box, True)
         rolling = math.sqrt((zx - xx) ** 2 + (zy - xy) ** 2 + (zz - xz) ** 2) / inverse
     return normal, friction, rolling

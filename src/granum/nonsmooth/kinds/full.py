@@ -12,7 +12,22 @@ from ..._jit import device
 from ...machines.linked import link_weight, linked
 from ..blocks import ARM, BODY, INV_DN, INV_DR, INV_DT, INV_MASS, INV_RADIUS, LANES, MU, MU_R, PN, PX, RX, SOFTNESS, TARGET, at
 from ..projections import bounded, pushed, stepped, tangents
-from .contact import arms, full_bodies, listed, normal_at, relative_velocity, strike, turn_against, twist
+from .contact import (
+    SOFTEST,
+    arms,
+    free_weight,
+    friction_softness,
+    full_bodies,
+    listed,
+    normal_at,
+    relative_velocity,
+    rolling_softness,
+    strike,
+    turn_against,
+    twist,
+)
+
+HELD = 1e-9  # of the weight that a row would have without joints: what weighs less is held by them
 
 
 @device
@@ -42,7 +57,10 @@ def turn_weight(packed, slot, full, t):
 
 @device
 def lever_weights(packed, levers, q, a, b, n, kappa):
-    """D of the normal row, and of the tangential and rolling rows together, without softness, of a contact with listed lever arms."""
+    """D of the normal row, and of the tangential and rolling rows together, without softness, of a contact with listed lever arms.
+
+    0 where joints leave next to nothing to move: a weight is a difference there, and all of it rounding.
+    """
     fa, fb = np.int64(levers.full[q, 0]), np.int64(levers.full[q, 1])
     ax, ay, az, bx, by, bz = arms(packed, levers, a, b, n, kappa, q)
     da, db = (ax, ay, az), (bx, by, bz)
@@ -66,7 +84,18 @@ def lever_weights(packed, levers, q, a, b, n, kappa):
         nothing = (0.0, 0.0, 0.0)
         for axis in (s, t, n):
             wr -= 2.0 * link_weight(packed.links, fa, fb, nothing, axis, nothing, axis)
+    if linked(packed.links, fa) or linked(packed.links, fb):
+        least = HELD * free_weight(packed, a, b)
+        wn, wt, wr = wn if wn > least else 0.0, wt if wt > least else 0.0, max(0.0, wr)
     return wn, wt, wr
+
+
+@device
+def softnesses(packed, soft, a, b, wr, radius_eff):
+    """Softness in D of the friction and rolling rows of a contact with listed lever arms; the latter weigh wr, and their bodies have the
+    effective radius ``radius_eff`` [m]. What joints hold still has some."""
+    least = free_weight(packed, a, b) / (radius_eff * radius_eff)
+    return friction_softness(packed, soft, a, b, 0), min(soft, SOFTEST * max(wr, least))
 
 
 @device
@@ -88,9 +117,10 @@ def weigh_links(packed, blocks, levers, found):
         wn, wt, wr = lever_weights(packed, levers, q, a, b, normal_at(data, d), data[d + ARM * LANES])
         found.weight[c] = wn
         data[d + INV_DN * LANES] = 1.0 / (wn + data[d + SOFTNESS * LANES])
-        data[d + INV_DT * LANES] = 1.0 / (wt + soft)
+        soft_t, soft_r = softnesses(packed, soft, a, b, wr, found.radius_eff[c])
+        data[d + INV_DT * LANES] = 1.0 / (wt + soft_t)
         if blocks.fields > RX:
-            data[d + INV_DR * LANES] = 1.0 / (wr + soft)
+            data[d + INV_DR * LANES] = 1.0 / (wr + soft_r)
 
 
 @device
@@ -108,7 +138,7 @@ def sweep_contact(packed, blocks, levers, before, place, beta, keeps, soft):
     """Update one contact (normal, friction, rolling); returns its parts of the two momentum sums.
 
     ``keeps``: impulses are extrapolated by ``beta``, and those of this iterate kept in ``before``. ``soft`` is the softness of the friction
-    and rolling rows.
+    and rolling rows of grains.
     """
     body, data = packed.body, blocks.data
     d = at(place, blocks.fields)
@@ -144,7 +174,8 @@ def sweep_contact(packed, blocks, levers, before, place, beta, keeps, soft):
     ux, uy, uz, wx, wy, wz = relative_velocity(body, a, b, arm)
     gap_rate = ux * nx + uy * ny + uz * nz
     it = data[d + INV_DT * LANES]
-    zx, zy, zz = stepped(yx, yy, yz, ux - gap_rate * nx, uy - gap_rate * ny, uz - gap_rate * nz, soft, it)
+    gives = friction_softness(packed, soft, a, b, q)
+    zx, zy, zz = stepped(yx, yy, yz, ux - gap_rate * nx, uy - gap_rate * ny, uz - gap_rate * nz, gives, it)
     zx, zy, zz = bounded(zx, zy, zz, nx, ny, nz, data[d + MU * LANES] * pn, blocks.box, False)
     data[p], data[p + LANES], data[p + 2 * LANES] = zx, zy, zz
     strike(packed, a, b, full, arm, (zx - yx, zy - yy, zz - yz))
@@ -161,7 +192,7 @@ def sweep_contact(packed, blocks, levers, before, place, beta, keeps, soft):
         )
         ux, uy, uz, wx, wy, wz = relative_velocity(body, a, b, arm)
         ir = data[d + INV_DR * LANES]
-        zx, zy, zz = stepped(yx, yy, yz, wx, wy, wz, soft, ir)
+        zx, zy, zz = stepped(yx, yy, yz, wx, wy, wz, rolling_softness(soft, ir, q), ir)
         zx, zy, zz = bounded(zx, zy, zz, nx, ny, nz, data[d + MU_R * LANES] * pn, blocks.box, True)
         data[p], data[p + LANES], data[p + 2 * LANES] = zx, zy, zz
         turn_against(packed, a, b, full, (zx - yx, zy - yy, zz - yz))

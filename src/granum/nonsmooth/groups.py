@@ -149,7 +149,7 @@ class Met(NamedTuple):
     def of(cls, contacts: Contacts) -> Met:
         """Views: what kernels write is written there."""
         c = contacts.every
-        return cls(c.a, c.b, c.normal, c.overlap, c.impulse, c.rebound, contacts.pair_count, contacts.contact_count, contacts.point)
+        return cls(c.a, c.b, c.normal, c.overlap, c.impulse, c.rebound, contacts.pair_count, contacts.contact_count, contacts.body_points)
 
 
 @group

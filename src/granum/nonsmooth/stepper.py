@@ -151,8 +151,8 @@ class NonsmoothStepper:
         return self._shown
 
     def pushes(self, h: float) -> FloatArray:
-        """(W, 6) forces and torques [N, N m] on the bodies of the scene in the last step, of ``h`` [s], by grains and by each other; collisions with
-        grains included."""
+        """(W, 6) forces and torques [N, N m] on the bodies of the scene in the last step, of ``h`` [s], by grains and by each other;
+        collisions with grains included."""
         b = self.bodies
         c = self.contacts if self.scene.law.pulls else self.detector.contacts  # net of what attracts
         out = self.struck.copy()

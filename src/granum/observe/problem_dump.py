@@ -31,6 +31,8 @@ class ProblemDump:
         self.written: list[Path] = []
 
     def start(self, sim: Watched) -> None:
+        if nonsmooth(sim).machines is not None:
+            raise InputError("a contact problem with joints or locked axes cannot be saved: files of problems know single bodies only.")
         step = {path: _step_that_reaches(time / sim.time_step, sim.last_step) for path, time in self.paths.items()}
 
         def look(problem: Problem) -> None:
@@ -93,4 +95,4 @@ def slot_positions(sim: Watched, problem: Problem) -> FloatArray:
     grains = np.where(order[:, None] >= 0, sim.wrapped_position[order], 0.0)  # an empty rank is nowhere
     wall = slice(c.pair_count, c.contact_count)
     touched = sim.wrapped_position[c.a[wall]] + sim.radius[c.a[wall], None] * c.normal[wall]
-    return np.concatenate([grains, bodies.position[bodies.dynamic], touched, c.point])
+    return np.concatenate([grains, bodies.position[bodies.dynamic], touched, c.body_points])

@@ -17,8 +17,9 @@ from granum.quasistatic.measure import network
 from tests.unit.test_recording import vtk_frames
 
 PLAIN = ("lbfgs", "none")
-# need walls, or mergers
+# need walls, mergers, or a scene of that name
 OF_CONTAINERS = {"drum-angle", "plug", "flow", "pressure", "vertical", "janssen", "axis", "reduction", "towers", "ridge", "discharge"}
+OF_CONTAINERS |= {"triaxial", "shear-cell"}
 
 
 def jammed(dim=2, count=60, law=PowerLaw(alpha=2.0, stiffness=3.0)):

@@ -36,6 +36,7 @@ def runs(tmp_path_factory):
 
 
 REDUCED = {"aggregates", "reduction"}  # of runs with model reduction
+LABORATORY = {"triaxial", "shear-cell"}  # of scenes of these names
 
 
 PLANE = ("x [mm]", "z [mm]")
@@ -61,7 +62,7 @@ SHOWN = {
 """Title of each figure, and the names of the axes of its charts."""
 
 
-@pytest.mark.parametrize("name", sorted(set(FIGURES) - {"profile"} - REDUCED))
+@pytest.mark.parametrize("name", sorted(set(FIGURES) - {"profile"} - REDUCED - LABORATORY))
 def test_every_figure_of_a_box(runs, name, tmp_path, drawn):
     target = tmp_path / f"{name}.png"
     result = granum("plot", runs / "box.h5", name, "-o", target)

@@ -12,16 +12,9 @@ from ..loads import bodies_of, joints_of, mean_of, steps_before
 from ..metric import Metric, MetricResult, Shots
 
 FORCES = {f"{name}_{axis}": unit for name, unit in (("force", "N"), ("torque", "N m")) for axis in "xyz"}
-OF_BODY = {**FORCES, "power": "W", "largest_force": "N", "largest_torque": "N m"}
-OF_JOINT = {
-    "coordinate": "m, rad",
-    "speed": "m/s, rad/s",
-    **FORCES,
-    "motor_force": "N, N m",
-    "limit_force": "N, N m",
-    "largest_force": "N",
-    "largest_motor_force": "N, N m",
-}
+OF_BODY = {**FORCES, "power": "W"}
+OF_JOINT = {"coordinate": "m, rad", "speed": "m/s, rad/s", **FORCES, "motor_force": "N, N m", "limit_force": "N, N m"}
+LARGEST = {"largest_force": "N", "largest_torque": "N m", "largest_motor_force": "N, N m"}
 
 
 def _components(force: FloatArray, torque: FloatArray) -> dict[str, FloatArray]:
@@ -52,7 +45,8 @@ class _Table:
     @property
     def result(self) -> MetricResult:
         columns = {key: np.concatenate([part[key] for part in self._parts]) for key in self._parts[0]}
-        units = {key: self._units[key.rpartition(".")[2]] for key in self.values}
+        known = self._units | LARGEST
+        units = {key: known[key.rpartition(".")[2]] for key in self.values}
         missing = "no step was done before the chosen frames" if np.isnan(list(self.values.values())).all() else None
         return MetricResult(self.values, columns, missing, units)
 

@@ -96,8 +96,8 @@ def excavator(
     hydraulic cylinders (those of boom and stick with barrel and rod, that of the bucket without mass) and a swing motor; one more joint
     holds the chassis to the ground. Motors follow tables of positions: stones settle (0 to 3 s), the bucket is lowered, dragged through
     the bed (8 to 10 s), curled, lifted (13 s), swung out (16 s), emptied (18 s) and swung back (21 s). At the start the stones stand
-    on a lattice, higher than the ground, in a sleeve that sinks into the ground when they are at rest. WS's step and 25 sweeps, also
-    of the impact stage, which a bucket in a bed keeps busy; ``iterations`` 0: as many as the accuracy asks for.
+    on a lattice, higher than the ground, in a sleeve that sinks into the ground when they are at rest. WS's step and 25 sweeps;
+    ``iterations`` 0: as many as the accuracy asks for.
     """
     if not 500 <= count < math.inf:
         raise InputError(f"count of scene 'excavator' must be 500 or more: a trench for fewer has no room for a bucket (got {count}).")
@@ -140,7 +140,7 @@ def excavator(
         run={
             "time_step": time_step,
             "duration": duration,
-            "stepper": {"solver": {"iterations": iterations}, "impact_iterations": iterations} if iterations else None,
+            "stepper": {"solver": {"iterations": iterations}} if iterations else None,
         },
         results=(Dig(lower=low, upper=high),),
         view=VIEW,

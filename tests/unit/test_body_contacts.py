@@ -135,7 +135,7 @@ def test_scenes_of_bodies_alone_have_a_step_of_their_own():
     """As if they were grains of their size; what has neither grains nor bodies to follow is refused as before."""
     sim = blocks([block(L, (0, 0, L))], h=None)
     assert 1e-4 < sim.time_step < 1e-2
-    with pytest.raises(InputError, match="no grains, no emitter and no dynamic body"):
+    with pytest.raises(InputError, match="no grains and no emitter, nor a dynamic body"):
         blocks([Body(name="stands", walls=[solid_box(L)])])
 
 

@@ -42,7 +42,6 @@ def test_its_curve_is_a_table(test_file):
     assert curve[0, 1] == 0
     assert curve[-1, 1] == summary["results"]["axial_strain"]
     assert granum("analyse", path, "triaxial", "contacts", "--csv").exit_code == 2
-    assert granum("analyse", path, "contacts", "--csv").exit_code == 2  # one frame has no curve
 
 
 def test_its_figure_has_stress_friction_and_volume(test_file, drawn):

@@ -19,22 +19,22 @@ SETTLE = {"nonsmooth": 1.0, "smooth": 0.3}  # [s]
 STEPS = 2000
 
 
-def measure_small(particles: int | None = None, talk: Talk = print) -> dict[str, Any]:
+def measure_small(count: int | None = None, talk: Talk = print) -> dict[str, Any]:
     """Microseconds of a whole step of 1 to 100 grains at rest in a box, guards and report included: medians.
 
-    ``particles``: of so many grains only, and of the stages of their steps.
+    ``count``: of so many grains only, and of the stages of their steps.
     """
-    if particles is not None and particles < 1:
-        raise InputError(f"particles must be 1 or more (got {particles}).")
+    if count is not None and count < 1:
+        raise InputError(f"grains must be 1 or more (got {count}).")
     steps: dict[str, dict[str, float]] = {}
     stages: dict[str, dict[str, dict[str, float]]] = {}
     for stepper, settle in SETTLE.items():
-        for count in COUNTS if particles is None else (particles,):
+        for grains in COUNTS if count is None else (count,):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a lattice may land fast
-                sim = Simulation(make_scene("box", {"count": count}), stepper=stepper).run(settle)
-            steps.setdefault(stepper, {})[str(count)], stages.setdefault(stepper, {})[str(count)] = _medians(sim)
-    shown = {"stage_microseconds": stages} if particles is not None else {}
+                sim = Simulation(make_scene("box", {"count": grains}), stepper=stepper).run(settle)
+            steps.setdefault(stepper, {})[str(grains)], stages.setdefault(stepper, {})[str(grains)] = _medians(sim)
+    shown = {"stage_microseconds": stages} if count is not None else {}
     return {"benchmark": "small", "microseconds_per_step": steps, **shown, "threads": 1, "dtype": "float64"}
 
 

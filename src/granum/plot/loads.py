@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.loads import bodies_of, joints_of, turns
+from ..analysis.recorded_loads import bodies_of, joints_of, turns
 from ..array_types import FloatArray
 from ..checks import InputError
 from ..io import Recording

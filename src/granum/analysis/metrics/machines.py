@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...array_types import FloatArray
-from ..loads import bodies_of, joints_of, mean_of, steps_before
 from ..metric import Metric, MetricResult, Shots
+from ..recorded_loads import bodies_of, joints_of, mean_of, steps_before
 
 FORCES = {f"{name}_{axis}": unit for name, unit in (("force", "N"), ("torque", "N m")) for axis in "xyz"}
 OF_BODY = {**FORCES, "power": "W"}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from granum import Ball, Body, Box, Distance, Grains, Hinge, Material, Motor, Plane, Scene, Simulation, Slider
+from granum.parallel import team
 from tests.reference.machines import GRAVITY
 
 STONE = Material(name="stone", density=2500, youngs_modulus=1e9, friction=0.5)
@@ -128,3 +129,21 @@ def test_a_restarted_machine_among_grains_goes_on_with_the_same_bits(stepper):
         again.step()
     assert np.array_equal(sim.bodies.position, again.bodies.position)
     assert np.array_equal(sim.bodies.velocity, again.bodies.velocity)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_machines_have_the_same_bits_on_any_number_of_threads(monkeypatch, threads):
+    """Every thread is woken for anything; the motor comes to its bound on the way."""
+    monkeypatch.setattr(team, "LEAST", 1)
+    found = []
+    for count in (1, threads):
+        sim = Simulation(press(Motor(speed=-0.2, force_limit=3000.0)), time_step=0.0025, threads=count)
+        forces = []
+        for _ in range(60):
+            sim.step()
+            forces.append(sim.joint("ram").motor_force)
+        found.append((sim.bodies.position, sim.bodies.velocity, sim.contacts.impulse, np.array(forces)))
+    assert found[0][3][-1] == -3000
+    assert np.abs(found[0][3]).min() < 3000
+    for one, many in zip(*found, strict=True):
+        assert np.array_equal(one, many)

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from granum.kernel_groups import check_groups
 from granum.simulation import simulation
 from tests.command_line import granum as call_granum
+from tests.scheduling import FromBothEnds, family
 
 SHARE = 1e-12  # of the diameter
 
@@ -35,6 +36,18 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     check_groups(config.getoption("--check-groups"))  # quick calls trust in these types: a wrong one would be a wild read
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: family(item.nodeid))  # see scheduling.py; files stay whole, as sorting is stable
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    if config.getvalue("dist") != "loadfile":
+        return None
+    config.option.loadscopereorder = False
+    return FromBothEnds(config, log)
 
 
 @pytest.fixture(autouse=True)

@@ -128,7 +128,6 @@ class Detector:
             self.place = np.empty_like(bodies.position)
             cell = Cell(self.period, self.place)
         ahead = self.ahead
-        ahead_at_walls = ahead if ahead is not NOTHING_AHEAD else None
         while True:
             left, pairs, total, self.same, self.through = self.team.run(
                 find_contacts,
@@ -138,7 +137,6 @@ class Detector:
                 self.walls,
                 visit,
                 ahead,
-                ahead_at_walls,
                 self._last_noted,
                 self._last.contact_count,
                 looks,

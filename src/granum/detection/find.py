@@ -65,8 +65,7 @@ def find_contacts(
     grains: GrainArrays,
     walls: WallTable,
     visit: IntArray | None,  # ranks that are looked at, with spheres that are there; none: all
-    ahead: Ahead,
-    ahead_at_walls: Ahead | None,  # the same, or none: contacts exist only while grains overlap
+    ahead: Ahead,  # of no time: contacts exist only while grains overlap
     last: Noted,
     known: int,  # contacts of the last step
     # room
@@ -103,14 +102,12 @@ def find_contacts(
     placed = place_surfaces(walls, at, np.empty((1, ROW)), surfaces)
     touched = np.empty((max(1, walls.mesh.candidate_room), CANDIDATE_COLUMNS))
     ball = np.empty((walls.kind.shape[0], BALL))
-    bound_walls(walls, at, time_of(ahead_at_walls), np.empty((1, ROW)), ball)
+    bound_walls(walls, at, time_of(ahead), np.empty((1, ROW)), ball)
     around = Surroundings(surfaces, placed, ball, touched)
-    total = find_at_walls(
-        thread, threads, barrier, looks.at_walls, at, grains, walls, pairs, ahead_at_walls, contacts, first[1], number[1], around
-    )
+    total = find_at_walls(thread, threads, barrier, looks.at_walls, at, grains, walls, pairs, ahead, contacts, first[1], number[1], around)
     if total > len(contacts.a):
         return 0, pairs, total, False, -1
-    if ahead_at_walls is not None:
+    if ahead.step > 0.0:
         if thread == 0:
             some = np.empty(total, np.int64)
             fast = fast_meetings(total, contacts, at, grains, walls.frame, ahead, some)

@@ -84,6 +84,7 @@ def find_at_walls(thread, threads, barrier, order, bodies, grains, walls, pair_c
     position, radius, room = bodies.position, grains.radius, out.a.shape[0]
     surfaces, count, ball, found = around
     time_ahead = time_of(ahead)
+    least = LEAST if time_ahead > 0.0 else 0.0
     counted, everywhere = 0, 0
     low, high = share(order.shape[0], thread, threads)
     for writing in range(2):  # first counted, then written where they belong: only the few grains at a wall are looked at twice
@@ -102,7 +103,7 @@ def find_at_walls(thread, threads, barrier, order, bodies, grains, walls, pair_c
             known, way = total, r
             if ahead is not None:
                 v = bodies.velocity
-                way += size_of(v[body, 0], v[body, 1], v[body, 2]) * time_ahead + max(ahead.fall, LEAST * r)
+                way += size_of(v[body, 0], v[body, 1], v[body, 2]) * time_ahead + max(ahead.fall, least * r)
             for s in range(count):
                 wall = surfaces.wall[s]
                 if too_far(ball, wall, at[0], at[1], at[2], way):
@@ -112,7 +113,7 @@ def find_at_walls(thread, threads, barrier, order, bodies, grains, walls, pair_c
                 ux, uy, uz, look = 0.0, 0.0, 0.0, 0.0
                 if ahead is not None:  # of the wall against the grain
                     ux, uy, uz = approach(bodies, walls.frame[wall], body)
-                    look = math.sqrt(ux * ux + uy * uy + uz * uz) * max(ahead.step, ahead.time) + max(ahead.fall, LEAST * r)
+                    look = math.sqrt(ux * ux + uy * uy + uz * uz) * time_ahead + max(ahead.fall, least * r)
                 fast = surfaces.kind[s] != FLAT and look > MOST_LOOK * r
                 if fast:
                     look = MOST_LOOK * r
@@ -122,7 +123,7 @@ def find_at_walls(thread, threads, barrier, order, bodies, grains, walls, pair_c
                     if ahead is not None and not depth > 0.0:
                         rate = ux * found[n, 0] + uy * found[n, 1] + uz * found[n, 2]
                         time = ahead.step if -rate > ahead.impact else ahead.time
-                        if not -depth < max(ahead.fall, LEAST * r) - min(0.0, rate) * time:
+                        if not -depth < max(ahead.fall, least * r) - min(0.0, rate) * time:
                             continue
                     if writing and total < room:
                         write(out, total, i, wall, found, n, depth)

@@ -227,7 +227,8 @@ def kernel(function: Callable[..., Any]) -> Any:
     return compiled
 
 
-_INLINED: Any = {**OPTIONS, "_nrt": False, "forceinline": True}
+# Nobody calls them from Python: wrappers that would take all groups of arrays apart are a quarter of what there is to compile.
+_INLINED: Any = {**OPTIONS, "_nrt": False, "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _AS_WRITTEN: Any = {**_INLINED, "fastmath": False}
 
 

@@ -65,24 +65,31 @@ def lever_weights(packed, levers, q, a, b, n, kappa):
     ax, ay, az, bx, by, bz = arms(packed, levers, a, b, n, kappa, q)
     da, db = (ax, ay, az), (bx, by, bz)
     sx, sy, sz, tx, ty, tz = tangents(n[0], n[1], n[2])
-    s, t = (sx, sy, sz), (tx, ty, tz)
-    wn = row_weight(packed, a, fa, da, n)
-    wn += row_weight(packed, b, fb, db, n)
-    # The trace bounds the coupled rows from above, so that one number is safe for all of them.
-    wt = row_weight(packed, a, fa, da, s)
-    wt += row_weight(packed, a, fa, da, t)
-    wt += row_weight(packed, b, fb, db, s)
-    wt += row_weight(packed, b, fb, db, t)
-    wr = turn_weight(packed, a, fa, s) + turn_weight(packed, b, fb, s)
-    wr += turn_weight(packed, a, fa, t) + turn_weight(packed, b, fb, t)
-    wr += turn_weight(packed, a, fa, n) + turn_weight(packed, b, fb, n)
+    axes = (sx, sy, sz), (tx, ty, tz), n
+    wn, wt, wr = 0.0, 0.0, 0.0
+    # Loops, not lines: written out, and repeated wherever this is inlined, they would be most of what a machine takes to compile.
+    for side in range(2):
+        slot, full, arm = (a, fa, da) if side == 0 else (b, fb, db)
+        for k in range(3):
+            weight = row_weight(packed, slot, full, arm, axes[k])
+            if k == 2:
+                wn += weight
+            else:
+                wt += weight  # the trace bounds the coupled rows from above, so that one number is safe for all of them
+    for k in range(3):
+        turned = 0.0
+        for side in range(2):
+            turned += turn_weight(packed, a if side == 0 else b, fa if side == 0 else fb, axes[k])
+        wr += turned
     if linked(packed.links, fa) and linked(packed.links, fb):  # of one machine they move each other
-        na, nb = crossed(da, n), crossed(db, n)
-        wn -= 2.0 * link_weight(packed.links, fa, fb, n, na, n, nb)
-        wt -= 2.0 * link_weight(packed.links, fa, fb, s, crossed(da, s), s, crossed(db, s))
-        wt -= 2.0 * link_weight(packed.links, fa, fb, t, crossed(da, t), t, crossed(db, t))
         nothing = (0.0, 0.0, 0.0)
-        for axis in (s, t, n):
+        for k in range(3):
+            axis = axes[k]
+            shared = 2.0 * link_weight(packed.links, fa, fb, axis, crossed(da, axis), axis, crossed(db, axis))
+            if k < 2:
+                wt -= shared
+            else:
+                wn -= shared
             wr -= 2.0 * link_weight(packed.links, fa, fb, nothing, axis, nothing, axis)
     if linked(packed.links, fa) or linked(packed.links, fb):
         least = HELD * free_weight(packed, a, b)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 from ..records import NonNegative, Positive, Record, Sweeps
@@ -10,6 +11,9 @@ from ..scene.scene import Scene
 from .solvers import PGS, AnySolver
 from .time_step import automatic_step
 from .warm_start import HistoryStart, WarmStart
+
+USUAL = 1e-6  # [s/kg] gamma_t of grains that are not heavy
+CREEP = 1e-3  # of g h: how fast the heaviest grains may creep, held by friction
 
 
 class Nonsmooth(Record):
@@ -33,10 +37,19 @@ class Nonsmooth(Record):
     papers."""
     damping_steps: Positive = 2.0
     """n_s: overlaps relax over at least this many steps."""
-    regularisation: Positive = 1e-6
-    """gamma_t = gamma_r (physics 2)."""
+    regularisation: Positive | None = None
+    """gamma_t = gamma_r (physics 2) [s/kg, s/(kg m^2)]: under a friction force F contacts that hold creep with gamma_t F. None: 1e-6, and
+    less where grains are so heavy that they would creep by more than a thousandth of what they fall in a step."""
     reduction: Reduction | None = None
     """Merge grains that move as one; none: every grain is always solved."""
+
+    def softness(self, scene: Scene, h: float) -> float:
+        """Of friction [1/kg] and rolling rows [1/(kg m^2)] in steps of ``h`` [s]."""
+        if self.regularisation is not None:
+            return self.regularisation / h
+        largest = scene.size_range[1]
+        heaviest = max(m.density for m in scene.materials) * math.pi / 6 * largest * largest * largest
+        return min(USUAL / h, CREEP / heaviest) if heaviest > 0 else USUAL / h
 
     def step_for(self, scene: Scene) -> float:
         """The automatic step [s] of a scene (``time_step.py``)."""

@@ -204,7 +204,7 @@ class NonsmoothStepper:
     def _assemble(self, h: float, gravity: FloatArray, late: float) -> tuple[int, float]:
         """Returns how many contacts impact, and the mean square of the separation speeds [m^2/s^2]."""
         d, p, b, c = self.detector, self.problem, self.bodies, self.detector.contacts
-        p.soften(self.settings.regularisation / h)
+        p.soften(self.settings.softness(self.scene, h))
         self._met, self._free = met, free = Met.of(c), self._bodies_at(d.place)
         p.link(free.full)
         packed = p.pack(b, free, c, met, self.walls, d.slot, d.same)

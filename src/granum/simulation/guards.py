@@ -12,7 +12,7 @@ from ..arithmetic import dot, length, total
 from ..array_types import FloatArray, IntArray
 from ..checks import RunError
 from ..detection.mesh_table import dropped
-from ..machines.remarks import contradictions, troubles
+from ..machines.remarks import contradictions, starts_outside, troubles
 from ..nonsmooth.time_step import as_typed
 from ..scene.extent import cross, endless, inner_radius, reach_from_origin
 from ..scene.run_settings import Action, Guards
@@ -67,7 +67,8 @@ class Guard:
         for kind, what in sim.stepper.remarks:
             self._tell(sim, kind, what)
         if sim.stepper.machines is not None:
-            for kind, what in contradictions(sim.stepper.machines, sim.bodies):
+            machines = sim.stepper.machines
+            for kind, what in (*contradictions(machines, sim.bodies), *starts_outside(machines, sim.bodies)):
                 self._tell(sim, kind, what)
         self._look_at_meshes(sim)
 

@@ -10,7 +10,7 @@ from granum.contact import HertzContact
 from granum.scene import Emitter, Plane
 from granum.scene.emitter import BoxSource
 from granum.simulation import Simulation, make_settings
-from granum.simulation.simulation import make_bodies
+from granum.simulation.making import make_bodies
 from tests.reference.scenes import FREE, D, G
 from tests.reference.smooth import make
 from tests.verification.test_smooth_twin import crowd

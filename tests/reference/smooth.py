@@ -10,7 +10,7 @@ from granum.contact import HertzContact, LinearContact, Material
 from granum.scene import Body, Box, Cylinder, Emitter, Gravity, Mesh, Motion, Plane, Scene
 from granum.scene.emitter import Disc
 from granum.simulation import Simulation, make_settings
-from granum.simulation.simulation import make_bodies
+from granum.simulation.making import make_bodies
 from granum.smooth.damping import damping_for
 from tests.reference.scenes import FREE, D, G, spheres
 

@@ -18,7 +18,7 @@ from granum.scene.library.materials import BEAD
 from granum.scene.library.sawtooth import extrude, sawtooth_profile
 from granum.scene.library.sites import speed_of_fall
 from granum.simulation import Simulation, make_settings
-from granum.simulation.simulation import make_bodies
+from granum.simulation.making import make_bodies
 from granum.state.rotation import matrix
 
 D = 0.01

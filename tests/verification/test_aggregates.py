@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from granum import Body, Box, BoxSensor, Grains, Gravity, Material, Motion, Plane, Scene, Simulation
 from granum.detection.walls import WallTable
 from granum.reduction.aggregates import Aggregates
+from granum.simulation.making import make_bodies
 from granum.simulation.settings import make_settings
-from granum.simulation.simulation import make_bodies
 from granum.state.rotation import matrix
 
 D = 0.01

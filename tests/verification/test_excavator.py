@@ -8,7 +8,7 @@ import pytest
 from granum import Simulation, make_scene
 from granum.analysis.dig import bed_height, displaced_volume, in_bucket, outside_trench
 from granum.papers.ws_excavator import body_row, bucket_load
-from granum.scene.library.excavator import Arm, Pose, dig_cycle, upright
+from granum.scene.library.excavator_arm import Arm, Pose, dig_cycle, upright
 
 GRAVITY = 9.81
 MACHINE = (

@@ -9,8 +9,9 @@ from numpy.testing import assert_allclose
 from granum import Box, Cell, Cylinder, Grains, InputError, LinearContact, Material, Plane, RunError, Scene, make_scene, simulate
 from granum.analysis.results import exact_column_overlaps
 from granum.quasistatic.scene_energy import SceneEnergy
+from granum.simulation.making import make_bodies
 from granum.simulation.relax import relax_run
-from granum.simulation.simulation import Simulation, make_bodies
+from granum.simulation.simulation import Simulation
 
 SOFT = Material(name="soft", density=1000, youngs_modulus=1e6, friction=0.0)
 

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from granum import Simulation
+from granum.analysis import GrainRows, Snapshot
 from granum.analysis.shear_cell import Mean, ShearState, shear_means, velocity_profile
-from granum.analysis.snapshot import GrainRows, Snapshot
 from granum.scene.library import make_scene
 
 

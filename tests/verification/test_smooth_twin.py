@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from granum.contact import HertzContact, LinearContact, Material
 from granum.scene import Grains, Gravity, Plane, Scene
 from granum.simulation import Simulation, make_settings
-from granum.simulation.simulation import make_bodies
+from granum.simulation.making import make_bodies
 from tests.reference.scenes import FREE, G
 from tests.reference.smooth import Plain
 

@@ -25,7 +25,8 @@ from .silo import (
     vertical_pressure,
     wall_pressure,
 )
-from .snapshot import ContactRows, GrainRows, Snapshot, snapshots
+from .snapshot import Snapshot, snapshots
+from .snapshot_rows import ContactRows, GrainRows
 from .surface import (
     PileShape,
     SurfaceHeight,

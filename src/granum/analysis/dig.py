@@ -8,7 +8,8 @@ import numpy as np
 
 from ..array_types import BoolArray, FloatArray
 from ..records import Vector
-from ..scene.library.excavator import Arm, ExcavatorParameters, upright
+from ..scene.library.excavator import ExcavatorParameters
+from ..scene.library.excavator_arm import Arm, upright
 from ..state.rotation import matrix
 
 CELL = 2.0  # [mean diameters] width of the cells whose highest grains are the surface

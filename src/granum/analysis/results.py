@@ -23,7 +23,8 @@ from .conveyor import ridge_angle
 from .dig import bed_height, outside_trench
 from .drum import drum_angles, plug_fraction
 from .shear_cell import ShearFlowMeans, shear_flow
-from .snapshot import GrainRows, Snapshot, snapshots
+from .snapshot import Snapshot, snapshots
+from .snapshot_rows import GrainRows
 from .surface import PileShape, bulk_packing_fraction, collapse_slope, resting_grains, surface_height
 from .triaxial import TriaxialCurve, triaxial_curve
 

@@ -14,7 +14,8 @@ from ..scene.emitter import Emitter
 from ..scene.scene import Scene
 from .cost_model import PlannedSystem
 from .silo import Container
-from .snapshot import GrainRows, Snapshot
+from .snapshot import Snapshot
+from .snapshot_rows import GrainRows
 
 PACKING = 0.6  # solid fraction of settled grains
 REPOSE = 30.0  # [degrees] of a heap that no wall holds

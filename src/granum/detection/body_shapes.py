@@ -18,7 +18,7 @@ mesh                      sharp      sharp   its triangles
 Corners are met by all faces, and edges cross. Round ones have the radius of their wall: the ends of a capsule are balls, its axis is an
 edge as thick as it is. A solid cylinder is met by corners, but has none: it passes through planes and other cylinders, as nobody looks for
 the lowest places of its rims; take a capsule or a mesh. A further shape gets its row here: corners and edges in ``_features``, and its
-faces in ``body_contacts.touch_corner``.
+faces in ``body_corners.touch_corner``.
 
 **Joints.** Bodies of one machine do not touch each other, nor does a body touch another one that a joint ties it to: hinged parts reach
 into each other. The ground, which is all around, is touched by every body.
@@ -30,6 +30,7 @@ by its own weight by about L (rho g L / E)^(2/3), as grains of its size are, at 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
@@ -43,6 +44,7 @@ from ..kernel_groups import group
 from ..scene.bodies import Body
 from ..scene.extent import inner_radius
 from ..scene.joints import Joint
+from ..scene.scene import Scene
 from ..scene.shapes import Box, Capsule, Mesh, Shape
 from .mesh_table import weld
 from .wall_table import WallTable
@@ -142,6 +144,12 @@ def roundest(bodies: Sequence[Body]) -> float:
     if not any(body.kind == "dynamic" for body in willing):
         return 0.0
     return max((wall.radius for body in willing for wall in body.walls if isinstance(wall, Capsule)), default=0.0)
+
+
+def largest_ball(scene: Scene) -> float:
+    """Radius [m] of the largest ball that meshes meet: a grain, or a round end of a body; without them, the finest body."""
+    largest = max(scene.size_range[1] / 2, roundest(scene.all_bodies))
+    return largest or (scene.finest / 2 if math.isfinite(scene.finest) else 0.0)
 
 
 def touching_rows(shapes: BodyShapes | None, walls: WallTable, dynamic: IntArray) -> IntArray:

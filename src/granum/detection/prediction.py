@@ -34,6 +34,12 @@ class Ahead(NamedTuple):
     impact: float
     """[m/s] approaches that are faster are collisions."""
 
+    @classmethod
+    def of(cls, h: float, prediction: float, pull: float, impact: float) -> Ahead:
+        """In a step of ``h`` [s] that looks ``prediction`` steps ahead, under a gravity of ``pull`` [m/s^2]."""
+        time = prediction * h
+        return cls(h, time, pull * time * h, impact) if time > 0.0 else NOTHING_AHEAD
+
 
 NOTHING_AHEAD = Ahead(0.0, 0.0, 0.0, 0.0)
 """Contacts exist only while grains overlap."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from .._jit import device, kernel
 from ..array_types import FloatArray
+from ..kernel_groups import call
 from ..machines.alone import work_of
 from ..machines.coupling import (
     add_carried,
@@ -20,11 +21,48 @@ from ..machines.coupling import (
     look_at_drives,
 )
 from ..machines.groups import JointTable
-from ..state.bodies import BodyArrays
+from ..machines.machines import Machines
+from ..state.bodies import Bodies, BodyArrays
+from ..state.ledger import Ledger
 from .blocks import COLOURS
 from .groups import ContactBlocks, Found, Levers, Packed
 from .kinds.full import weigh_links
 from .kinds.links import read_links, show_links, write_links
+from .problem import Problem
+
+
+class StepLinks:
+    """What the stages of a step do with the links of its machines; nothing where there are none."""
+
+    def __init__(self, machines: Machines | None, problem: Problem) -> None:
+        self.machines = machines
+        if machines is not None:
+            problem.links = machines.links
+        self.limits_hit = 0  # of joints, in this step
+
+    def lay(self, p: Problem, bodies: Bodies, h: float, impact_velocity: float) -> None:
+        """Rows and mobilities, once a step."""
+        if self.machines is not None:
+            self.limits_hit = call(lay_links, p.packed, p.blocks, self.machines.table, bodies.arrays, h, impact_velocity)
+
+    def begin_impact(self, p: Problem, h: float, impact_velocity: float) -> None:
+        """Before the impulses of collisions are found."""
+        if self.machines is not None:
+            call(start_impact_links, p.packed, h, impact_velocity)
+
+    def end_impact(self, p: Problem) -> None:
+        """After that."""
+        if self.machines is not None:
+            call(finish_links, p.packed)
+            call(strike_joints, p.packed, self.machines.carried)
+
+    def finish(self, p: Problem, ledger: Ledger) -> None:
+        """After the solve: velocities of all links, impulses of joints, and the work of motors."""
+        if self.machines is not None:
+            call(finish_links, p.packed)
+            motors, driven = call(joint_work, p.packed, self.machines.carried)
+            ledger.add("motors", motors)
+            ledger.add("drives", driven)
 
 
 @kernel

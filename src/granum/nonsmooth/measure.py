@@ -38,8 +38,11 @@ class Measured(NamedTuple):
         """With room for so many grains and contacts."""
         return cls(gravity, extent, np.zeros(parts_of(grains)), np.zeros((contacts + CHUNK - 1) // CHUNK))
 
-    def fits(self, grains: int, contacts: int) -> bool:
-        return len(self.of_grains) == parts_of(grains) and len(self.of_contacts) * CHUNK >= contacts
+    def with_room(self, grains: int, contacts: int) -> Measured:
+        """Itself, if it has room for so many; else one that has, and for some contacts more."""
+        if len(self.of_grains) == parts_of(grains) and len(self.of_contacts) * CHUNK >= contacts:
+            return self
+        return Measured.of(grains, contacts * 17 // 16, self.gravity, self.extent)
 
 
 @device

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..array_types import FloatArray, IntArray
-from ..detection.body_shapes import roundest, touching_rows
+from ..detection.body_shapes import largest_ball, touching_rows
 from ..detection.built_in import bodies_that_touch
 from ..detection.detector import Detector
 from ..detection.images import period_of
-from ..detection.prediction import NOTHING_AHEAD, Ahead
+from ..detection.prediction import Ahead
 from ..detection.surfaces import MOST_LOOK
 from ..detection.wall_table import WallTable, surface_velocity
 from ..detection.ways import find_ways, hold_back, may_be_fast
@@ -40,13 +40,12 @@ from .groups import FreeBodies, Met, Step, WallArrays
 from .impact import Parting, aim_at_impacts, part_rebounding, solve_impacts
 from .integrate import External, external_pushes, move_grains
 from .kinds.every import driven_work
-from .links import finish_links, joint_work, lay_links, start_impact_links, strike_joints
+from .links import StepLinks
 from .measure import Measured, measure
 from .problem import Problem
-from .pull import net_impulses
-from .pushes import carriers, sum_collisions, sum_pushes
 from .ready import Ready, assemble, make_ready
 from .settings import Nonsmooth
+from .shown import Shown
 from .slots import take_velocities
 from .solvers import SolveReport
 from .warm_start import StabilityGuard, start_with
@@ -60,7 +59,7 @@ class NonsmoothStepper:
     def __init__(self, scene: Scene, bodies: Bodies, settings: Nonsmooth, team: Team = ONE) -> None:
         self.scene, self.bodies, self.settings, self.team = scene, bodies, settings, team
         self.pairs = scene.pair_table()
-        self.walls = WallTable.build(scene.all_bodies, scene.material_index, (1 + MOST_LOOK) * self._largest_at_meshes())
+        self.walls = WallTable.build(scene.all_bodies, scene.material_index, (1 + MOST_LOOK) * largest_ball(scene))
         self.period = period_of(scene.cell)
         self.detector = Detector(self.walls, team, self.period, grid_origin(scene))
         self.detector.shapes, self.remarks = bodies_that_touch(scene, self.walls, self.pairs)
@@ -70,13 +69,11 @@ class NonsmoothStepper:
         self.belts = bool(self.walls.surface_velocity.any())
         self.driven = bool((bodies.kind == KINEMATIC).any()) or self.belts
         self.machines = machines_of(scene, bodies, locked=True)
-        if self.machines is not None:
-            self.problem.links = self.machines.links
+        self.links = StepLinks(self.machines, self.problem)
         self.ledger = Ledger(losses=True)
         self.stability = StabilityGuard()
-        self.limits_hit = 0  # of joints, in this step
         self._started = settings, 1.0, start_with(settings.warm_start, settings.solver, 1.0)
-        self.struck = np.zeros((bodies.wall_body_count, 6))  # impulses of the last step's collisions on bodies of the scene [N s, N m s]
+        self.shown = Shown(scene, bodies, self.walls, self.detector)
         self.left_over = 0.0  # residual of the last solve [m/s]
         self.fastest = 0.0  # grain speed after the last step [m/s]
         self.extent = np.zeros((2, 3))  # box around all grain centres after the last step [m]
@@ -85,9 +82,6 @@ class NonsmoothStepper:
         self._shift, self._measured = np.zeros((0, 3)), Measured.of(0, 0, self._gravity, self.extent)  # room to work in
         self._wall_arrays = WallArrays.of(self.walls, self.walls.surface_velocity, self.detector.shapes)
         self._met, self._free = Met.of(self.detector.contacts), FreeBodies.of(bodies, bodies.position, self.detector.order, bodies.dynamic)
-        self._shown: Contacts | None = None
-        self._shown_bodies: BodyContacts | None = None
-        self._names = tuple(body.name for body in scene.all_bodies)
         self.before_solve: Callable[[Problem], None] | None = None  # looks at the problem of every step
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
         self.stages = [
@@ -104,11 +98,6 @@ class NonsmoothStepper:
         self.parts: dict[str, StepPart] = {}
         for extension in chosen(settings):
             self.parts[extension.saved_as] = extension.extend(self)
-
-    def _largest_at_meshes(self) -> float:
-        """Radius [m] of the largest ball that meshes meet: a grain, or a round end of a body; without them, the finest body."""
-        largest = max(self.scene.size_range[1] / 2, roundest(self.scene.all_bodies))
-        return largest or (self.scene.finest / 2 if math.isfinite(self.scene.finest) else 0.0)
 
     def step(self, number: int, time: float, h: float, gravity: FloatArray) -> StepReport:
         """Advance from ``time`` by ``h`` [s] under ``gravity`` [m/s^2]."""
@@ -144,52 +133,24 @@ class NonsmoothStepper:
     @property
     def contacts(self) -> Contacts:
         """Contacts of the last step that touch or push, with its impulses; the normal ones are net of what attracts."""
-        if self._shown is None:
-            self._shown = c = self.detector.contacts.closed()
-            if self._pulls:
-                net_impulses(c.a, c.b, c.overlap, self.bodies.radius, self.pairs.law, c.time_step, c.impulse)
-        return self._shown
-
-    def pushes(self, h: float) -> FloatArray:
-        """(W, 6) forces and torques [N, N m] on the bodies of the scene in the last step, of ``h`` [s], by grains and by each other;
-        collisions with grains included."""
-        b = self.bodies
-        c = self.contacts if self.scene.law.pulls else self.detector.contacts  # net of what attracts
-        out = self.struck.copy()
-        call(sum_pushes, Met.of(c), b.arrays, b.grain_arrays, self.walls.frame, self._carriers(), self.period, h, out)
-        out /= h
-        if self.detector.shapes is not None:
-            self.body_contacts.add_loads(b.position, out)
-        return out
-
-    def _carriers(self) -> IntArray:
-        return carriers(self.bodies, self.walls.frame, self.walls.body)
+        return self.shown.contacts
 
     @property
     def body_contacts(self) -> BodyContacts:
         """Contacts between bodies of the last step that touch or push, with its forces."""
-        if self._shown_bodies is None:
-            c, shapes = self.detector.contacts, self.detector.shapes
-            radius = shapes.inverse_radius if shapes is not None else np.zeros(len(self.walls.frame))
-            self._shown_bodies = BodyContacts.of(c, self.walls.frame, radius, self._names)
-        return self._shown_bodies
+        return self.shown.body_contacts
+
+    def pushes(self, h: float) -> FloatArray:
+        """(W, 6) forces and torques [N, N m] on the bodies of the scene in the last step, of ``h`` [s]; see ``Shown.pushes``."""
+        return self.shown.pushes(h)
 
     # --- the stages ---
 
     def _detect(self, now: NonsmoothStep) -> None:
         """Who touches whom, or is about to."""
-        self._shown = None
-        if self.detector.shapes is not None:
-            self._shown_bodies = None
+        self.shown.forget()
         self.bodies.struck[:] = 0.0
-        self.detector.detect(self.bodies, now.h, self._ahead(now.h, now.pull))
-
-    def _ahead(self, h: float, pull: float) -> Ahead:
-        """How far this step looks ahead."""
-        time = self.settings.prediction * h
-        if time == 0.0:
-            return NOTHING_AHEAD
-        return Ahead(h, time, pull * time * h, self.settings.impact_velocity)
+        self.detector.detect(self.bodies, now.h, Ahead.of(now.h, self.settings.prediction, now.pull, self.settings.impact_velocity))
 
     def _assemble_rows(self, now: NonsmoothStep) -> None:
         """The contact problem, ready to be solved if nothing collides, and how accurately that is to be done."""
@@ -208,8 +169,7 @@ class NonsmoothStepper:
         self._met, self._free = met, free = Met.of(c), self._bodies_at(d.place)
         p.link(free.full)
         packed = p.pack(b, free, c, met, self.walls, d.slot, d.same)
-        if self.machines is not None:
-            self.limits_hit = call(lay_links, p.packed, p.blocks, self.machines.table, b.arrays, h, self.settings.impact_velocity)
+        self.links.lay(p, b, h, self.settings.impact_velocity)
         walls = self._wall_arrays
         if self.belts:
             walls = walls._replace(surface_velocity=surface_velocity(self.walls, b.orientation))
@@ -233,24 +193,21 @@ class NonsmoothStepper:
         return found if self.machines is None else found._replace(inverse_mass=self.bodies.displaceable)
 
     def _step(self, h: float, packed: bool = True) -> Step:
-        return Step(h, self.settings.impact_velocity, 2.0 * self.left_over, packed, self.limits_hit)
+        return Step(h, self.settings.impact_velocity, 2.0 * self.left_over, packed, self.links.limits_hit)
 
     def _impact(self, now: NonsmoothStep) -> None:
         """Velocities after the collisions of this step, and bodies where it must start for its end to be right."""
-        self.struck[:] = 0.0
-        if not now.impacts and not self.limits_hit:
+        self.shown.struck[:] = 0.0
+        if not now.impacts and not self.links.limits_hit:
             return
         p, c, b, s = self.problem, self.detector.contacts, self.bodies, self.settings
         met, things, restitution = self._met, c.every_count // LIGHT, self.pairs.restitution
         before, driven = p.kinetic_energy(), now.ledger.joules["drives"]
         self.team.run(aim_at_impacts, things, p.blocks, p.found, met, b.material, self.walls.material, restitution, self._step(now.h))
-        if self.machines is not None:
-            call(start_impact_links, p.packed, now.h, s.impact_velocity)
+        self.links.begin_impact(p, now.h, s.impact_velocity)
         solve_impacts(p, s.impact_iterations, s.impact_tolerance * s.impact_velocity)
-        if self.machines is not None:
-            call(finish_links, p.packed)
-            call(strike_joints, p.packed, self.machines.carried)
-        call(sum_collisions, p.blocks, p.found, met, b.arrays, b.grain_arrays, self.walls.frame, self._carriers(), self.period, self.struck)
+        self.links.end_impact(p)
+        self.shown.add_collisions(p, met)
         self._count_work(now.ledger)
         now.ledger.add("impact", p.kinetic_energy() - before - (now.ledger.joules["drives"] - driven))
         now.found_overlap = c.every.overlap.copy()
@@ -262,7 +219,7 @@ class NonsmoothStepper:
 
     def _make_ready(self, now: NonsmoothStep) -> None:
         """Targets, external impulses and warm start anew, where collisions have changed velocities."""
-        if now.impacts or self.limits_hit:
+        if now.impacts or self.links.limits_hit:
             self._ready_after_impacts(self._ready(now.h, now.gravity, self._late(), remeasure=True))
 
     def _ready_after_impacts(self, ready: Ready) -> None:
@@ -286,11 +243,7 @@ class NonsmoothStepper:
             self.before_solve(self.problem)
         self.solve_report = self.settings.solver.solve(self.problem, step=now.number, history=self.history)
         self.left_over = self.solve_report.residual
-        if self.machines is not None:
-            call(finish_links, self.problem.packed)
-            motors, driven = call(joint_work, self.problem.packed, self.machines.carried)
-            now.ledger.add("motors", motors)
-            now.ledger.add("drives", driven)
+        self.links.finish(self.problem, now.ledger)
 
     def _take_velocities(self, now: NonsmoothStep) -> None:
         """Velocities and impulses out of the problem, and the work of friction and of what drives the bodies."""
@@ -327,7 +280,7 @@ class NonsmoothStepper:
         if now.owed is not None:
             contacts, placed, before = (p.packed, p.blocks, p.levers, p.found, self._met), self._displaced(), b.velocity[b.dynamic]
             call(return_angular_momentum, *now.owed, *contacts, placed, self.walls.frame, self.period, b.struck)
-            self._count_pushed(before)
+            self.shown.count_pushed(before)
         if now.impacts or self.bodies.may_merge:  # velocities have changed since
             now.fast = call(may_be_fast, b.arrays, b.grain_arrays, b.wall_body_count, self.period is not None, now.h)
         if self.settings.prediction == 0.0 or not now.fast:
@@ -360,19 +313,12 @@ class NonsmoothStepper:
         bodies, shift, before = self._displaced(), self._room_for_shift(), self.bodies.velocity[self.bodies.dynamic]
         contacts = p.packed, p.blocks, p.levers, p.found, self._met
         call(part_rebounding, *contacts, bodies, self.walls.frame, law, overlap, parting, self.period, shift)
-        self._count_pushed(before)
-
-    def _count_pushed(self, before: FloatArray) -> None:
-        """Impulses that dynamic bodies got since they had these velocities (D, 3) [m/s], besides those of the solve."""
-        b, rows = self.bodies, self.bodies.dynamic
-        if len(rows):
-            self.struck[rows, :3] += (b.velocity[rows] - before) / b.inverse_mass[rows, None]
+        self.shown.count_pushed(before)
 
     def _measure(self, now: NonsmoothStep) -> None:
         """Energies, the fastest grain and the box around all."""
         b, contacts = self.bodies, self.detector.contacts.every_count
-        if not self._measured.fits(b.grain_count, contacts):
-            self._measured = Measured.of(b.grain_count, contacts * 17 // 16, self._gravity, self.extent)
+        self._measured = self._measured.with_room(b.grain_count, contacts)
         kinetic, potential, self.fastest, elastic, closed, deepest = self.team.run(
             measure,
             (b.grain_count + contacts) // LIGHT,
@@ -409,7 +355,7 @@ class NonsmoothStepper:
     def solve_contacts(self, h: float, gravity: FloatArray, iterations: int) -> Solved:
         """Solve the contacts as they are found, and leave all bodies as they are."""
         impacts, _ = self._assemble(h, gravity, math.inf)
-        if impacts or self.limits_hit:
+        if impacts or self.links.limits_hit:
             self._ready_after_impacts(self._ready(h, gravity, math.inf))
         p, b = self.problem, self.bodies
         self.settings.solver.for_trial(iterations).solve(p, measure=False)
@@ -425,11 +371,9 @@ class NonsmoothStepper:
             "detector": self.detector.checkpoint(),
             "ledger": self.ledger.checkpoint(),
             **({"machines": self.machines.checkpoint()} if self.machines is not None else {}),
-            "struck": self.struck,
+            "struck": self.shown.struck,
             "left_over": self.left_over,
-            "reused_part": self.stability.part,
-            "reused_limit": self.stability.limit,
-            "last_energy": float(self.stability.energy),
+            **self.stability.checkpoint(),
             **{name: part.checkpoint() for name, part in self.parts.items()},
         }
 
@@ -438,19 +382,18 @@ class NonsmoothStepper:
         for name, part in self.parts.items():
             if name in saved:
                 part.restore(saved[name])
-        self._shown = self._shown_bodies = None
+        self.shown.forget()
         self.detector.restore(saved["detector"])
         self.ledger.restore(saved["ledger"])
-        self.struck[:] = saved.get("struck", 0.0)  # checkpoints of older versions have none
+        self.shown.struck[:] = saved.get("struck", 0.0)  # checkpoints of older versions have none
         self.left_over = saved["left_over"]
         if self.machines is not None:
             self.machines.restore(saved["machines"])
-        s = self.stability
-        s.part, s.limit, s.energy = saved["reused_part"], saved["reused_limit"], saved["last_energy"]
+        self.stability.restore(saved)
 
     def keep(self, rows: IntArray, new_row: IntArray) -> None:
         """All grains but those in ``rows`` have left; ``new_row`` (N before,) is the new row of each, or -1."""
-        self._shown = None
+        self.shown.forget()
         self.detector.keep(new_row)
         for part in self.parts.values():
             part.keep(rows, new_row)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -92,6 +93,14 @@ class StabilityGuard:
             self.limit += RELENT * (1.0 - self.limit)
             self.part += RECOVER * (self.limit - self.part)
         self.energy = energy
+
+    def checkpoint(self) -> dict[str, float]:
+        """What the next step depends on."""
+        return {"reused_part": self.part, "reused_limit": self.limit, "last_energy": float(self.energy)}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Continue from a checkpoint, which may hold more."""
+        self.part, self.limit, self.energy = saved["reused_part"], saved["reused_limit"], saved["last_energy"]
 
 
 @group

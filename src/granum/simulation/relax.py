@@ -21,8 +21,9 @@ from ..scene.grains import Grains
 from ..scene.scene import Scene
 from ..state.bodies import Bodies
 from ..state.contacts import Contacts
+from .making import make_bodies
 from .placement import check_cell
-from .simulation import Simulation, make_bodies
+from .simulation import Simulation
 
 if TYPE_CHECKING:
     from ..observe.watched import Watched

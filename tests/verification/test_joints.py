@@ -40,8 +40,8 @@ def test_a_cylindrical_joint_lets_a_sleeve_fall_and_spin():
 
 
 def test_a_universal_joint_passes_a_turn_on_as_a_cardan_does():
-    """Two shafts at an angle b in bearings, the first driven at w: the second turns at w cos b / (1 - sin^2 b cos^2 a), a being the angle of
-    the first from where its fork lies across the plane of the shafts."""
+    """Two shafts at an angle b in bearings, the first driven at w: the second turns at w cos b / (1 - sin^2 b sin^2 a), a being the angle
+    of the first from where its axis of the cross lies across the plane of the shafts."""
     bend, rate = np.radians(25), 3.0
     out = np.array([np.cos(bend), 0, np.sin(bend)])
     inertia = (0.01, 0.02, 0.02)
@@ -79,7 +79,7 @@ def test_a_fixed_joint_makes_one_body_of_two():
         pulls.append(np.linalg.norm(sim.joint("bar").force))
     angle = spin * 300 * H
     assert_allclose(sim.bodies.position[1], 0.3 * np.array([np.cos(angle), np.sin(angle), 0]), atol=2e-3)
-    assert_allclose(np.linalg.norm(sim.bodies.position[1] - sim.bodies.position[2]), 0.9, atol=1e-4)
+    assert_allclose(np.linalg.norm(sim.bodies.position[1] - sim.bodies.position[2]), 0.9, atol=2 * 0.9 * (spin * H) ** 2)
     assert_allclose(sim.bodies.spin[1:3], [(0, 0, spin)] * 2, atol=1e-3)
     assert_allclose(pulls[100:], 2.0 * 0.6 * spin**2, rtol=5e-3)
 
@@ -89,7 +89,8 @@ def test_a_beam_that_is_fixed_at_one_end_carries_its_bending_moment():
     sim = start([beam], [Fixed(name="wall", bodies=("ground", "beam"), anchor=(0, 0, 0))])
     sim.run(0.2)
     assert_allclose(sim.joint("wall").force, (0, 0, 2 * GRAVITY), atol=1e-6)
-    assert_allclose(sim.joint("wall").torque, (0, -0.7 * 2 * GRAVITY, 0), atol=1e-6)
+    force, torque = sim.joint("wall").force, sim.joint("wall").torque  # the latter about the centre of the beam
+    assert_allclose(torque + np.cross((0.7, 0, 0), force), (0, -0.7 * 2 * GRAVITY, 0), atol=1e-6)
 
 
 def test_a_rod_is_a_conical_pendulum():
@@ -143,27 +144,15 @@ def test_parallel_hinges_share_a_door():
     assert sim.joint_drift < 1e-5
 
 
+HELD = {"name": "j", "bodies": ("ground", "b")}
 MANY = {
-    "ball": ([Ball(name="j", bodies=("ground", "b"), anchor=(0, 0, 0))], {}),
-    "hinge": ([pin("j", "ground", "b", (0, 0, 0), motor=Motor(speed=[[0, 0], [0.1, 2]], force_limit=30), limits=Limits(upper=0.1))], {}),
-    "slider": ([Slider(name="j", bodies=("ground", "b"), axis=(1, 0, 1), motor=Motor(position=[[0, 0], [0.1, 0.2]], force_limit=40))], {}),
-    "cylindrical": (
-        [Cylindrical(name="j", bodies=("ground", "b"), anchor=(0, 0, 0), axis=(1, 0, 1), limits=Limits(lower=-0.02, restitution=0.5))],
-        {},
-    ),
-    "universal": ([Universal(name="j", bodies=("ground", "b"), anchor=(0, 0, 0), axis=(0, 1, 0), other_axis=(1, 0, 0))], {}),
-    "fixed": ([Fixed(name="j", bodies=("ground", "b"), anchor=(0, 0, 0))], {}),
-    "distance": (
-        [
-            Distance(
-                name="j",
-                bodies=("ground", "b"),
-                anchors=((0, 0, 0.5), (0.5, 0, 0)),
-                motor=Motor(pressure=[[0, 1e4], [0.1, -1e4]], area=1e-3),
-            )
-        ],
-        {},
-    ),
+    "ball": Ball(**HELD, anchor=(0, 0, 0)),
+    "hinge": pin("j", "ground", "b", (0, 0, 0), motor=Motor(speed=[[0, 0], [0.1, 2]], force_limit=30), limits=Limits(upper=0.1)),
+    "slider": Slider(**HELD, axis=(1, 0, 1), motor=Motor(position=[[0, 0], [0.1, 0.2]], force_limit=40)),
+    "cylindrical": Cylindrical(**HELD, anchor=(0, 0, 0), axis=(1, 0, 1), limits=Limits(lower=-0.02, restitution=0.5)),
+    "universal": Universal(**HELD, anchor=(0, 0, 0), axis=(0, 1, 0), other_axis=(1, 0, 0)),
+    "fixed": Fixed(**HELD, anchor=(0, 0, 0)),
+    "distance": Distance(**HELD, anchors=((0, 0, 0.5), (0.5, 0, 0)), motor=Motor(pressure=[[0, 1e4], [0.1, -1e4]], area=1e-3)),
 }
 
 
@@ -172,7 +161,7 @@ MANY = {
 def test_a_restart_in_the_middle_of_a_motion_gives_the_same_bits(kind, stepper):
     bodies = [body("b", (0.5, 0, 0), inertia=(0.2, 0.3, 0.4), spin=(0.5, 1, 0) if kind == "ball" else (0, 0, 0))]
     bodies.append(body("c", (0.9, 0, 0)))
-    joints = [*MANY[kind][0], Ball(name="end", bodies=("b", "c"), anchor=(0.7, 0, 0))]
+    joints = [MANY[kind], Ball(name="end", bodies=("b", "c"), anchor=(0.7, 0, 0))]
     sim = start(bodies, joints, stepper=stepper)
     for _ in range(30):
         sim.step()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
 from ..records import NonNegative, Positive, Record, Sweeps
@@ -47,9 +46,7 @@ class Nonsmooth(Record):
         """Of friction [1/kg] and rolling rows [1/(kg m^2)] in steps of ``h`` [s]."""
         if self.regularisation is not None:
             return self.regularisation / h
-        largest = scene.size_range[1]
-        heaviest = max(m.density for m in scene.materials) * math.pi / 6 * largest * largest * largest
-        return min(USUAL / h, CREEP / heaviest) if heaviest > 0 else USUAL / h
+        return min(USUAL / h, CREEP / scene.heaviest) if scene.heaviest > 0 else USUAL / h
 
     def step_for(self, scene: Scene) -> float:
         """The automatic step [s] of a scene (``time_step.py``)."""

@@ -104,6 +104,12 @@ def _line(item: Any, where: str, given: Any) -> str:
         kinds = item["ctx"]
         key = kinds["discriminator"].strip("'")
         field, rule, value = f"{field}.{key}", f"must be one of {kinds['expected_tags']}", kinds["tag"]
+    elif item["type"] == "union_tag_not_found":
+        rule = f"needs a {item['ctx']['discriminator'].strip(chr(39))}, which says what it is"
+    elif item["type"] == "too_long":
+        rule = f"must have {item['ctx']['max_length']} entries at most, has {item['ctx']['actual_length']}"
+    elif item["type"] == "missing" and isinstance(item["loc"][-1], int):
+        rule = "is missing"
     return f"  {field}: {rule} (got {_short(value)})"
 
 

@@ -81,6 +81,12 @@ class Record(BaseModel, metaclass=InWords):
         except ValidationError as error:
             raise explain(error, cls.__name__) from None
 
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same kind of record with the same fields; arrays among them are equal if all their entries are."""
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(_same(getattr(self, name), getattr(other, name)) for name in type(self).model_fields)
+
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy with some fields changed; what the record has worked out from its fields is worked out anew."""
         made = super().model_copy(update=update, deep=deep)
@@ -93,6 +99,17 @@ class Record(BaseModel, metaclass=InWords):
         return {
             field: tree_of(getattr(self, field)) for field in type(self).model_fields if field in self.model_fields_set or field == "name"
         }
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two values of a field are equal."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() == b.keys() and all(_same(value, b[key]) for key, value in a.items())
+    return a is b or bool(a == b)
 
 
 def tree_of(value: Any) -> Any:

@@ -9,6 +9,7 @@ from granum.checks import RunError
 from granum.contact import Material
 from granum.scene import Body, Box, Grains, Gravity, Plane, Scene
 from granum.simulation import Simulation, make_settings
+from tests.reference.blocks import block, blocks
 
 M = Material(name="m")
 D = 0.01
@@ -82,3 +83,11 @@ def test_radius_is_not_writable_but_velocity_is():
 def test_a_body_refuses_what_it_would_ignore(body, words):
     with pytest.raises(ValueError, match=words):
         Body(name="b", **body)
+
+
+def test_a_scene_without_grains_names_its_fastest_body():
+    """A box that bounces on a corner, under a guard that takes what rounding and turning bring for too much."""
+    box = block((0.1, 0.07, 0.13), (0, 0, 0.1), "box", None, velocity=(0.2, 0, -1), spin=(3, -2, 4), orientation=(1, 0.3, 0.2, 0.5))
+    sim = blocks([box], gravity=(0, 0, 0), restitution=1.0, friction=0.0, guards={"energy": 1e-15, "on_energy": "warn", "on_coarse": "off"})
+    with pytest.warns(RuntimeWarning, match="energy came from nothing.* the fastest body is 'box' at"):
+        sim.run(0.3)

@@ -78,12 +78,37 @@ def test_a_machine_of_a_file_carries_its_weight(arm, tmp_path):
         (('type="continuous"', 'type="floating"'), "joint 'elbow' is floating; granum knows revolute"),
         (('<sphere radius="0.1"/>', '<mesh filename="missing.stl"/>'), "missing.stl' does not exist"),
         (('<child link="lower"/>', '<child link="upper"/>'), "link 'upper' is the child of two joints. A loop is not a tree"),
+        (('<child link="lower"/>', '<child link="hand"/>'), "joint 'elbow' links 'hand', which is no link of the file"),
+        (('link name="base"', 'link name="upper"'), "joint 'shoulder' links 'base', which is no link of the file"),
+        (("</robot>", '<link name="upper"/></robot>'), "names of links must differ, has 'upper' twice"),
+        (('lower="-1" upper="0.8"', 'lower="1" upper="0.5"'), "joint 'shoulder': Limits is not valid:\n.* lower must be below upper"),
+        (
+            ('rpy="0 0.5 0"/><axis xyz="0 1 0"/>', 'rpy="0 0.5 0"/><axis xyz="0 1"/>'),
+            "joint 'elbow': the axis must be three numbers, has 2",
+        ),
+        (('<sphere radius="0.1"/>', '<sphere radius="-0.1"/>'), "link 'lower': Capsule is not valid"),
     ],
 )
 def test_bad_files_are_refused_in_words(arm, change, words):
     arm.write_text(ARM.replace(*change))
     with pytest.raises(InputError, match=words):
         read_urdf(arm, "steel")
+
+
+def test_a_limit_that_is_left_out_is_zero(arm):
+    """As the format says; without both there are no limits."""
+    arm.write_text(ARM.replace('lower="-1" ', ""))
+    limits = read_urdf(arm, "steel").joints[0].limits
+    assert (limits.lower, limits.upper) == (0, 0.8)
+    arm.write_text(ARM.replace('lower="-1" upper="0.8" ', ""))
+    assert read_urdf(arm, "steel").joints[0].limits is None
+
+
+def test_the_orientation_of_a_machine_has_any_length_but_zero(arm):
+    long, short = (read_urdf(arm, "steel", orientation=(0, 0, size, 0)).bodies[1] for size in (5.0, 1.0))
+    assert long.position == pytest.approx(short.position)
+    with pytest.raises(InputError, match="must not be zero"):
+        read_urdf(arm, "steel", orientation=(0, 0, 0, 0))
 
 
 def test_unknown_joints_and_files_are_refused(arm):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from granum import Grains, Material, Plane, Scene, Simulation
 from tests.reference.scenes import D, G, H, column_overlaps, make
 
 DOWNHILL = {"x": (1.0, 0.0), "45 degrees": (np.sqrt(0.5), np.sqrt(0.5)), "20 degrees": (np.cos(0.35), np.sin(0.35))}
@@ -100,3 +101,36 @@ def test_box_friction_reaches_further_between_its_axes():
         # sliding starts where the first component reaches its bound; at 45 degrees both do, with 1.41 mu f_n together
         assert_allclose(np.abs(force).max(), mu * sim.contacts.normal_force[0], rtol=1e-9)
         assert np.linalg.norm(force) <= reach * mu * sim.contacts.normal_force[0] * (1 + 2e-2)
+
+
+def shaft(radius, **settings):
+    """A sphere that two upright planes squeeze so that friction could hold four times its weight; 40 steps of 2.5 ms."""
+    stone = Material(name="stone", density=2500, youngs_modulus=1e9, friction=0.5, restitution=0.0)
+    weight = 2500 * 4 / 3 * np.pi * radius**3 * G
+    stiffness = 4 / 3 * 1e9 / (2 * (1 - stone.poisson_ratio**2)) * np.sqrt(radius)
+    apart = radius - (4 * weight / stiffness) ** (2 / 3)
+    walls = [Plane(material="stone", point=(side * apart, 0, 0), normal=(-side, 0, 0)) for side in (-1, 1)]
+    scene = Scene(
+        materials=[stone],
+        walls=walls,
+        grains=[Grains(material="stone", position=[[0, 0, 0]], diameter=2 * radius)],
+        gravity={"acceleration": (0, 0, -G)},
+    )
+    sim = Simulation(scene, time_step=2.5e-3, guards={"on_coarse": "off"}, stepper={"name": "nonsmooth", **settings})
+    for _ in range(40):
+        sim.step()
+    return weight, sim.velocity[0, 2]
+
+
+@pytest.mark.parametrize("radius", [5e-4, 5e-3, 0.3, 1.0])
+def test_a_squeezed_sphere_creeps_by_a_thousandth_of_a_fall_at_most(radius):
+    """Friction rows give way: each of two contacts carries half of the weight and creeps with gamma_t times that. From 1 mg to 10 t."""
+    weight, speed = shaft(radius)
+    fall = G * 2.5e-3
+    assert -speed <= 0.5e-3 * fall * (1 + 1e-6)
+    assert speed == pytest.approx(-min(0.5e-6 * weight, 0.5e-3 * fall), rel=1e-3)
+
+
+def test_a_regularisation_that_is_given_is_taken():
+    weight, speed = shaft(0.3, regularisation=1e-6)
+    assert speed == pytest.approx(-0.5e-6 * weight, rel=1e-3)

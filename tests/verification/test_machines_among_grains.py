@@ -96,7 +96,7 @@ def test_few_cold_sweeps_find_the_force_of_a_motor_that_presses_on_heavy_grains(
         sim.step()
         found.append(sim.joint("cylinder").motor_force)
     assert found[1] == pytest.approx(2e4, rel=1e-3)
-    assert found[0] == pytest.approx(found[1], rel=2e-3)
+    assert found[0] == pytest.approx(found[1], rel=1e-3)
 
 
 def test_a_motor_comes_to_its_bound_within_a_solve():

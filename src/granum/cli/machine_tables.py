@@ -47,7 +47,7 @@ def _motor(joint: Any) -> str | None:
     name = next(name for name in TARGETS if getattr(motor, name) is not None)
     target = getattr(motor, name)
     unit = TARGETS[name][angle]
-    words = f"{name} {target:g} {unit}" if not isinstance(target, tuple) else f"{name} by a table of {len(target)} times [{unit}]"
+    words = f"{name} {target:g} {unit}" if not isinstance(target, tuple) else f"{name} by a table of {len(target)} times, in {unit}"
     if motor.area is not None:
         words += f" on {motor.area:g} m^2"
     return words if motor.force_limit is None else f"{words}, at most {motor.force_limit:g} {TARGETS['force'][angle]}"

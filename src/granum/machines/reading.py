@@ -60,8 +60,8 @@ class JointView:
 
     @property
     def target(self) -> float:
-        """The set point of the motor in the last step [m/s, rad/s, m, rad, N, N m]. Write it before a step to take the place of what the
-        scene says, from then on."""
+        """The set point of the motor in the last step [m/s, rad/s, m, rad, N, N m]; of a pressure, its force. Write it before a
+        step to take the place of what the scene says, from then on."""
         drives = self._machines.links.drives
         return float(drives.set_point[self._motor(), 1])
 

@@ -1,4 +1,4 @@
-"""What is told about machines: joints that contradict each other, joints that drift, motors that are too weak."""
+"""What is told about machines: joints that contradict each other or their limits, joints that drift, motors that are too weak."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from .._jit import kernel
 from ..array_types import FloatArray
 from ..state.bodies import Bodies, BodyArrays
-from .groups import INSIDE, POSITION, SPEED, JointTable
+from .groups import INSIDE, LOWER, POSITION, SPEED, UPPER, JointTable
 from .machines import Machines
 from .rows import joint_rows
 
@@ -47,6 +47,22 @@ def contradictions(machines: Machines, bodies: Bodies) -> Iterator[tuple[str, st
                 f"joints {names}",
                 f"the joints {names} link the same two bodies and leave them no freedom: they hold them as one. If that is meant, a "
                 "fixed joint does it better; if not, look at their axes",
+            )
+
+
+def starts_outside(machines: Machines, bodies: Bodies) -> Iterator[tuple[str, str]]:
+    """Joints that are beyond one of their limits where the scene places their bodies."""
+    drives = machines.links.drives
+    for k in np.flatnonzero((drives.kind == LOWER) | (drives.kind == UPPER)):
+        j, limit = int(drives.joint[k]), float(drives.set_point[k, 0])
+        start = machines.coordinate(j, bodies)
+        beyond = limit - start if drives.kind[k] == LOWER else start - limit
+        if beyond > FAR * min(1.0, machines.size):
+            name, end = machines.names[j], "lower" if drives.kind[k] == LOWER else "upper"
+            yield (
+                f"start of {name}",
+                f"joint {name!r} starts at {start:.4g} m (or rad), beyond its {end} limit, {limit:.4g}, which throws it back within some "
+                "steps. Coordinates of hinges and sliders are 0 as the scene is given: place the bodies, or the limits, otherwise",
             )
 
 

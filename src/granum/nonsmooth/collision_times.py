@@ -61,13 +61,14 @@ def place_at_collisions(
     h: float,
     shift: FloatArray,
     struck: FloatArray,
-) -> tuple[IntArray, FloatArray, FloatArray]:
+) -> tuple[tuple[IntArray, FloatArray], FloatArray, FloatArray]:
     """Move bodies to where the step must start for its end to be right, and overlaps with them.
 
     The gap rates and the velocities of ``bodies`` are those before the impact stage, the blocks have its impulses, ``packed`` the motion
     after it. ``shift`` (B, 3) is room to work in, zeros before and after; ``struck`` (B,) receives when in the step bodies are hit [s].
-    Returns contacts (K,) and the angular momentum [N m s] (K, 3) that each of them is to be given after the solve, and by how much bodies
-    that are no grains are to be turned after the step (F, 3) [rad], empty if none is.
+    Returns contacts (K,) and the angular momentum [N m s] (K, 3) that each of them is to be given after the solve; of those between bodies
+    impulse on b [N s] and lever arms [m] (K, 9); and by how much bodies that are no grains are to be turned after the step (F, 3) [rad],
+    empty if none is.
     """
     a, b, normal, overlap, rebound = met.a, met.b, met.normal, met.overlap, met.rebound
     position, velocity, inverse_mass, radius, first = bodies.position, bodies.velocity, bodies.inverse_mass, bodies.radius, bodies.first
@@ -81,7 +82,7 @@ def place_at_collisions(
             count += 1
             inside = inside or (rebound[c] > 0.0 and overlap[c] < 0.0)
     if not inside:
-        return np.empty(0, np.int32), np.empty((0, 3)), np.empty((0, 3))
+        return (np.empty(0, np.int32), np.empty((0, 3))), np.empty((0, 9)), np.empty((0, 3))
     body = np.empty((count, 2), np.int64)
     parent = np.arange(len(position))
     owned = first_between_bodies(some[:count], met)
@@ -126,7 +127,13 @@ def place_at_collisions(
             i, slot = body[k, side], np.int64(found.slot_a[some[k]] if side == 0 else found.slot_b[some[k]])
             if inverse_mass[i] > 0.0:
                 later_by(packed, slot, i, bodies, struck, shift, turned)
-    owed = np.zeros((count, 3))
+    owed, hits = np.zeros((count, 3)), np.zeros((count, 9))
+    for k in range(owned, count):
+        c = some[k]
+        d = at(place[c], fields)
+        for f in range(3):
+            hits[k, f] = data[d + PN * LANES] * normal[c, f] + data[d + (PN + 1 + f) * LANES]
+        hits[k, 3:] = levers.arm[place[c] - blocks.serial_start]
     for k in range(count):
         c, i, j = some[k], body[k, 0], body[k, 1]
         if inverse_mass[i] == 0.0 or inverse_mass[j] == 0.0:
@@ -163,7 +170,7 @@ def place_at_collisions(
             for f in range(3):
                 position[i, f] += shift[i, f]
                 shift[i, f] = 0.0
-    return some[:count].astype(np.int32), owed, turned
+    return (some[:count].astype(np.int32), owed), hits, turned
 
 
 @kernel
@@ -179,18 +186,22 @@ def return_angular_momentum(
     wall_body: IntArray,
     period: FloatArray | None,
     struck: FloatArray,
-) -> None:
+) -> FloatArray:
     """Give pairs the angular momentum that collisions inside of the step owe them: what ``place_at_collisions`` found, and what the solve
-    has added since at contacts of bodies that were moved, whose normals are not those of their places now."""
+    has added since at contacts of bodies that were moved, whose normals are not those of their places now.
+
+    Returns the energy (F,) [J] that bodies which are no grains have won by what they gave each other."""
+    gained = np.zeros(bodies.first)
     if len(contact) == 0:
-        return
+        return gained
     a, b, normal, impulse = met.a, met.b, met.normal, met.impulse
     position, radius, first = bodies.position, bodies.radius, bodies.first
     debt = np.zeros(len(position))
     owned = first_between_bodies(contact, met)
     for k in range(owned, len(contact)):
         if owed[k, 0] != 0.0 or owed[k, 1] != 0.0 or owed[k, 2] != 0.0:  # both yield
-            turn_bodies(contact[k], (owed[k, 0], owed[k, 1], owed[k, 2]), packed, levers, blocks, found, met, bodies, wall_body)
+            k_owed = (owed[k, 0], owed[k, 1], owed[k, 2])
+            turn_bodies(contact[k], k_owed, packed, levers, blocks, found, met, bodies, wall_body, gained)
     order = by_grains(contact[:owned].astype(np.int64), a, b, len(radius))
     for owes in PAYING:
         for k in order:
@@ -215,6 +226,7 @@ def return_angular_momentum(
                 p[f] = impulse[c, 0] * normal[c, f] + impulse[c, 1 + f]
             turn = arm[2] * p[1] - arm[1] * p[2], arm[0] * p[2] - arm[2] * p[0], arm[1] * p[0] - arm[0] * p[1]
             give(c, turn, met, bodies, wall_body, period, debt)
+    return gained
 
 
 @device

@@ -19,6 +19,11 @@ class NonsmoothStep(StepContext):
     """(C,) [m] before collisions moved the start of the step."""
     owed: tuple[IntArray, FloatArray] | None = None
     """Contacts, and the angular momentum [N m s] that each is to be given after the solve."""
+    hits: FloatArray | None = None
+    """(K, 9) of these contacts: the impulse of the collision on b [N s], and lever arms to it from the centres of a and b [m]; of contacts
+    between bodies."""
+    gained: FloatArray | None = None
+    """(F,) [J] that bodies which are no grains have won with that angular momentum."""
     turned: FloatArray | None = None
     """(F, 3) [rad] by which bodies that are no grains end the step turned besides, since they collided inside of it; empty: none does."""
     fast: bool = False

@@ -115,16 +115,18 @@ def first_between_bodies(contact, met):
 
 
 @device
-def turn_bodies(c, k, packed, levers, blocks, found, met, bodies, frame):
+def turn_bodies(c, k, packed, levers, blocks, found, met, bodies, frame, gained):
     """Give the two bodies of contact c, both with full inertia, the angular momentum k [kg m^2/s] together, each a half of it.
 
-    The energy of that is not paid back: k is how far a pair is moved in a step times the speed at which it slides, and small.
+    The energy of that, ``gained`` [J], is not paid back here: k is how far a pair is moved in a step times the speed at which it slides.
     """
     q = np.int64(found.place[c]) - blocks.serial_start
     i, j = rows_of(c, met, bodies, frame)
     for row, slot, full in ((i, found.slot_a[c], levers.full[q, 0]), (j, found.slot_b[c], levers.full[q, 1])):
         if full >= 0:
             wx, wy, wz = twist(packed, np.int64(slot), np.int64(full), 0.5 * k[0], 0.5 * k[1], 0.5 * k[2])
+            sx, sy, sz = bodies.spin[row, 0] + 0.5 * wx, bodies.spin[row, 1] + 0.5 * wy, bodies.spin[row, 2] + 0.5 * wz
+            gained[row] += 0.5 * (k[0] * sx + k[1] * sy + k[2] * sz)
             bodies.spin[row, 0] += wx
             bodies.spin[row, 1] += wy
             bodies.spin[row, 2] += wz
@@ -268,7 +270,8 @@ def part_rebounding(
     order = by_grains(some[:owned], a, b, len(radius))
     for k in range(owned, len(some)):
         if inverse_mass[body[k, 0]] > 0.0 and inverse_mass[body[k, 1]] > 0.0:
-            turn_bodies(some[k], (excess[k, 0], excess[k, 1], excess[k, 2]), packed, levers, blocks, found, met, bodies, wall_body)
+            owed = (excess[k, 0], excess[k, 1], excess[k, 2])
+            turn_bodies(some[k], owed, packed, levers, blocks, found, met, bodies, wall_body, debt)
     for owes in PAYING:
         for k in order:
             i, j = body[k, 0], body[k, 1]

@@ -11,6 +11,9 @@ from .solvers import PGS, AnySolver
 from .time_step import automatic_step
 from .warm_start import HistoryStart, WarmStart
 
+USUAL = 1e-6  # [s/kg] gamma_t of grains that are not heavy
+CREEP = 1e-3  # of g h: how fast the heaviest grains may creep, held by friction
+
 
 class Nonsmooth(Record):
     """Settings of the nonsmooth stepper."""
@@ -33,10 +36,17 @@ class Nonsmooth(Record):
     papers."""
     damping_steps: Positive = 2.0
     """n_s: overlaps relax over at least this many steps."""
-    regularisation: Positive = 1e-6
-    """gamma_t = gamma_r (physics 2)."""
+    regularisation: Positive | None = None
+    """gamma_t = gamma_r (physics 2) [s/kg, s/(kg m^2)]: under a friction force F contacts that hold creep with gamma_t F. None: 1e-6, and
+    less where grains are so heavy that they would creep by more than a thousandth of what they fall in a step."""
     reduction: Reduction | None = None
     """Merge grains that move as one; none: every grain is always solved."""
+
+    def softness(self, scene: Scene, h: float) -> float:
+        """Of friction [1/kg] and rolling rows [1/(kg m^2)] in steps of ``h`` [s]."""
+        if self.regularisation is not None:
+            return self.regularisation / h
+        return min(USUAL / h, CREEP / scene.heaviest) if scene.heaviest > 0 else USUAL / h
 
     def step_for(self, scene: Scene) -> float:
         """The automatic step [s] of a scene (``time_step.py``)."""

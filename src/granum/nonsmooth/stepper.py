@@ -28,7 +28,7 @@ from ..state.body_contacts import BodyContacts
 from ..state.contacts import Contacts
 from ..state.energy import wall_energy
 from ..state.ledger import Ledger
-from ..state.motion import move_walls, power_of, turn_besides
+from ..state.motion import move_walls, power_of
 from ..state.report import StepReport
 from ..state.stages import Stage, run_stages
 from .accuracy import accuracy
@@ -39,6 +39,7 @@ from .context import NonsmoothStep
 from .groups import FreeBodies, Met, Step, WallArrays
 from .impact import Parting, aim_at_impacts, part_rebounding, solve_impacts
 from .integrate import External, external_pushes, move_grains
+from .kept_energy import turn_to_collisions
 from .kinds.every import driven_work
 from .links import StepLinks
 from .measure import Measured, measure
@@ -165,7 +166,7 @@ class NonsmoothStepper:
     def _assemble(self, h: float, gravity: FloatArray, late: float) -> tuple[int, float]:
         """Returns how many contacts impact, and the mean square of the separation speeds [m^2/s^2]."""
         d, p, b, c = self.detector, self.problem, self.bodies, self.detector.contacts
-        p.soften(self.settings.regularisation / h)
+        p.soften(self.settings.softness(self.scene, h))
         self._met, self._free = met, free = Met.of(c), self._bodies_at(d.place)
         p.link(free.full)
         packed = p.pack(b, free, c, met, self.walls, d.slot, d.same)
@@ -212,10 +213,9 @@ class NonsmoothStepper:
         now.ledger.add("impact", p.kinetic_energy() - before - (now.ledger.joules["drives"] - driven))
         now.found_overlap = c.every.overlap.copy()
         bodies, shift, walls = self._displaced(), self._room_for_shift(), self.walls.frame
-        *owed, now.turned = call(
+        now.owed, now.hits, now.turned = call(
             place_at_collisions, p.packed, p.blocks, p.levers, p.found, met, bodies, walls, self.period, now.h, shift, b.struck
         )
-        now.owed = owed[0], owed[1]
 
     def _make_ready(self, now: NonsmoothStep) -> None:
         """Targets, external impulses and warm start anew, where collisions have changed velocities."""
@@ -279,7 +279,7 @@ class NonsmoothStepper:
             now.ledger.add("drives", now.h * call(power_of, b.dynamic, self.force, b.velocity))
         if now.owed is not None:
             contacts, placed, before = (p.packed, p.blocks, p.levers, p.found, self._met), self._displaced(), b.velocity[b.dynamic]
-            call(return_angular_momentum, *now.owed, *contacts, placed, self.walls.frame, self.period, b.struck)
+            now.gained = call(return_angular_momentum, *now.owed, *contacts, placed, self.walls.frame, self.period, b.struck)
             self.shown.count_pushed(before)
         if now.impacts or self.bodies.may_merge:  # velocities have changed since
             now.fast = call(may_be_fast, b.arrays, b.grain_arrays, b.wall_body_count, self.period is not None, now.h)
@@ -294,7 +294,7 @@ class NonsmoothStepper:
         if not now.moved:
             self.team.run(move_grains, b.grain_count, self._bodies_at(b.position), now.h)
         if now.turned is not None and len(now.turned):
-            turn_besides(b, now.turned)
+            turn_to_collisions(now, b, self._met, self.walls.frame, self._displaced(), self.shown)
         if now.ways is not None:
             call(hold_back, now.ways, b.first_grain, now.h, b.position)
         overlap = c.every.overlap

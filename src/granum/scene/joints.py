@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from ..arithmetic import dot, length
 from ..records import Finite, Fraction, Positive, Record, Vector
@@ -30,7 +31,20 @@ class Limits(Record):
         return self
 
 
-SetPoint = Finite | tuple[tuple[Finite, Finite], ...]
+def _rows_of_two(value: Any) -> Any:
+    """A table has rows of a time and a value."""
+    for row in value if _is_table(value) == "table" else ():
+        if not isinstance(row, (list, tuple, np.ndarray)) or len(row) != 2:
+            raise ValueError(f"must be a number, or a table of rows of a time [s] and a value; has the row {row!r}")
+    return value
+
+
+def _is_table(value: Any) -> str:
+    return "table" if isinstance(value, (list, tuple, np.ndarray)) else "number"
+
+
+_Table = Annotated[tuple[tuple[Finite, Finite], ...], Tag("table")]
+SetPoint = Annotated[Annotated[Finite, Tag("number")] | _Table, Discriminator(_is_table), BeforeValidator(_rows_of_two)]
 """A number, or a table of times [s] and values, joined by straight lines and constant outside."""
 
 
@@ -94,6 +108,9 @@ class Motor(Record):
         return value_at(point, time)
 
 
+COORDINATES = "hinge, slider, cylindrical or distance"
+
+
 class _Joint(Record):
     """What all joints have."""
 
@@ -105,6 +122,17 @@ class _Joint(Record):
     def has_coordinate(self) -> bool:
         """Whether limits and a motor make sense."""
         return False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nothing_to_drive(cls, data: Any) -> Any:
+        given = [name for name in ("motor", "limits") if name not in cls.model_fields and isinstance(data, Mapping) and name in data]
+        if given:
+            raise ValueError(
+                f"joint {data.get('name')!r} is a {data.get('kind', cls.__name__.lower())}, which has no coordinate for "
+                f"{' and '.join(given)}: take a {COORDINATES}"
+            )
+        return data
 
     @model_validator(mode="after")
     def _two_bodies(self) -> Any:
@@ -144,6 +172,12 @@ class Hinge(_Driven):
     """[m] a point on the axis, in the scene as it is given"""
     axis: Vector = (0.0, 0.0, 1.0)
     """In the scene as it is given; any length."""
+
+    @model_validator(mode="after")
+    def _turns(self) -> Hinge:
+        if self.motor is not None and self.motor.pressure is not None:
+            raise ValueError(f"joint {self.name!r} turns, and a pressure drives what slides: give the torque as force [N m]")
+        return self
 
 
 class Slider(_Driven):
@@ -203,7 +237,20 @@ class Distance(_Driven):
     def _apart(self) -> Distance:
         if not length(np.subtract(*self.anchors)) > 0:
             raise ValueError(f"the two anchors of joint {self.name!r} must not be the same point, have {self.anchors[0]}")
+        for name, end in self._lengths():
+            if not (end > 0 or (name == "lower" and end == 0)):
+                raise ValueError(f"{name} of joint {self.name!r} is a length [m] from anchor to anchor and must be above 0, has {end:g}")
         return self
+
+    def _lengths(self) -> Iterator[tuple[str, float]]:
+        """Those that limits and motor name."""
+        for name in ("lower", "upper"):
+            end = getattr(self.limits, name, None)
+            if end is not None:
+                yield name, end
+        held = self.motor.position if self.motor is not None else None
+        if held is not None:
+            yield from (("position", value) for value in ([row[1] for row in held] if isinstance(held, tuple) else [held]))
 
     @property
     def is_rod(self) -> bool:

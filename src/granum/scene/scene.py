@@ -172,6 +172,13 @@ class Scene(Record):
         return min((r[0] for r in ranges), default=np.inf), max((r[1] for r in ranges), default=0.0)
 
     @cached_property
+    def heaviest(self) -> float:
+        """[kg] of the heaviest grain that can occur; 0 without grains."""
+        density = {m.name: m.density for m in self.materials}
+        largest = [(g.material, g.size_range[1]) for g in self.grains] + [(e.material, e.sizes.range[1]) for e in self.emitters]
+        return max((density[material] * np.pi / 6 * d * d * d for material, d in largest), default=0.0)
+
+    @cached_property
     def finest(self) -> float:
         """[m] what steps and accuracies go by: the smallest diameter that can occur; without grains, that of the smallest dynamic body."""
         if self.grains or self.emitters:

@@ -6,7 +6,8 @@ of the file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,16 +71,34 @@ def read_urdf(
     """
     path = Path(path)
     robot = _parsed(path)
-    turn = matrix(np.asarray(orientation, float))
+    if not length(orientation) > 0:
+        raise InputError(f"orientation of the machine of {str(path)!r} must not be zero (got {tuple(orientation)}).")
+    turn = matrix(np.asarray(orientation, float) / length(orientation))
     where = _place_links(robot, path, turn, np.asarray(position, float))
     links = {link.name: link for link in robot.links}
     root = _root(robot, path)
     drives = dict(motors or {})
     for name in drives:
         known_name(f"joint of {str(path)!r}", name, [joint.name for joint in robot.joints])
-    bodies = tuple(_body(links[name], *where[name], material, prefix, path, name == root) for name in where)
-    joints = tuple(_joint(joint, *where[joint.child], prefix, drives.get(joint.name), path) for joint in robot.joints)
-    return Machine(bodies, joints)
+    bodies, joints = [], []
+    for name in where:
+        with _told(path, f"link {name!r}"):
+            bodies.append(_body(links[name], *where[name], material, prefix, path, name == root))
+    for joint in robot.joints:
+        with _told(path, f"joint {joint.name!r}"):
+            joints.append(_joint(joint, *where[joint.child], prefix, drives.get(joint.name), path))
+    return Machine(tuple(bodies), tuple(joints))
+
+
+@contextmanager
+def _told(path: Path, part: str) -> Iterator[None]:
+    """What is wrong with a part of the file, with the names of both."""
+    try:
+        yield
+    except InputError as error:
+        if str(error).startswith(("URDF file", "mesh file")):
+            raise
+        raise InputError(f"URDF file {str(path)!r}, {part}: {error}") from None
 
 
 def _parsed(path: Path) -> Any:
@@ -96,7 +115,14 @@ def _parsed(path: Path) -> Any:
 
 
 def _root(robot: Any, path: Path) -> str:
-    children = [joint.child for joint in robot.joints]
+    children, links = [joint.child for joint in robot.joints], [link.name for link in robot.links]
+    for joint in robot.joints:
+        for end in (joint.parent, joint.child):
+            if end not in links:
+                raise InputError(f"URDF file {str(path)!r}: joint {joint.name!r} links {end!r}, which is no link of the file.")
+    again = {name for name in links if links.count(name) > 1}
+    if again:
+        raise InputError(f"URDF file {str(path)!r}: names of links must differ, has {min(again)!r} twice.")
     twice = {name for name in children if children.count(name) > 1}
     if twice:
         raise InputError(
@@ -190,10 +216,15 @@ def _joint(joint: Any, turn: FloatArray, at: FloatArray, prefix: str, motor: Mot
     name, bodies = prefix + joint.name, (prefix + joint.parent, prefix + joint.child)
     if joint.mimic is not None:
         raise InputError(f"URDF file {str(path)!r}: joint {joint.name!r} mimics {joint.mimic.joint!r}, which granum does not know.")
-    axis = tuple(times(turn, np.asarray(joint.axis if joint.axis is not None else (1.0, 0.0, 0.0), float)))
+    own_axis = np.asarray(joint.axis if joint.axis is not None else (1.0, 0.0, 0.0), float)
+    if own_axis.shape != (3,):
+        raise InputError(f"the axis must be three numbers, has {len(own_axis)}.")
+    axis = tuple(map(float, times(turn, own_axis)))
     limits = None
-    if joint.type in ("revolute", "prismatic") and joint.limit is not None and joint.limit.lower is not None:
-        limits = Limits(lower=joint.limit.lower, upper=joint.limit.upper)
+    if joint.type in ("revolute", "prismatic") and joint.limit is not None:
+        ends = joint.limit.lower, joint.limit.upper
+        if ends != (None, None):  # what is left out is 0
+            limits = Limits(lower=ends[0] or 0.0, upper=ends[1] or 0.0)
     if joint.type == "fixed":
         if motor is not None:
             raise InputError(f"URDF file {str(path)!r}: joint {joint.name!r} is fixed, and cannot have a motor.")

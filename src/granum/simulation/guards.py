@@ -12,7 +12,7 @@ from ..arithmetic import dot, length, total
 from ..array_types import FloatArray, IntArray
 from ..checks import RunError
 from ..detection.mesh_table import dropped
-from ..machines.remarks import contradictions, troubles
+from ..machines.remarks import contradictions, starts_outside, troubles
 from ..nonsmooth.time_step import as_typed
 from ..scene.extent import cross, endless, inner_radius, reach_from_origin
 from ..scene.run_settings import Action, Guards
@@ -67,7 +67,8 @@ class Guard:
         for kind, what in sim.stepper.remarks:
             self._tell(sim, kind, what)
         if sim.stepper.machines is not None:
-            for kind, what in contradictions(sim.stepper.machines, sim.bodies):
+            machines = sim.stepper.machines
+            for kind, what in (*contradictions(machines, sim.bodies), *starts_outside(machines, sim.bodies)):
                 self._tell(sim, kind, what)
         self._look_at_meshes(sim)
 
@@ -261,16 +262,23 @@ class Guard:
         created = unexplained - self.lowest - self.stored
         limit = self.settings.energy * (self.largest_kinetic + self.lift)
         if created > limit and limit > 0:
-            fast = int(np.argmax(dot(sim.velocity, sim.velocity)))
             self.lowest, self.stored = unexplained, sim.report.elastic_energy
             self._act(
                 self.settings.on_energy,
                 sim,
                 "energy",
                 f"energy came from nothing: {created:.3g} J, more than {self.settings.energy:.0%} of kinetic energy and m g d; the fastest "
-                f"grain is {sim.bodies.id[fast]} at {place(sim.position[fast])}. More iterations, a smaller warm start or a smaller "
-                "time_step helps",
+                f"{self._fastest(sim)}. More iterations, a smaller warm start or a smaller time_step helps",
             )
+
+    def _fastest(self, sim: Simulation) -> str:
+        """Which grain that is, or body, if there are no grains, and where."""
+        rows = sim.bodies.dynamic if not len(sim.velocity) else sim.bodies.first_grain + np.arange(len(sim.velocity))
+        fast = int(rows[np.argmax(dot(sim.bodies.velocity[rows], sim.bodies.velocity[rows]))])
+        at = place(sim.bodies.position[fast])
+        if not len(sim.velocity):
+            return f"body is {self.scene.all_bodies[fast].name!r} at {at}"
+        return f"grain is {sim.bodies.id[fast - sim.bodies.first_grain]} at {at}"
 
     def lost(self, sim: Simulation) -> float:
         """Energy [J] that contacts have lost since the run began, beyond what they store.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import as_written, kernel
-from ..arithmetic import times
+from ..arithmetic import dot, times
 from ..arithmetic.sums import sum_of
 from ..array_types import FloatArray, IntArray
 from ..kernel_groups import call
@@ -65,12 +65,16 @@ def move_walls(bodies: Bodies, h: float) -> None:
         turn_held(bodies, dynamic[held], h)
 
 
-def turn_besides(bodies: Bodies, angle: FloatArray) -> None:
-    """Turn dynamic bodies of the scene by small angles (F, 3) [rad], world axes; they keep their angular momentum."""
+def turn_besides(bodies: Bodies, angle: FloatArray) -> FloatArray:
+    """Turn dynamic bodies of the scene by small angles (F, 3) [rad], world axes; they keep their angular momentum. Returns the energy (F,)
+    [J] that they have won by it."""
     rows = bodies.dynamic[angle[bodies.dynamic].any(axis=1)]
     momentum = times(inertias(bodies, rows), bodies.spin[rows])
+    before, gained = dot(momentum, bodies.spin[rows]), np.zeros(len(angle))
     turn_bodies(bodies.orientation, rows, angle[rows], 1.0)
     bodies.spin[rows] = times(inverse_inertias(bodies, rows), momentum)
+    gained[rows] = 0.5 * (dot(momentum, bodies.spin[rows]) - before)
+    return gained
 
 
 def turn_held(bodies: Bodies, rows: IntArray, h: float) -> None:

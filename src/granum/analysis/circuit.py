@@ -164,7 +164,8 @@ class CircuitFlow:
     gap_flow: FloatArray  # (G + 1,) mass through each gap, then the oversize [kg/s]
     gap_sizes: list[SizeShares]  # (G + 1,)
     place: FloatArray  # (G + 1,) how far along the sieve each gap lies, from the first roller on [m]
-    strip_flow: FloatArray  # (STRIPS,) mass through the gaps in strips across the sieve, from -y on [kg/s]
+    strip: FloatArray  # (STRIPS + 1,) y of the edges of strips along the sieve [m]
+    strip_flow: FloatArray  # (STRIPS,) mass through the gaps in each [kg/s]
     unseen: int
 
     @property
@@ -209,7 +210,7 @@ def circuit_flow(found: Passes, window: tuple[float, float] | None = None) -> Ci
     gaps = range(len(p.gaps) + 1)
     through = [out & (found.gap == k) for k in gaps]
     fell = out & (found.gap < len(p.gaps))
-    strips, _ = np.histogram(found.across[fell], STRIPS, (-p.half_width, p.half_width), weights=found.mass[fell])
+    strips, edges = np.histogram(found.across[fell], STRIPS, (-p.half_width, p.half_width), weights=found.mass[fell])
     parts = {name: [row[1:] for row in found.held[name] if low <= row[0] <= high] for name in STAGES}
     both = {name: [np.concatenate(column) for column in zip(*rows, strict=True)] for name, rows in parts.items()}
     axis = np.array(p.rollers)
@@ -223,6 +224,7 @@ def circuit_flow(found: Passes, window: tuple[float, float] | None = None) -> Ci
         gap_flow=np.array([found.mass[some].sum() / lasted for some in through]),
         gap_sizes=[SizeShares.of(found.diameter[some], found.mass[some]) for some in through],
         place=np.append((along[1:] + along[:-1]) / 2, along[-1]),
+        strip=edges,
         strip_flow=strips / lasted,
         unseen=found.unseen,
     )

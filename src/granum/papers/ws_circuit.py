@@ -1,4 +1,4 @@
-"""A balling circuit of drum, belt and roller sieve: iterations for 5 % in each of them, and what that costs by warm start (WS 5, Fig. 17)."""
+"""A balling circuit of drum, belt and roller sieve: iterations for 5 % in each, and what that costs by warm start (WS 5, Fig. 17)."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ QUICK = CircuitSize(
     iterations=(5, 10, 25, 50, 100, 200),
     prepare=8.0,
     prepare_iterations=50,
-    settle=2.4,
-    window=1.6,
-    scene={"drum_width": 16.0, "drum_length": 12.0, "belt_length": 14.0, "rollers": 8, "rate": 100.0},
+    settle=2.5,
+    window=2.5,
+    scene={"drum_width": 24.0, "drum_length": 12.0, "belt_length": 16.0, "rollers": 8, "rate": 200.0, "largest_gap": 1.2},
 )
 FULL = CircuitSize(
     iterations=(5, 10, 25, 50, 75, 100, 150, 250, 500),
@@ -147,7 +147,10 @@ def _reached(curves: dict[str, Any], method: str) -> bool:
 
 def _rows(size: CircuitSize, curves: dict[str, Any]) -> list[Row]:
     numbers, need, most = curves["numbers"], curves["need"], size.iterations[-1]
-    each = {what: ", ".join(f"{stage} {scale * numbers[f'{stage}_{what}']:.3g}" for stage in STAGES) for what, scale in (("flow", 1), ("d50", 1e3))}
+    each = {
+        what: ", ".join(f"{stage} {scale * numbers[f'{stage}_{what}']:.3g}" for stage in STAGES)
+        for what, scale in (("flow", 1), ("d50", 1e3))
+    }
     rows = [
         Row(f"mass flow [kg/s], {BEST}, {most} iterations", each["flow"]),
         Row("median size by mass [mm]", each["d50"]),

@@ -53,15 +53,15 @@ def _sizes(axes: Any, found: CircuitFlow) -> None:
         if len(one.diameter) > 1:
             axes.plot(1e3 * one.diameter, 100 * one.finer, color=style.GREY, lw=0.6, zorder=1, label="through each gap" if k == 0 else None)
     axes.set(xlabel="diameter [mm]", ylabel="finer, by mass [%]", ylim=(0, 100))
-    axes.legend(frameon=False, fontsize=8.5, loc="lower right")
+    axes.legend(frameon=True, edgecolor="none", fontsize=8.5, loc="upper left", facecolor="white", framealpha=0.85)
 
 
 def _across(axes: Any, found: CircuitFlow) -> None:
-    strips = len(found.strip_flow)
-    axes.bar(np.arange(1, strips + 1), 1e3 * found.strip_flow, color=style.SKY, width=0.9)
-    axes.set(xlabel="strip of the sieve, from right to left of the way", ylabel="mass flow [g/s]")
+    middle, width = 1e3 * (found.strip[1:] + found.strip[:-1]) / 2, 1e3 * np.diff(found.strip)
+    axes.bar(middle, 1e3 * found.strip_flow, color=style.SKY, width=0.9 * width)
+    axes.set(xlabel="y across the sieve [mm]; the drum lifts towards larger y", ylabel="mass flow [g/s]", xlim=1e3 * found.strip[[0, -1]])
     axes.set_ylim(0, 1.25 * max(1e-9, 1e3 * float(found.strip_flow.max())))
-    style.note(axes, f"evenness across {found.evenness_across:.2f}")
+    axes.text(0.02, 0.97, f"evenness across {found.evenness_across:.2f}", transform=axes.transAxes, va="top", fontsize=9, color=style.DARK)
 
 
 def _in_time(axes: Any, passes: Passes, found: CircuitFlow) -> None:
@@ -73,4 +73,4 @@ def _in_time(axes: Any, passes: Passes, found: CircuitFlow) -> None:
         axes.stairs(mass / np.diff(edges), edges, color=COLOURS[name], lw=1.4, label=f"out of the {name}")
     axes.axvspan(*found.window, color="0.95", zorder=0)
     axes.set(xlabel="time [s]", ylabel="mass flow [kg/s]", xlim=(first, last), ylim=(0, None))
-    axes.legend(frameon=False, fontsize=8.5, loc="upper left")
+    axes.legend(frameon=False, fontsize=8.5, loc="upper right")

@@ -29,6 +29,7 @@ from .sites import LANDING, SPACING, gentle_ramp, round_room, shake
 REPOSE, PACKED = 41.0, 0.58  # [degrees] and solid fraction of a bed of pellets: what the drum starts with, nothing that is measured
 CUT = 2.5  # [standard deviations of ln d]: no pellet is further from the median
 FULLEST, SLICES = 0.9, 200  # depth of the bed over the radius: with more, a drum overflows; parts of its length in which the depth is found
+FILLED = 1.3  # [radii] from the bottom of the drum: so high the first pellets stand, below the feed
 BESIDE = 0.25  # [drum radii] by which belt and sieve are wider than the drum, on each side
 DROP, BEHIND, THICK = 5.0, 5.0, 1.5  # [d] the outlet above the belt; the belt behind the outlet; its thickness
 CLEARANCE = 0.1  # [d] between the end of the belt and the first roller, below it
@@ -149,11 +150,16 @@ def circuit(
     tilt = math.radians(incline)
     axis = (cos(tilt), 0.0, -sin(tilt))
     outlet = (0.0, 0.0, DROP * d + radius * cos(tilt))
+    sites = _sites(radius, length, sizes.upper)
     if count is None:
-        count = _held(rate * _mean_volume(sizes), radius, length, speed, tilt, sizes)
-    if count < 1:
-        raise InputError(f"count of scene 'circuit' must be 1 or more (got {count}).")
-    start, size, fall = _in_drum(count, radius, length, sizes, seed)
+        count = min(len(sites), _held(rate * _mean_volume(sizes), radius, length, speed, tilt, sizes))
+    if not 1 <= count <= len(sites):
+        raise InputError(
+            f"count of scene 'circuit' must be between 1 and {len(sites)}, which fit into the drum at the start (got {count}). "
+            "Take a wider or longer drum, or leave count out."
+        )
+    start, size = shake(sites[:count], sizes.upper, seed), sizes.sample(np.random.default_rng(seed + 1), count)
+    fall = (float(np.ptp(sites[:count, 2])) / 2 + 1) * sizes.upper
     ramp = gentle_ramp(GRAVITY, fall, LANDING * sizes.lower / time_step)
     middle = (outlet[0] - axis[0] * length / 2, 0.0, outlet[2] - axis[2] * length / 2)
     turn = (cos(tilt / 2), 0.0, sin(tilt / 2), 0.0)
@@ -256,22 +262,15 @@ def _mean_volume(sizes: LogNormal) -> float:
     return math.pi / 6 * power(sizes.median, 3) * float(exp(4.5 * sizes.sigma * sizes.sigma))
 
 
-def _in_drum(count: int, radius: float, length: float, sizes: LogNormal, seed: int) -> tuple[FloatArray, FloatArray, float]:
-    """Places (n, 3) from the middle of the drum, x along its axis, and diameters (n,), of a lattice filled from below; how far it falls."""
-    largest = sizes.upper
-    reach, room = round_room(radius, largest), length / (SPACING * largest) - 1
+def _sites(radius: float, length: float, largest: float) -> FloatArray:
+    """(n, 3) [spacings] of a lattice in the lower part of the drum, from below, around its middle; x along its axis."""
+    reach, room = round_room(radius, largest), math.floor(length / (SPACING * largest) - 1)
     steps = np.arange(-math.floor(reach), math.floor(reach) + 1)
-    along = np.arange(math.floor(room) + 1) - math.floor(room) / 2
-    x, y, z = (a.ravel() for a in np.meshgrid(along, steps, -reach + np.arange(math.floor(1.3 * reach)), indexing="ij"))
+    levels = -reach + np.arange(math.floor(FILLED * reach))
+    x, y, z = (a.ravel() for a in np.meshgrid(np.arange(room + 1) - room / 2, steps, levels, indexing="ij"))
     inside = y * y + z * z <= (reach + 1e-9) * (reach + 1e-9)
-    site = np.stack([x[inside], y[inside], z[inside]], axis=1)
-    if len(site) < count:
-        raise InputError(
-            f"count of scene 'circuit' must be {len(site)} or less: that many pellets fit into the drum at the start (got {count}). "
-            "Take a wider or longer drum, fewer pellets, or a lower rate."
-        )
-    site = site[np.lexsort([site[:, 0], np.abs(site[:, 1]), site[:, 2]])[:count]]
-    return shake(site, largest, seed), sizes.sample(np.random.default_rng(seed + 1), count), float(np.ptp(site[:, 2]) / 2 + 1) * largest
+    x, y, z = x[inside], y[inside], z[inside]
+    return np.stack([x, y, z], axis=1)[np.lexsort([x, np.abs(y), z])]
 
 
 def _placed(start: FloatArray, middle: Vector, tilt: float) -> FloatArray:
@@ -324,11 +323,11 @@ def _rollers(material: str, places: list[tuple[float, float]], radius: float, ha
 
 def _partitions(material: str, places: list[tuple[float, float]], radius: float, half: float) -> list[Box]:
     """Below each roller, hidden by it, so that what has fallen through a gap stays apart from the rest."""
-    deep = GRAVITY * FALL * FALL
+    deep = 0.5 * GRAVITY * FALL * FALL + radius
     return [
         Box(
             material=material,
-            lower=(x - radius / 3, -half, min(z, *(other for _, other in places)) - deep),
+            lower=(x - radius / 3, -half, z - deep),
             upper=(x + radius / 3, half, z - radius / 2),
             side="outside",
         )

@@ -59,6 +59,7 @@ def test_a_longer_drum_with_more_flow_holds_more():
         ({"drum_length": math.inf}, "drum_length"),
         ({"count": 100_000}, "which fit into the drum"),
         ({"count": 0}, "count of scene"),
+        ({"drum_width": 1e7}, "grains"),
         ({"iterations": -1}, "iterations of scene"),
     ],
 )

@@ -50,10 +50,10 @@ class CircuitSize:
 
 QUICK = CircuitSize(
     iterations=(5, 10, 25, 50, 100, 200),
-    prepare=8.0,
+    prepare=7.0,
     prepare_iterations=50,
     settle=2.4,
-    window=2.4,
+    window=2.0,
     scene={
         "drum_width": 24.0,
         "drum_length": 16.0,

@@ -10,6 +10,7 @@ from ...arithmetic import cos, exp, power, sin
 from ...array_types import FloatArray
 from ...checks import InputError, finite_positive
 from ...contact import MaterialPair
+from ...memory import check_grains
 from ...records import Vector
 from ..bodies import Body, Motion
 from ..emitter import Emitter, Rectangle
@@ -265,6 +266,7 @@ def _mean_volume(sizes: LogNormal) -> float:
 def _sites(radius: float, length: float, largest: float) -> FloatArray:
     """(n, 3) [spacings] of a lattice in the lower part of the drum, from below, around its middle; x along its axis."""
     reach, room = round_room(radius, largest), math.floor(length / (SPACING * largest) - 1)
+    check_grains(int(2 * FILLED * reach * reach) * (room + 1))
     steps = np.arange(-math.floor(reach), math.floor(reach) + 1)
     levels = -reach + np.arange(math.floor(FILLED * reach))
     x, y, z = (a.ravel() for a in np.meshgrid(np.arange(room + 1) - room / 2, steps, levels, indexing="ij"))

@@ -18,12 +18,12 @@ TINY = CircuitSize(
     window=0.2,
     scene={"drum_width": 8, "drum_length": 8, "speed": 3.0, "rate": 30, "belt_length": 6, "belt_speed": 0.2, "rollers": 4},
 )
-HALF = {"cold": {"drum": 60.0, "belt": 30.0, "sieve": 2.0}, "history": {"drum": 20.0, "belt": 15.0, "sieve": 2.0}}
+HALF = {"cold": {"drum": 24.0, "belt": 12.0, "sieve": 2.0}, "history": {"drum": 8.0, "belt": 6.0, "sieve": 2.0}}
 HALF["momentum + history"] = dict.fromkeys(STAGES, 1.0)
 
 
 def made_up(jobs):
-    """Errors of 1 / (1 + N / half) that vanish with more sweeps, and steps of 1 ms + 0.1 ms N."""
+    """Errors of exp(-N / half), and steps of 1 ms + 0.1 ms N."""
     found = []
     for job in jobs:
         if job.function is ws_circuit.prepare:
@@ -42,7 +42,7 @@ def test_rows_stand_beside_what_the_paper_says(tmp_path, drawn):
     outcome = ws_circuit.measure(QUICK, made_up)
     found = {row.what: row for row in outcome.rows}
     need = outcome.curves["need"]
-    assert need["drum"]["history"] == pytest.approx(60, rel=0.15)  # of a line between 50 and 100
+    assert need["drum"]["history"] == pytest.approx(24, rel=0.15)  # of a line between 10 and 25
     assert found["drum: cold / history"].value == pytest.approx(3, rel=0.2)
     assert found["belt: cold / history"].value == pytest.approx(2, rel=0.2)
     assert found["drum: cold / history"].agrees

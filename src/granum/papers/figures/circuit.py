@@ -47,7 +47,7 @@ def draw_circuit_needs(curves: dict[str, Any], path: Path) -> Path:
         need = max(curves["need"][stage][method] for stage in UNITS)
         if np.isfinite(curves["cost"][method]):
             cost.plot(need, 1e3 * curves["cost"][method], "o", ms=13, mfc="none", mec=STYLE[method]["color"], mew=1.6)
-    cost.set(xscale="log", yscale="log", xlabel="iterations $N_{it}$", ylabel="CPU time of a step [ms]")
+    cost.set(xscale="log", xlabel="iterations $N_{it}$", ylabel="CPU time of a step [ms]", ylim=(0, None))
     ticks(cost.xaxis, sweeps)
     head(cost, "cost (circles: 5 % in all three)")
     return save(figure, path, "Balling circuit: iterations that drum, belt and sieve need (WS 5)")

@@ -205,7 +205,7 @@ def test_toml_scene_from_the_command_line(granum, tmp_path):
             ("run", "piel"),
             [
                 "unknown scene 'piel'",
-                "'box', 'collapse', 'column', 'conveyor', 'drum', 'excavator'",
+                "'box', 'circuit', 'collapse', 'column', 'conveyor', 'drum', 'excavator'",
                 "you mean 'pile'?",
             ],
         ),

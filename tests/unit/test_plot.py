@@ -36,7 +36,7 @@ def runs(tmp_path_factory):
 
 
 REDUCED = {"aggregates", "reduction"}  # of runs with model reduction
-LABORATORY = {"triaxial", "shear-cell"}  # of scenes of these names
+LABORATORY = {"triaxial", "shear-cell", "circuit"}  # of scenes of these names
 LOADS = {"body-force", "joint-force"}  # of scenes with bodies and joints: see test_recorded_loads
 
 

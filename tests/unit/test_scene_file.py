@@ -148,7 +148,7 @@ def test_scene_read_back_is_the_same():
 def test_unknown_scene_shows_the_names_and_the_nearest():
     message = refusal("piel")
     assert "unknown scene 'piel'" in message
-    assert "'box', 'collapse', 'column', 'conveyor', 'drum', 'excavator', 'pile', 'shear-cell', 'silo', 'triaxial'" in message
+    assert "'box', 'circuit', 'collapse', 'column', 'conveyor', 'drum', 'excavator', 'pile', 'shear-cell', 'silo', 'triaxial'" in message
     assert "Did you mean 'pile'?" in message
 
 

@@ -19,6 +19,7 @@ from ..io import Recording
 from ..scene.results import Bed, Column, Dig, DrumFlow, Level, Pile, Ridge, Slope
 from ..scene.scene import Scene
 from ..state.contacts import overlap_in_diameters
+from .circuit import circuit_flow, circuit_numbers, circuit_passes
 from .conveyor import ridge_angle
 from .dig import bed_height, outside_trench
 from .drum import drum_angles, plug_fraction
@@ -160,6 +161,7 @@ def shear_cell_numbers(found: ShearFlowMeans) -> dict[str, float]:
 FRAME_MEASURES: dict[str, Callable[[Iterable[Snapshot]], dict[str, float]]] = {
     "triaxial": lambda shots: triaxial_numbers(triaxial_curve(shots)),
     "shear-cell": lambda shots: shear_cell_numbers(shear_flow(shots)[1]),
+    "circuit": lambda shots: circuit_numbers(circuit_flow(circuit_passes(shots))),
 }
 """How results are measured that no single state has: from all frames of a recording."""
 

@@ -104,3 +104,16 @@ def sweep_ladder(most: int, also: int = 1) -> np.ndarray:
     """1 ... most sweeps, about 12 to a decade, and ``also``."""
     ladder = np.geomspace(1, most, 1 + round(12 * np.log10(most)))
     return np.unique([*np.round(ladder).astype(int), also])
+
+
+def iterations_within(iterations: np.ndarray, values: np.ndarray, right: float, part: float = 0.05) -> float:
+    """Iterations from which on the values stay within ``part`` of the right one, between those run on a logarithmic scale; NaN: none."""
+    off = np.abs(values / right - 1)
+    bad = np.flatnonzero(~(off <= part))
+    if not len(bad):
+        return float(iterations[0])
+    k = bad[-1]
+    if k == len(off) - 1:
+        return np.nan
+    way = (off[k] - part) / (off[k] - off[k + 1]) if np.isfinite(off[k]) else 1.0
+    return float(iterations[k] * (iterations[k + 1] / iterations[k]) ** way)

@@ -11,6 +11,7 @@ import numpy as np
 from .drum_flow import drum_cost, flow, prepare
 from .experiment import Outcome, Row, Runner, compared
 from .figures.drum import draw_drum_flow, draw_drum_sections
+from .methods import iterations_within
 from .pool import Job
 
 TITLE = "plug zone and angle of repose in a slow drum by warm start (WS 4.3, Fig. 10-13)"
@@ -112,7 +113,7 @@ def _rows(size: DrumSize, curves: dict[str, Any]) -> list[Row]:
         )
     )
     for name, text in (("angle", "angle"), ("plug", "plug zone")):
-        need = {method: _required(curves["iterations"], curves[name][method], _right(curves[name])) for method in COMPARED}
+        need = {method: iterations_within(curves["iterations"], curves[name][method], _right(curves[name])) for method in COMPARED}
         each = ", ".join(f"{method} {number:.0f}" if np.isfinite(number) else f"{method} none" for method, number in need.items())
         rows.append(Row(f"iterations for 5 % of the {text}", each))
         if name == "angle":
@@ -123,16 +124,3 @@ def _rows(size: DrumSize, curves: dict[str, Any]) -> list[Row]:
 def _right(values: dict[str, np.ndarray]) -> float:
     """What the methods tend to: the mean of the best at its two largest numbers of sweeps, as the flow pulses."""
     return float(values[BEST][-2:].mean())
-
-
-def _required(iterations: np.ndarray, values: np.ndarray, right: float) -> float:
-    """Iterations from which on the value stays within 5 % of the right one, between those run on a logarithmic scale; NaN: none."""
-    off = np.abs(values / right - 1)
-    bad = np.flatnonzero(off > 0.05)
-    if not len(bad):
-        return float(iterations[0])
-    k = bad[-1]
-    if k == len(off) - 1:
-        return np.nan
-    part = (off[k] - 0.05) / (off[k] - off[k + 1])
-    return float(iterations[k] * (iterations[k + 1] / iterations[k]) ** part)

@@ -12,6 +12,7 @@ from ..checks import InputError, known_name
 from ..extensions import modules
 from ..io import Recording
 from ..io.packing import is_packing
+from .circuit import draw_circuit
 from .fields import FIELDS, draw_field
 from .flow import draw_janssen, draw_profile
 from .histograms import draw_forces, draw_overlaps
@@ -41,6 +42,7 @@ FIGURES: dict[str, Kind] = {
     "janssen": Kind(draw_janssen, "pressure on upright walls over the height, with Janssen's law", MEAN),
     "triaxial": Kind(draw_triaxial, "stresses, mobilised friction and volume over the strain of a triaxial test"),
     "shear-cell": Kind(draw_shear_cell, "velocity between sheared plates, and friction on them in time"),
+    "circuit": Kind(draw_circuit, "what falls through each gap of a circuit's sieve, sizes in drum, belt and sieve, and flows in time"),
     "energy": Kind(draw_energy, "energies in time"),
     "contacts": Kind(draw_contacts, "contacts in time, by what they do"),
     "overlap": Kind(draw_overlap, "mean and largest overlap in time"),

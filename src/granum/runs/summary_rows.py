@@ -23,6 +23,9 @@ def summary_rows(s: dict[str, Any]) -> Rows:
     used = [extension for extension in extensions() if s.get(extension.name) is not None]
     units = {"height": "m", "exact_height": "m", "angle": "degrees", "critical_friction_angle": "degrees"}
     units |= dict.fromkeys(("peak_deviator", "critical_deviator", "pressure"), "Pa")
+    units |= {
+        f"{part}_{what}": unit for part in ("drum", "belt", "sieve") for what, unit in (("flow", "kg/s"), ("mass", "kg"), ("d50", "m"))
+    }
     rows = [
         ("grains", number("grains")),
         ("contacts", number("contacts") + "".join(f" ({extension.of_contacts})" for extension in used if extension.of_contacts)),

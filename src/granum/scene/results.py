@@ -80,13 +80,19 @@ class ShearFlow(Record):
     measure: Literal["shear-cell"] = "shear-cell"
 
 
+class Circuit(Record):
+    """Flows of mass and sizes in drum, belt and sieve of a circuit, over its frames, and how evenly the sieve is used."""
+
+    measure: Literal["circuit"] = "circuit"
+
+
 def _by_name(value: Any) -> Any:
     return {"measure": value} if isinstance(value, str) else value
 
 
 Result = Annotated[
     Annotated[
-        Column | Pile | Bed | Level | DrumFlow | Ridge | Slope | Dig | Triaxial | ShearFlow,
+        Column | Pile | Bed | Level | DrumFlow | Ridge | Slope | Dig | Triaxial | ShearFlow | Circuit,
         Field(discriminator="measure"),
     ],
     BeforeValidator(_by_name),

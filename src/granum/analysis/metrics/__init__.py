@@ -12,7 +12,7 @@ from ...checks import InputError, known_name
 from ...extensions import modules
 from ...io import Recording
 from ..metric import Metric, MetricResult, Shots
-from . import bulk, contacts, drums_and_belts, laboratory, machines, packings, silos
+from . import bulk, circuits, contacts, drums_and_belts, laboratory, machines, packings, silos
 
 __all__ = ["METRICS", "Metric", "MetricResult", "frames_of", "measure_recording"]
 
@@ -20,6 +20,7 @@ METRICS: dict[str, Metric] = {
     **contacts.METRICS,
     **bulk.METRICS,
     **drums_and_belts.METRICS,
+    **circuits.METRICS,
     **silos.METRICS,
     **machines.METRICS,
     **laboratory.METRICS,

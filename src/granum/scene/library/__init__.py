@@ -12,6 +12,7 @@ from ...checks import InputError, known_name
 from ...memory import check_grains
 from ..scene import Scene
 from .box import box as box
+from .circuit import circuit as circuit
 from .collapse import collapse as collapse
 from .column import column as column
 from .conveyor import conveyor as conveyor

@@ -26,7 +26,7 @@ PACKED = 0.55  # about the packing fraction that the platens press the lattice t
 PLATENS = (("left", "right"), ("front", "back"), ("bottom", "top"))  # below and above along x, y, z
 HEAVY = 3.0  # mass of a platen over that of all grains: what is light cannot be regulated fast
 GENTLY = 0.1  # part of the stress with which the platens come up to the grains
-GENTLE = 0.063  # time step over d sqrt(density / stress), the time in which the stress moves a grain by its size; WS: 5 ms
+GENTLE = 0.03  # time step over d sqrt(density / stress), the time in which the stress moves a grain by its size
 FOLLOW = 2.0  # [steps] in which the speed regulators take out an error
 LEARN = 5.0  # [steps] in which they take over what force it needs; with FOLLOW errors die out by 0.7 a step
 FRAMES = 150
@@ -80,10 +80,10 @@ def triaxial(
 
     Platens are smooth unless they have ``wall_friction``: rough ones that press on two or three sides of a grain in an edge or a corner
     hold each other up. ``platen_mass`` [kg] none: three times that of all grains (WS: 100). Where it is not small against stress x
-    volume / speed^2, platens that are pushed aside press back by their inertia.
+    volume / speed^2, platens that are pushed aside press back by their inertia, or fly off: ``critical_lateral_stress`` tells it.
 
-    ``time_step`` [s] none: 0.063 d sqrt(density / stress), 5 ms at 100 Pa. Under high stress steps are small, and a higher ``speed`` is
-    as slow against the grains: I = strain rate d sqrt(density / stress) tells it.
+    ``time_step`` [s] none: 0.03 d sqrt(density / stress), 2.4 ms at 100 Pa (WS: 5; angles of friction are then 3 degrees too large). Under
+    high stress steps are small, and a higher ``speed`` is as slow against the grains: I = strain rate d sqrt(density / stress) tells it.
     """
     if count < 8:
         raise InputError(f"count of scene 'triaxial' must be 8 or more (got {count}).")

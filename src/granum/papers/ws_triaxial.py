@@ -1,12 +1,14 @@
 """A triaxial test: the stress at which a bed shears, against iterations and by warm start (WS 4.4, Fig. 15 and 16).
 
 WS says 1 +- 0.2 kPa at 100 Pa, eleven times the stress on the sides: an angle of friction of 56 degrees, which no slow bed of spheres
-has. Between smooth platens, where stresses are those of the bed alone, it is 0.3 kPa with WS's friction and rolling friction. Neither
-platens of 100 kg (their momentum comes to rest: the mean stress on the sides stays 100 Pa), nor softer grains, a smaller time step or a
-lower speed bring more; grains that cannot roll at all reach 42 degrees. There was no gravity: a bed of 10 cm weighs 2 kPa. But WS does
-not say that its platens are smooth. Ones with the friction of the grains hold the grains at the ends while the middle is pushed aside, and
-small cells of them carry about 1 kPa, with much scatter between beds (1000 grains: 0.6 kPa). So the curves are those of rough platens,
-as WS must have had them; smooth ones stand beside.
+has. Between smooth platens, where stresses are those of the bed alone, it is 0.3 kPa, 35 degrees, with WS's friction and rolling
+friction; both steppers find that within the scatter of single beds, 2 degrees. Softer grains, smaller time steps and a lower speed do not
+bring more, and grains with ten times the rolling friction reach 42 degrees. Platens of 100 kg make it fluctuate, but around 1000 grains
+the means stay (around 300 they fly off). Gravity is unlikely: a bed of 10 cm weighs 2 kPa, more than platens at 100 Pa can hold.
+
+WS does not say whether its platens are smooth. Ones with the friction of the grains hold the grains at the ends while the middle is pushed
+aside, and cells of 300 grains carry about 1 kPa, with scatter between beds (one of 1000 grains: 0.6 kPa). That is our reading of the
+paper's number, not its word; it was chosen because it comes near. Curves are those of rough platens, and smooth ones stand beside.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ class TriaxialSize:
     platen_mass: float | None
     """[kg]; none: as the scene has it."""
     seeds: int
-    """Beds: their means count."""
+    """Beds: their medians count, since now and then one of few grains jams between rough platens and carries several kPa."""
     iterations: tuple[int, ...]
     prepare_iterations: int
     strain: float = 0.26
@@ -60,8 +62,8 @@ class TriaxialSize:
     """Of the platens, where they are rough."""
 
 
-SWEEPS = (10, 25, 50, 100, 200, 500, 1000)
-QUICK = TriaxialSize(count=300, platen_mass=None, seeds=4, iterations=SWEEPS, prepare_iterations=100)
+SWEEPS = (10, 25, 50, 100, 200, 1000)
+QUICK = TriaxialSize(count=300, platen_mass=None, seeds=5, iterations=SWEEPS, prepare_iterations=100)
 FULL = TriaxialSize(count=8000, platen_mass=100.0, seeds=1, iterations=SWEEPS, prepare_iterations=300)
 
 
@@ -77,13 +79,19 @@ def measure(size: TriaxialSize, run: Runner) -> Outcome:
     smooth = [found[PREPARED_WITH, size.prepare_iterations, 0.0, seed] for seed in seeds]
     curves: dict[str, Any] = {"iterations": np.array(size.iterations)}
     for name in ("critical", "nominal", "peak", "fluctuation"):
-        curves[name] = {m: np.array([np.mean([one[name] for one in tests[m][n]]) for n in size.iterations]) for m in COMPARED}
-    curves["scatter"] = {m: np.array([np.std([one["critical"] for one in tests[m][n]]) for n in size.iterations]) for m in COMPARED}
-    curves["smooth"] = {name: float(np.mean([one[name] for one in smooth])) for name in ("critical", "peak", "angle")}
-    curves["smooth"]["scatter"] = float(np.std([one["critical"] for one in smooth]))
+        curves[name] = {m: np.array([np.median([one[name] for one in tests[m][n]]) for n in size.iterations]) for m in COMPARED}
+    curves["scatter"] = {m: np.array([_scatter(tests[m][n]) for n in size.iterations]) for m in COMPARED}
+    curves["smooth"] = {name: float(np.median([one[name] for one in smooth])) for name in ("critical", "peak", "angle")}
+    curves["smooth"]["scatter"] = _scatter(smooth)
     curves["tests"] = {f"{m}, {n} iterations": tests[m][n][0]["curve"] for m in COMPARED for n in SHOWN if n in size.iterations}
     curves["tests"]["smooth platens"] = smooth[0]["curve"]
     return Outcome(_rows(size, curves), curves)
+
+
+def _scatter(tests: list[dict[str, Any]]) -> float:
+    """Half of the way between the quartiles of the critical deviators [Pa]."""
+    low, high = np.quantile([one["critical"] for one in tests], (0.25, 0.75))
+    return float(high - low) / 2
 
 
 def draw(outcome: Outcome, folder: Path) -> list[Path]:

@@ -82,8 +82,8 @@ def triaxial(
     hold each other up. ``platen_mass`` [kg] none: three times that of all grains (WS: 100). Where it is not small against stress x
     volume / speed^2, platens that are pushed aside press back by their inertia, or fly off: ``critical_lateral_stress`` tells it.
 
-    ``time_step`` [s] none: 0.03 d sqrt(density / stress), 2.4 ms at 100 Pa (WS: 5; angles of friction are then 3 degrees too large). Under
-    high stress steps are small, and a higher ``speed`` is as slow against the grains: I = strain rate d sqrt(density / stress) tells it.
+    ``time_step`` [s] none: 0.03 d sqrt(density / stress), 2.4 ms at 100 Pa (WS: 5). Under high stress steps are small, and a higher
+    ``speed`` is as slow against the grains: I = strain rate d sqrt(density / stress) tells it.
     """
     if count < 8:
         raise InputError(f"count of scene 'triaxial' must be 8 or more (got {count}).")

@@ -36,6 +36,7 @@ COMPARED = ("cold", "history", "momentum + history")
 PREPARED_WITH = "momentum + history"
 TIME_STEP = 0.005  # [s]
 LOOK_EVERY = 4  # [steps]
+OF_MEDIAN = 1.86  # standard error of a median of n normal numbers, over half of the way between their quartiles, times sqrt(n)
 SHOWN = (100, 1000)  # iterations of the curves of WS Fig. 16
 LEVEL = 0.2  # a curve has levelled out where it stays within this part of its end: that of WS's +- 0.2 kPa
 
@@ -63,7 +64,7 @@ class TriaxialSize:
 
 
 SWEEPS = (10, 25, 50, 100, 200, 1000)
-QUICK = TriaxialSize(count=300, platen_mass=None, seeds=5, iterations=SWEEPS, prepare_iterations=100)
+QUICK = TriaxialSize(count=300, platen_mass=None, seeds=8, iterations=SWEEPS, prepare_iterations=100)
 FULL = TriaxialSize(count=8000, platen_mass=100.0, seeds=1, iterations=SWEEPS, prepare_iterations=300)
 
 
@@ -81,6 +82,7 @@ def measure(size: TriaxialSize, run: Runner) -> Outcome:
     for name in ("critical", "nominal", "peak", "fluctuation"):
         curves[name] = {m: np.array([np.median([one[name] for one in tests[m][n]]) for n in size.iterations]) for m in COMPARED}
     curves["scatter"] = {m: np.array([_scatter(tests[m][n]) for n in size.iterations]) for m in COMPARED}
+    curves["right"] = float(np.median([one["critical"] for m in COMPARED for one in tests[m][size.iterations[-1]]]))  # all solve the same
     curves["smooth"] = {name: float(np.median([one[name] for one in smooth])) for name in ("critical", "peak", "angle")}
     curves["smooth"]["scatter"] = _scatter(smooth)
     curves["tests"] = {f"{m}, {n} iterations": tests[m][n][0]["curve"] for m in COMPARED for n in SHOWN if n in size.iterations}
@@ -152,9 +154,9 @@ def load(size: TriaxialSize, bed: dict[str, Any], method: str, iterations: int, 
     }
 
 
-def levels_out(iterations: np.ndarray, values: np.ndarray, right: float) -> float:
-    """Fewest iterations from which on the values stay near the right one, of those tried; NaN: none."""
-    bad = np.flatnonzero(~(np.abs(values / right - 1) <= LEVEL))
+def levels_out(iterations: np.ndarray, values: np.ndarray, right: float, error: np.ndarray | float = 0.0) -> float:
+    """Fewest iterations from which on the values stay near the right one, or within two standard errors, of those tried; NaN: none."""
+    bad = np.flatnonzero(~(np.abs(values - right) <= np.maximum(LEVEL * right, 2 * error)))
     first = bad[-1] + 1 if len(bad) else 0
     return float(iterations[first]) if first < len(iterations) else np.nan
 
@@ -167,8 +169,10 @@ def _rows(size: TriaxialSize, curves: dict[str, Any]) -> list[Row]:
     rows.append(_critical(f"smooth platens, {PREPARED_WITH}", smooth["critical"], smooth["scatter"]))
     rows.append(Row("angle of friction of the bed, smooth platens", f"{smooth['angle']:.0f} degrees"))
     rows.append(Row("peak deviator, rough / smooth platens", f"{curves['peak'][PREPARED_WITH][-1]:.0f} / {smooth['peak']:.0f} Pa"))
-    right = float(np.mean([curves["critical"][method][-1] for method in COMPARED]))
-    need = {method: levels_out(curves["iterations"], curves["critical"][method], right) for method in COMPARED}
+    need = {
+        m: levels_out(curves["iterations"], curves["critical"][m], curves["right"], OF_MEDIAN * curves["scatter"][m] / np.sqrt(size.seeds))
+        for m in COMPARED
+    }
     for method, paper, low, high in (("cold", "1000", 500, 1000), ("history", "200", 100, 200)):
         rows.append(compared(f"iterations until it stays within {LEVEL:.0%}, {method}", need[method], paper, low, high, "{:.0f}"))
     best = need[PREPARED_WITH]

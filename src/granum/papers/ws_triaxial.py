@@ -174,9 +174,13 @@ def _rows(size: TriaxialSize, curves: dict[str, Any]) -> list[Row]:
         for m in COMPARED
     }
     for method, paper, low, high in (("cold", "1000", 500, 1000), ("history", "200", 100, 200)):
-        rows.append(compared(f"iterations until it stays within {LEVEL:.0%}, {method}", need[method], paper, low, high, "{:.0f}"))
+        rows.append(
+            compared(f"iterations until it stays within {LEVEL:.0%} or its error, {method}", need[method], paper, low, high, "{:.0f}")
+        )
     best = need[PREPARED_WITH]
-    rows.append(Row(f"iterations until it stays within {LEVEL:.0%}, {PREPARED_WITH}", f"{best:.0f}" if np.isfinite(best) else "none"))
+    rows.append(
+        Row(f"iterations until it stays within {LEVEL:.0%} or its error, {PREPARED_WITH}", f"{best:.0f}" if np.isfinite(best) else "none")
+    )
     shown = [n for n in SHOWN if n in size.iterations]
     if shown:
         k = size.iterations.index(shown[-1])

@@ -192,16 +192,16 @@ def test_quick_experiments_agree_with_the_paper(name, shown):
 
 def test_triaxial_in_miniature(tmp_path, drawn):
     """Every curve is there, few cold sweeps carry less than many, and the paper's numbers stand beside ours."""
-    size = TriaxialSize(count=60, platen_mass=None, seeds=1, iterations=(5, 50), prepare_iterations=40, strain=0.11)
+    size = TriaxialSize(count=60, platen_mass=None, seeds=1, iterations=(5, 50), prepare_iterations=40, strain=0.11, friction=0.02)
     outcome = ws_triaxial.measure(size, alone)
     critical = outcome.curves["critical"]
     assert set(critical) == set(ws_triaxial.COMPARED)
     assert critical["cold"][0] < critical["cold"][1]
-    for name in ("critical", "peak", "fluctuation", "scatter"):
+    for name in ("critical", "peak", "fluctuation", "scatter", "nominal", "smooth"):
         assert all(np.isfinite(x).all() for x in numbers(outcome.curves[name]))
     assert sum("1 +- 0.2 kPa" in row.paper for row in outcome.rows) == 4
     assert [path.name for path in ws_triaxial.draw(outcome, tmp_path)] == list(drawn) == ["ws-triaxial.png"]
-    assert legend(panels(drawn["ws-triaxial.png"])[0]) == ["rough platens", *ws_triaxial.COMPARED]
+    assert legend(panels(drawn["ws-triaxial.png"])[0]) == ["smooth platens", *ws_triaxial.COMPARED]
 
 
 def test_a_curve_levels_out_where_it_stays_near_its_end():
@@ -209,3 +209,4 @@ def test_a_curve_levels_out_where_it_stays_near_its_end():
     assert ws_triaxial.levels_out(sweeps, np.array([10.0, 95.0, 50.0, 101.0]), 100.0) == 100
     assert ws_triaxial.levels_out(sweeps, np.array([99.0, 95.0, 98.0, 101.0]), 100.0) == 10
     assert math.isnan(ws_triaxial.levels_out(sweeps, np.array([10.0, 95.0, 50.0, 60.0]), 100.0))
+    assert ws_triaxial.levels_out(sweeps, np.array([10.0, 95.0, 50.0, 60.0]), 100.0, np.array([0.0, 0.0, 30.0, 20.0])) == 20

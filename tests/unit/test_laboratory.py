@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from granum.scene.library import make_scene
 from tests.command_line import granum
 from tests.figures import panels
 
-SMALL = ("--set", "count=60", "--set", "settle=1.0", "--set", "largest_strain=0.12")
+SMALL = ("--set", "count=60", "--set", "settle=1.0", "--set", "largest_strain=0.12", "--set", "time_step=0.005")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,8 @@ def test_file(tmp_path_factory):
 def test_a_triaxial_test_tells_its_results(test_file):
     path, summary = test_file
     results = summary["results"]
-    assert {"packing_fraction", "axial_strain", "volumetric_strain", "peak_deviator", "critical_friction_angle"} <= set(results)
+    assert {"packing_fraction", "axial_strain", "volumetric_strain", "peak_deviator", "critical_stress_ratio"} <= set(results)
+    assert {"critical_friction_angle", "critical_packing_fraction", "critical_lateral_stress"} <= set(results)
     assert 0.3 < results["packing_fraction"] < 0.7
     assert results["axial_strain"] > 0
     assert json.loads(granum("info", path, "--json").stdout)["results"] == results
@@ -71,12 +73,20 @@ def test_metrics_of_other_scenes_are_refused_in_words(test_file):
     assert "not made as 'shear-cell'" in result.stderr
 
 
+def test_steps_of_a_triaxial_test_follow_from_its_stress():
+    """0.03 of the time in which the stress moves a grain by its size, unless it is given."""
+    steps = [make_scene("triaxial", count=8, stress=stress).run.time_step for stress in (100.0, 10_000.0)]
+    assert steps == pytest.approx([0.03 * 0.013 * math.sqrt(3700 / stress) for stress in (100.0, 10_000.0)])
+    assert make_scene("triaxial", count=8, time_step=0.002).run.time_step == 0.002
+
+
 @pytest.mark.parametrize(
     "scene, values, words",
     [
         ("triaxial", {"count": 4}, "must be 8 or more"),
         ("triaxial", {"largest_strain": 1.0}, "largest_strain"),
         ("triaxial", {"control": "both"}, "control"),
+        ("triaxial", {"time_step": 0.0}, "time_step"),
         ("shear-cell", {"length": 2.0}, "length"),
         ("shear-cell", {"spread": 0.7}, "spread"),
     ],

@@ -124,7 +124,7 @@ def test_two_regulators_do_not_work_on_one_joint_at_once():
 @pytest.fixture(scope="module")
 def confined() -> Simulation:
     """A small bed, pressed from all sides, at the moment at which the axial load begins."""
-    scene = make_scene("triaxial", count=100, seed=3)
+    scene = make_scene("triaxial", count=100, seed=3, time_step=0.005)
     return Simulation(scene).run(scene.parameters.starts)
 
 

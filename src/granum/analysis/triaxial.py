@@ -142,12 +142,14 @@ class TriaxialCurve:
         """Means over strains from 10 to 25 %; NaN before the test has come that far."""
         some = (self.axial_strain >= CRITICAL[0]) & (self.axial_strain <= CRITICAL[1])
         if self.axial_strain[-1] < CRITICAL[0] or not some.any():
-            return dict.fromkeys(("deviator", "stress_ratio", "friction_angle"), math.nan)
+            return dict.fromkeys(("deviator", "lateral_stress", "stress_ratio", "friction_angle", "packing_fraction"), math.nan)
         axial, lateral = float(self.axial_stress[some].mean()), float(self.lateral_stress[some].mean())
         return {
             "deviator": axial - lateral,
+            "lateral_stress": lateral,
             "stress_ratio": (axial - lateral) / ((axial + 2 * lateral) / 3),
             "friction_angle": mobilised_angle(axial, lateral),
+            "packing_fraction": float(self.packing_fraction[some].mean()),
         }
 
 

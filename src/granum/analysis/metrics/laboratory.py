@@ -59,7 +59,9 @@ METRICS: dict[str, Metric] = {
         "means over axial strains from 10 to 25 %",
         {
             "time": "s",
-            **dict.fromkeys(("axial_stress", "lateral_stress", "deviator", "peak_deviator", "critical_deviator"), "Pa"),
+            **dict.fromkeys(
+                ("axial_stress", "lateral_stress", "deviator", "peak_deviator", "critical_deviator", "critical_lateral_stress"), "Pa"
+            ),
             **dict.fromkeys(("friction_angle", "critical_friction_angle"), "degrees"),
         },
         needs="the scene triaxial",

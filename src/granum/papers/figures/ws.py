@@ -118,18 +118,19 @@ def draw_triaxial(curves: dict[str, Any], path: Path) -> Path:
     left, right = figure.subplots(1, 2)
     for method, found in curves["critical"].items():
         left.errorbar(curves["iterations"], found, curves["scatter"][method], label=method, elinewidth=0.8, capsize=1.5, **_line(method))
-    left.axhline(curves["rough"]["critical"], color="0.5", lw=1, ls="--", label="rough platens")
+    left.axhline(curves["smooth"]["critical"], color="0.5", lw=1, ls="--", label="smooth platens")
     left.set(xscale="log", xlabel="iterations $N_{it}$", ylabel="critical deviator [Pa]", ylim=(0, None))
     ticks(left.xaxis, curves["iterations"])
     left.legend(fontsize=8, frameon=False, loc="best")
-    head(left, "mean over axial strains of 10 to 25 %")
+    head(left, "mean over axial strains of 10 to 25 %, rough platens")
     for label, test in curves["tests"].items():
-        rough = label.startswith("rough")
+        smooth = label.startswith("smooth")
         method = next((m for m in ("momentum + history", "history", "cold") if label.startswith(m)), "cold")
-        style = {"color": "0.5", "lw": 1.2, "ls": "--"} if rough else {**_line(method, marks=False), "lw": 1.3}
-        few = not rough and " 100 " in label
+        style = {"color": "0.5", "lw": 1.2, "ls": "--"} if smooth else {**_line(method, marks=False), "lw": 1.3}
+        few = not smooth and " 100 " in label
         right.plot(100 * test["strain"], test["deviator"], label=label, **{**style, **({"ls": ":"} if few else {})})
     right.set(xlabel="axial strain [%]", ylabel="deviator [Pa]", xlim=(0, None), ylim=(0, None))
-    right.legend(fontsize=7, frameon=False, loc="best")
+    right.set_ylim(0, 1.45 * right.get_ylim()[1])  # room for the legend
+    right.legend(fontsize=7, frameon=False, loc="upper left", ncols=2)
     head(right, "one bed")
     return save(figure, path, "Triaxial test: the stress at which a bed shears (WS 4.4)")

@@ -37,6 +37,9 @@ BUCKET = ((-0.9, -1.25), (-0.35, -1.3), (0.05, -1.2), (0.3, -0.95), (0.4, -0.62)
 BUCKET_MIDDLE = (-0.2, -0.7)  # [m] its centre of mass, from the pin
 STRENGTH = {"boom": 2.0e6, "stick": 1.2e6, "bucket": 1.0e6, "swing": 8.0e5}  # [N], of the swing [N m]
 SIDEWAYS = 75.0  # [degrees] from the trench to where the bucket is emptied
+IMPACT_SWEEPS = 100
+"""Of the impact stage at most: its collisions of the whole machine with the bed are half of the work of a dig. Forces of the stick in the drag are
+within 2.5 % of those of 200 or 1000 sweeps, as any two runs; 50 give 4 to 6 % less, 25 give 14 % less."""
 SAMPLED = 0.1  # [s] between two rows of the motors' tables
 VIEW = (-52.0, 16.0)  # azimuth and elevation [degrees]
 MASSES = {
@@ -140,7 +143,7 @@ def excavator(
         run={
             "time_step": time_step,
             "duration": duration,
-            "stepper": {"solver": {"iterations": iterations}} if iterations else None,
+            "stepper": {"solver": {"iterations": iterations}, "impact_iterations": IMPACT_SWEEPS} if iterations else None,
         },
         results=(Dig(lower=low, upper=high),),
         view=VIEW,

@@ -200,7 +200,7 @@ def test_a_dig_goes_on_with_the_same_bits_for_any_number_of_threads_and_after_a_
 
 @pytest.mark.slow
 def test_25_sweeps_find_the_force_of_the_boom_in_a_bed():
-    """30 steps in the drag, each solved with 25 and with 1000 sweeps from the same state."""
+    """30 steps in the drag, each solved with 25 and with 1000 sweeps from the same state; two runs by themselves would drift apart."""
     scene = make_scene("excavator", count=2000)
     sim = Simulation(scene)
     sim.run(8.5)
@@ -213,4 +213,4 @@ def test_25_sweeps_find_the_force_of_the_boom_in_a_bed():
         sim.step()
         few.append(sim.joint("boom cylinder").motor_force)
     error = np.sqrt(np.mean(np.square(np.subtract(few, many)))) / np.sqrt(np.mean(np.square(many)))
-    assert error < 5e-3
+    assert error < 2e-3

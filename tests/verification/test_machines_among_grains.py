@@ -33,14 +33,21 @@ def press(motor: Motor, **fields) -> Scene:
     )
 
 
-def loader(motor: Motor) -> Scene:
-    """A light bucket (a plate) at the end of a boom that a hydraulic cylinder presses onto three boulders."""
+def ring(count: int, distance: float, turned: float) -> list[list[float]]:
+    """Places of boulders around the middle of the plate, every second one a little further out; ``turned`` [degrees]."""
+    away = [distance + 0.05 * (k % 2) for k in range(count)]
+    angle = np.radians(turned + 360 / count * np.arange(count))
+    return [[r * np.cos(a), r * np.sin(a), RADIUS] for r, a in zip(away, angle, strict=True)]
+
+
+def loader(motor: Motor, places: list[list[float]] = PLACES) -> Scene:
+    """A light bucket (a plate) at the end of a boom that a hydraulic cylinder presses onto boulders."""
     boom = Body(name="boom", kind="dynamic", mass=500, inertia=(10, 400, 400), position=(-1.5, 0, TOP))
     return Scene(
         materials=[STONE],
         walls=[Plane(material="stone")],
         bodies=[plate(40.0), boom],
-        grains=[Grains(material="stone", position=PLACES, diameter=2 * RADIUS)],
+        grains=[Grains(material="stone", position=places, diameter=2 * RADIUS)],
         joints=[
             Hinge(name="foot", bodies=("ground", "boom"), anchor=(-3, 0, TOP), axis=(0, 1, 0)),
             Hinge(name="pin", bodies=("boom", "plate"), anchor=(0, 0, TOP), axis=(0, 1, 0)),
@@ -83,12 +90,14 @@ def test_the_top_joint_of_a_loaded_chain_carries_the_grains_too():
     assert sim.joint("joint 5").force[2] == pytest.approx((1.05e5 + 3 * MASS) * GRAVITY, rel=1e-6)
 
 
-def test_few_cold_sweeps_find_the_force_of_a_motor_that_presses_on_heavy_grains():
-    stalled = Simulation(loader(Motor(speed=0.5, force_limit=2e4)), time_step=0.0025, solver={"name": "pgs", "iterations": 500})
+@pytest.mark.parametrize("places", [PLACES, ring(3, 0.5, 20), ring(4, 0.55, 10), ring(4, 0.5, 45), ring(5, 0.62, 0), ring(5, 0.6, 25)])
+def test_few_cold_sweeps_find_the_force_of_a_motor_that_presses_on_heavy_grains(places):
+    """A bucket of 40 kg on three to five boulders of 283 kg, which it is pushed to and fro between; ten sweeps."""
+    stalled = Simulation(loader(Motor(speed=0.5, force_limit=2e4), places), time_step=0.0025, solver={"name": "pgs", "iterations": 500})
     stalled.run(0.4)
     assert stalled.joint("cylinder").motor_force == 2e4  # it cannot go on
     saved = stalled.checkpoint()
-    scene = loader(Motor(position=stalled.joint("cylinder").coordinate, force_limit=1e6))  # and is locked where it stands
+    scene = loader(Motor(position=stalled.joint("cylinder").coordinate, force_limit=1e6), places)  # and is locked where it stands
     found = []
     for sweeps in (10, 2000):
         how = {"name": "nonsmooth", "solver": {"name": "pgs", "iterations": sweeps}, "warm_start": {"name": "none"}}

@@ -31,7 +31,8 @@ def lattice(stress):
 def test_a_cubic_bed_is_as_high_as_hertz_has_it(stress):
     """Every contact carries stress x area / 9; width = 3 d less two overlaps of grains, R* = d / 4, and two at platens, R* = d / 2.
 
-    Friction between the columns keeps some difference of their loads from when the platens came: mean overlaps go with its square.
+    Friction between the columns keeps some difference of their loads from when the platens came. Of loads with a scatter s the mean of
+    f^(2/3) is smaller by s^2 / 9, to second order.
     """
     scene = lattice(stress)
     sim = Simulation(scene).run(3.0)
@@ -42,7 +43,10 @@ def test_a_cubic_bed_is_as_high_as_hertz_has_it(stress):
     for other, radius, number in ((grain, D / 4, SIDE - 1), (platen, D / 2, 2)):
         stiffness = scene.law.pair_stiffness(grain, other) * np.sqrt(radius)
         overlaps = overlaps + number * (force / stiffness) ** (2 / 3)
-    assert_allclose(SIDE * D - state.width, overlaps, rtol=1e-2)
+    axis, load = np.abs(sim.contacts.normal).argmax(axis=1), sim.contacts.normal_force
+    scatter = np.array([load[axis == k].std() / load[axis == k].mean() for k in range(3)])
+    assert (scatter < 0.2).all()
+    assert_allclose(SIDE * D - state.width, overlaps * (1 - scatter**2 / 9), rtol=2e-4)
     assert_allclose(state.stress, stress, rtol=1e-3)
     assert_allclose(np.diag(state.contact_stress), stress, rtol=1e-3)
 

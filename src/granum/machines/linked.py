@@ -5,8 +5,6 @@ Every function is there twice: for a run with machines, and for one without, whe
 
 from __future__ import annotations
 
-import numpy as np
-
 from .._jit import picked_by_type
 from .groups import Links, NoLinks
 
@@ -24,22 +22,6 @@ def _(links, full):
 @linked.of(Links)
 def _(links, full):
     return full >= 0 and links.link_of[full] >= 0
-
-
-@picked_by_type
-def unit_of(links, full):
-    """The body with full inertia that stands for the whole machine: contacts on any two of its links share its mobility."""
-
-
-@unit_of.of(NoLinks)
-def _(links, full):
-    return full
-
-
-@unit_of.of(Links)
-def _(links, full):
-    link = links.link_of[full]
-    return full if link < 0 else np.int64(links.full[links.first[links.machine[link]]])
 
 
 @picked_by_type

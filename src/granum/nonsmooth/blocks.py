@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import device, kernel
-from ..machines.linked import unit_of
+from ..machines.linked import linked
 from ..parallel.barrier import largest_of, share, wait
 from ..parallel.crew import Crew
 from .groups import ContactBlocks, Found, Packed
@@ -61,9 +61,9 @@ def lowest_clear_bit(mask):
 
 
 @device
-def mark_of(packed, slot):
-    """The slot whose marks count for this one: that of its machine, or its own."""
-    return slot if slot < packed.first_full else packed.first_full + unit_of(packed.links, slot - packed.first_full)
+def of_machine(packed, slot):
+    """Whether the body of this slot is a link: contacts on any two of a machine share its mobility, so they have no colour."""
+    return packed.first_full <= slot < packed.yielding and linked(packed.links, slot - packed.first_full)
 
 
 @device
@@ -91,11 +91,9 @@ def colour_contacts(packed, found, colour_block, full_first, taken, taken_full, 
         free_a, free_b = yields(packed, a), yields(packed, b)
         full = (free_a and a >= first_full) or (free_b and b >= first_full)
         marks = taken_full if full else taken
-        if full:
-            a, b = mark_of(packed, a) if free_a else a, mark_of(packed, b) if free_b else b
         mask = (marks[a] if free_a else np.uint64(0)) | (marks[b] if free_b else np.uint64(0))
         k = lowest_clear_bit(mask)
-        if k >= COLOURS:
+        if k >= COLOURS or (full and (of_machine(packed, a) or of_machine(packed, b))):
             colour[c] = LEFT_OVER
         else:
             bit = one << np.uint64(k)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..._jit import device, kernel
 from ...array_types import FloatArray
+from ...machines.linked import any_links
 from ...parallel.barrier import share, wait
 from ...parallel.crew import Crew
 from ..blocks import BODY, COLOURS, INV_MASS, LANES, LEFT_OVER, OX, PN, at, lanes_of, own_lanes
@@ -21,6 +22,8 @@ from .spheres import sampling, sweep_blocks
 
 CHUNK = 256  # contacts that are summed up in one go
 FEW_BLOCKS = 4  # of a colour: fewer are done by one thread sooner than by several
+PASSES = 8  # over the contacts of machines in a sweep, at most:
+ENOUGH = 0.1  # of the squared change of the first one, which a pass must be below for it to be the last
 
 
 @device
@@ -74,10 +77,30 @@ def sweep_all(thread, threads, barrier, packed, blocks, levers, momentum, beta, 
         low, high = share(last - first, thread, threads)
         if c == COLOURS:  # those without a colour
             low, high = np.int64(0), last - first if thread == 0 else np.int64(0)
+        changed = 0.0
         for k in range(first + low, first + high):
             ahead, square = full.sweep_contact(packed, blocks, levers, momentum.before, blocks.serial_start + k, beta, keeps, soft)
             sums[2 * (count + k)], sums[2 * (count + k) + 1] = ahead, square
+            changed += square
+        if c == COLOURS and any_links(packed.links):
+            sweep_again(packed, blocks, levers, momentum.before, first + low, first + high, soft, changed)
         wait(barrier, threads)
+
+
+@device
+def sweep_again(packed, blocks, levers, before, first, last, soft, changed):
+    """Sweep the contacts that are swept one by one from ``first`` on again, as long as they still change: those of machines.
+
+    A light link with many contacts is pushed to and fro between heavy grains, which a pass settles for one contact at a time; a heavy one
+    needs no more than one. ``changed`` is the squared change of the first pass, weighted by D. Momentum judges by that one alone.
+    """
+    for _ in range(PASSES - 1):
+        now = 0.0
+        for k in range(first, last):
+            _, square = full.sweep_contact(packed, blocks, levers, before, blocks.serial_start + k, 0.0, False, soft)
+            now += square
+        if now <= ENOUGH * changed:
+            break
 
 
 @device

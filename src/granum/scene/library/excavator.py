@@ -29,6 +29,9 @@ PACKED = 0.54  # solid fraction of the settled bed, loose and with walls near: d
 PAPER_TRENCH = (5.5, 2.0)  # [m] length and depth of the trench of 1e5 stones; the width follows
 MIDDLE = 6.0  # [m] from the axis of the swing to the middle of the trench
 FIELD = 14.0  # [m] half of the width of the ground
+IMPACT_SWEEPS = 100
+"""Of the impact stage at most, in which the whole machine collides with the bed: half of the work of a dig. The force of the stick in the
+drag is within 2.5 % of that of 200 sweeps, 4 % of that of 1000 (5000 and 20 000 stones); 50 give 4 to 7 % less than 200, 25 give 14 %."""
 VIEW = (-52.0, 16.0)  # azimuth and elevation [degrees]
 
 
@@ -118,7 +121,7 @@ def excavator(
         run={
             "time_step": time_step,
             "duration": duration,
-            "stepper": {"solver": {"iterations": iterations}} if iterations else None,
+            "stepper": {"solver": {"iterations": iterations}, "impact_iterations": IMPACT_SWEEPS} if iterations else None,
         },
         results=(Dig(lower=low, upper=high),),
         view=VIEW,

@@ -206,7 +206,7 @@ class NonsmoothStepper:
         d, p, b, c = self.detector, self.problem, self.bodies, self.detector.contacts
         p.soften(self.settings.regularisation / h)
         self._met, self._free = met, free = Met.of(c), self._bodies_at(d.place)
-        p.link(free.full)
+        p.link(b, free.full)
         packed = p.pack(b, free, c, met, self.walls, d.slot, d.same)
         if self.machines is not None:
             self.limits_hit = call(lay_links, p.packed, p.blocks, self.machines.table, b.arrays, h, self.settings.impact_velocity)

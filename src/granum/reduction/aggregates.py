@@ -69,6 +69,12 @@ class Aggregates:
         pushed = np.append(self.bodies.kind[: self.carriers] == DYNAMIC, True)
         return ~pushed[np.where(rows < 0, self.carriers, np.minimum(rows, self.carriers))]
 
+    def led_by(self, rows: IntArray) -> IntArray:
+        """(n,) for each of these bodies the link of a machine that is a part of it, or the body itself where there is none."""
+        leader = np.arange(self.bodies.body_count, dtype=np.int32)
+        leader[self.bodies.member_of[self.bodies.linked]] = self.bodies.linked
+        return leader[rows]
+
     def parts_of(self, aggregates: IntArray) -> IntArray:
         """Dynamic bodies of the scene that are parts of these."""
         return self.bound[np.isin(self.bodies.member_of[self.bound], aggregates)]

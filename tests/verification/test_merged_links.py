@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from granum import Body, Box, Grains, Gravity, Hinge, Material, Motor, Plane, Scene, Simulation, Slider
+from granum import Body, Box, BoxSensor, Grains, Gravity, Hinge, Material, Motor, Plane, Scene, Simulation, Slider
 from granum.parallel import team
 from granum.simulation.settings import make_settings
 from tests.verification.test_aggregates import momenta
@@ -92,24 +92,22 @@ def test_a_tray_with_merged_grains_swings_as_one_body():
     tray = plate(position=at, orientation=(math.cos(angle / 2), 0, math.sin(angle / 2), 0))
     grains = (layers(3, 3, 1) - pivot) @ turn.T + pivot
     scene = machine(grains, [Hinge(name="pivot", bodies=("ground", "plate"), anchor=pivot, axis=(0, 1, 0))], [tray], youngs_modulus=1e10)
-    sim = simulation(scene, h=1e-3)
-    crossed, most, x = [], 0.0, []
+    sim = simulation(scene)
+    crossed, most, x = [], 0.0, [sim.bodies.position[1, 0]]
     mass, centre, about = whole(sim)
-    for _ in range(3000):
+    while len(crossed) < 2:
         sim.step()
         x.append(sim.bodies.position[1, 0])
-        most = max(most, float(np.linalg.norm(sim.joint("pivot").force)))
-        if len(x) > 1 and x[-2] > 0 >= x[-1]:
+        if crossed:  # at the start the grains come to rest
+            most = max(most, float(np.linalg.norm(sim.joint("pivot").force)))
+        if (x[-2] > 0) != (x[-1] > 0):
             crossed.append(sim.time - sim.time_step * x[-1] / (x[-1] - x[-2]))
     assert sim.report.free_grains == 0
     arm = np.linalg.norm(centre - pivot)
     inertia = about + mass * arm * arm
     period = 2 * math.pi * math.sqrt(inertia / (mass * G * arm)) * (1 + angle**2 / 16)
-    assert len(crossed) == 1 or len(crossed) == 2
-    assert crossed[0] == pytest.approx(period / 4, rel=2e-3)
-    if len(crossed) == 2:
-        assert crossed[1] - crossed[0] == pytest.approx(period, rel=1e-4)
-    lowest = mass * G + mass * arm * 2 * (1 - math.cos(angle)) * mass * G * arm / inertia  # and the centripetal force
+    assert crossed[1] - crossed[0] == pytest.approx(period / 2, rel=1e-4)
+    lowest = mass * G + mass * arm * 2 * (1 - math.cos(angle)) * mass * G * arm / inertia  # with the centripetal force
     assert most == pytest.approx(lowest, rel=1e-3)
 
 
@@ -125,7 +123,8 @@ def slides_at(sim, fast=0.02):
         sim.step()
         b = sim.bodies
         rigid = b.velocity[1] + np.cross(b.spin[1], sim.position - b.position[1])
-        if np.linalg.norm(b.velocity[b.grains] - rigid, axis=1).max() > fast:
+        slip = np.linalg.norm(b.velocity[b.grains] - rigid, axis=1).max()
+        if slip > fast and sim.joint("tilt").coordinate > 0.1:  # at the start the grains take up the motion of the tray
             return sim.joint("tilt").coordinate
     return math.inf
 
@@ -142,26 +141,26 @@ def test_grains_slide_off_a_tilting_tray_at_the_angle_of_friction():
 
 
 def test_a_floating_machine_keeps_its_momenta_while_grains_merge_with_a_link_and_come_off():
-    """A plate with grains, an arm on it that a motor turns, and a fast grain that knocks some off."""
-    arm = Body(name="arm", kind="dynamic", mass=10.0, inertia=(1, 1, 1), position=(0, 0.8, -0.4))
-    position = np.concatenate([layers(3, 3, 2, (0.2, 0.1, 0)), [[0.2, 0.1, 0.9]]])
-    velocity = np.full((len(position), 3), (0.3, 0, 0.0))
-    velocity[-1] = (0.3, 0, -1.0)
-    grains = Grains(material="stone", position=position, diameter=D, velocity=velocity)
+    """A plate with grains, and an arm on it that a motor turns; a sensor on their way takes the grains apart, and they merge again."""
+    arm = Body(name="arm", kind="dynamic", mass=10.0, inertia=(1, 1, 1), position=(0, 0.8, -0.4), velocity=(0.3, 0, 0))
+    place = layers(3, 3, 2, (0.2, 0.1, 0))
+    grains = Grains(material="stone", position=place, diameter=D, velocity=np.full(place.shape, (0.3, 0, 0)))
     joint = Hinge(name="pin", bodies=("plate", "arm"), anchor=(0, 0.8, -0.05), axis=(1, 0, 0), motor=Motor(speed=0.4, force_limit=2.0))
-    scene = machine(grains, [joint], [plate(velocity=(0.3, 0, 0)), arm.model_copy(update={"velocity": (0.3, 0.0, 0.0)})], gravity=0.0)
-    sim = simulation(scene, {"split": ["contact"]})
+    scene = machine(grains, [joint], [plate(velocity=(0.3, 0, 0)), arm], gravity=0.0)
+    scene = scene.changed(sensors=(BoxSensor(lower=(0.33, -1, -1), upper=(0.36, 1, 1)),))
+    sim = simulation(scene, {"split": ["sensor"]})
     linear, angular = momenta(sim.bodies)
     size = np.linalg.norm(linear)
     free = []
-    for _ in range(400):
+    for _ in range(200):
         sim.step()
         free.append(sim.report.free_grains)
         now = momenta(sim.bodies)
         assert_allclose(now[0], linear, atol=1e-12 * size)
-        assert_allclose(now[1], angular, atol=1e-5 * size)  # joints turn about two anchors that drift apart, see test_machines.py
-    assert min(free) <= 1  # all but the fast one had merged
-    assert free[-1] > min(free)  # and some came off
+        assert_allclose(now[1], angular, atol=1e-7 * size)  # the anchors of a joint drift apart, by 1e-7 m here
+    assert free[5] == 0  # all had merged
+    assert max(free[5:]) > 0  # and came off
+    assert free[-1] < max(free[5:])
 
 
 def digger():
@@ -169,7 +168,7 @@ def digger():
     push = [(0.0, 0.0), (0.1, 0.0), (0.6, 0.05)]
     blade = plate(
         name="blade", mass=5.0, inertia=(1, 1, 1), position=(-0.32, 0, 0.15), walls=[
-            Box(material="stone", lower=(-0.05, -0.3, -0.12), upper=(0.05, 0.3, 0.2), side="outside")
+            Box(material="stone", lower=(-0.05, -0.24, -0.12), upper=(0.05, 0.24, 0.2), side="outside")
         ]
     )  # fmt: skip
     joint = Slider(name="push", bodies=("ground", "blade"), axis=(1, 0, 0), motor=Motor(position=push))

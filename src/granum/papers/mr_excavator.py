@@ -24,7 +24,7 @@ TITLE = "an excavator in a bed that is free around its bucket only, beside full 
 MAIN = "ctr4-f"
 EVERY = 4  # steps between two looks at the forces
 SMOOTHED = 0.1  # [s] over which a peak is averaged: single steps scatter with every collision
-SMALL = {"count": 500}  # an excavator to compile with
+SMALL = {"count": 1000}  # an excavator to compile with
 FREE = -1  # of ``Bodies.merged_into``
 
 

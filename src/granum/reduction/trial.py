@@ -140,7 +140,8 @@ class Trial:
         if motion is not None:
             moving[wall] = np.abs(motion[wall, :3]).max(axis=1, initial=0.0) > AT_REST
         else:
-            moving[wall] = m.bodies.kind[m.walls.frame[-1 - b[wall]]] == KINEMATIC
+            frame = m.walls.frame[-1 - b[wall]]
+            moving[wall] = (m.bodies.kind[frame] == KINEMATIC) & m.aggregates.moving[frame]
         at = loose | moving
         return np.concatenate([a[at], b[at & pair]])
 

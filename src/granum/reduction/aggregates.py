@@ -51,7 +51,7 @@ class Aggregates:
         self.of_wall[self.belt_wall] = self.belts
         walls.body[:] = np.where(self.of_wall >= 0, self.of_wall, walls.frame)
         self.velocity, self.spin = np.zeros((self.carriers, 3)), np.zeros((self.carriers, 3))  # of the carriers in the last step
-        self.moving = np.zeros(self.carriers, bool)  # which of them move, or did in the last step
+        self.moving: BoolArray = np.zeros(self.carriers, bool)  # which of them move, or did in the last step
         self.drive()
 
     @property
@@ -90,7 +90,7 @@ class Aggregates:
         velocity, spin = b.velocity[: self.carriers], b.spin[: self.carriers]
         changed = (velocity != self.velocity).any(axis=1) | (spin != self.spin).any(axis=1)
         changed &= self.is_carrier(np.arange(self.carriers, dtype=np.int32))
-        self.moving = velocity.any(axis=1) | spin.any(axis=1) | self.velocity.any(axis=1) | self.spin.any(axis=1)
+        self.moving = np.any([velocity, spin, self.velocity, self.spin], axis=(0, 2))
         self.velocity, self.spin = velocity.copy(), spin.copy()
         return np.flatnonzero(changed).astype(np.int32)
 

@@ -82,6 +82,22 @@ def test_a_platen_carries_the_same_load_before_and_after_grains_merge_with_it():
     assert found["merged"].joint_drift < 1e-9
 
 
+def test_the_motor_does_the_work_that_lifts_a_platen_with_merged_grains():
+    """It is at rest before and after: m g z of all; what the lock of the motor swings back is 1e-8 of it."""
+    path = [(0.0, 0.0), (0.3, 0.0), (0.8, 0.2), (1.5, 0.2)]
+    scene = machine(
+        layers(4, 3, 2, (0.5, 0.3, 0)), [Slider(name="ram", bodies=("ground", "plate"), axis=(0, 0, 1), motor=Motor(position=path))]
+    )
+    sim = simulation(scene)
+    sim.run(0.3)
+    before, work = sim.report.energy, sim.ledger.joules["motors"]
+    sim.run(0.9)
+    lifted = whole(sim)[0] * G * 0.2
+    assert sim.report.free_grains == 0
+    assert sim.report.energy - before == pytest.approx(lifted, rel=1e-9)
+    assert sim.ledger.joules["motors"] - work == pytest.approx(lifted, rel=1e-7)
+
+
 def test_a_tray_with_merged_grains_swings_as_one_body():
     """Period and greatest joint force of a compound pendulum; the tray stays across its rod, so that nothing slides."""
     length, angle = 1.5, 0.08

@@ -20,7 +20,7 @@ import numpy as np
 
 from .._jit import device
 from .bounded import settle, solve_factored, solve_inside
-from .elimination import add_rows, factorise, push_rows, respond, row_speed, softness_of, solve_rows
+from .elimination import add_rows, factorise, move_row, push_rows, respond, row_speed, softness_of, solve_rows
 from .groups import AT_HIGH, AT_LOW, FORCE, HINGE, INSIDE, LOWER, POSITION, SPEED, UPPER
 from .rows import coordinate_row, joint_rows
 
@@ -47,12 +47,14 @@ def lay_rows(links, table, bodies):
     for j in range(len(table.kind)):
         joint_rows(table, bodies, j, rows.row, rows.gap)
         for k in range(table.first_row[j], table.first_row[j + 1]):
+            move_row(links, rows.link, rows.row, k)
             rows.drift[k] = speed_of_driven(table.body[j], rows.link, rows.row, k, bodies)
             push_rows(links, rows.link, rows.row, k, rows.pushed)
             rows.softness[k] = softness_of(links, rows.link, rows.row, k)
     for k in range(len(drives.joint)):
         j = drives.joint[k]
         found = coordinate_row(table, bodies, j, k, drives.row)
+        move_row(links, drives.link, drives.row, k)
         if k == 0 or drives.joint[k - 1] != j:
             if table.kind[j] == HINGE:  # an angle
                 found += 2.0 * math.pi * math.floor((coordinate[j] - found) / (2.0 * math.pi) + 0.5)
@@ -349,6 +351,13 @@ def add_carried(links, carried):
     for k in range(len(rows.impulse)):
         for f in range(6):
             carried[rows.joint[k], f] += rows.row[k, 6 + f] * rows.impulse[k]
+        if rows.link[k, 1] >= 0:  # about the centre of mass of b itself, whatever it is a part of
+            arm = links.arm[rows.link[k, 1]]
+            for f in range(3):
+                g, o = (f + 1) % 3, (f + 2) % 3
+                turn = arm[g] * rows.row[k, 6 + o] - arm[o] * rows.row[k, 6 + g]
+                if turn != 0.0:
+                    carried[rows.joint[k], 3 + f] -= turn * rows.impulse[k]
     for k in range(len(drives.joint)):
         kind = drives.kind[k]
         if kind == LOWER:

@@ -13,6 +13,19 @@ SOFT = 1e-6  # of how easily the centres of mass move and turn: the softness of 
 
 
 @device
+def move_row(links, link, row, k):
+    """Row k, of velocities of the links' centres of mass, as one of those of the bodies that the links are parts of."""
+    for side in range(2):
+        one, o = link[k, side], 6 * side
+        if one >= 0:
+            x, y, z = links.arm[one, 0], links.arm[one, 1], links.arm[one, 2]
+            if x != 0.0 or y != 0.0 or z != 0.0:
+                row[k, o + 3] += y * row[k, o + 2] - z * row[k, o + 1]
+                row[k, o + 4] += z * row[k, o] - x * row[k, o + 2]
+                row[k, o + 5] += x * row[k, o + 1] - y * row[k, o]
+
+
+@device
 def push_rows(links, link, row, k, pushed):
     """M^-1 G^T of row k."""
     for side in range(2):

@@ -128,7 +128,9 @@ class Links(NamedTuple):
     machine: IntArray
     """(L,)"""
     body: IntArray
-    """(L,) row of the table of bodies"""
+    """(L,) row of the table of bodies: its own, or that of what the link has become a part of"""
+    arm: FloatArray
+    """(L, 3) from the centre of mass of that body to the link's own [m], 0 as a rule; world axes"""
     full: IntArray
     """(L,) number among the bodies with full inertia"""
     link_of: IntArray

@@ -106,7 +106,8 @@ class Machines:
         return Links(
             first=_starts(size),
             machine=np.array(machine, np.int32),
-            body=self.rows,
+            body=self.rows.copy(),
+            arm=np.zeros((count, 3)),
             full=np.searchsorted(bodies.dynamic, self.rows).astype(np.int32),
             link_of=_link_of(bodies.dynamic, self.rows),
             locked=bodies.locked[self.rows, :3].astype(np.int32),

@@ -102,10 +102,15 @@ class Problem:
         self.colour(slots)
         return True
 
-    def link(self, full: IntArray) -> None:
+    def link(self, bodies: Bodies, full: IntArray) -> None:
         """Number the links of machines among the bodies with full inertia, whose rows are ``full`` (F,)."""
         links = self.links
-        if not isinstance(links, Links) or (len(links.link_of) == len(full) and (full[links.full] == links.body).all()):
+        if not isinstance(links, Links):
+            return
+        if bodies.may_merge:  # a link that is a part of another body is pushed as that one is
+            links.body[:] = bodies.member_of[bodies.linked]
+            links.arm[:] = bodies.position[bodies.linked] - bodies.position[links.body]
+        if len(links.link_of) == len(full) and (full[links.full] == links.body).all():
             return
         place = np.searchsorted(full, links.body).astype(np.int32)
         link_of = np.full(len(full), -1, np.int32)

@@ -168,7 +168,7 @@ class NonsmoothStepper:
         d, p, b, c = self.detector, self.problem, self.bodies, self.detector.contacts
         p.soften(self.settings.softness(self.scene, h))
         self._met, self._free = met, free = Met.of(c), self._bodies_at(d.place)
-        p.link(free.full)
+        p.link(b, free.full)
         packed = p.pack(b, free, c, met, self.walls, d.slot, d.same)
         self.links.lay(p, b, h, self.settings.impact_velocity)
         walls = self._wall_arrays

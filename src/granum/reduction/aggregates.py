@@ -51,6 +51,7 @@ class Aggregates:
         self.of_wall[self.belt_wall] = self.belts
         walls.body[:] = np.where(self.of_wall >= 0, self.of_wall, walls.frame)
         self.velocity, self.spin = np.zeros((self.carriers, 3)), np.zeros((self.carriers, 3))  # of the carriers in the last step
+        self.moving: BoolArray = np.zeros(self.carriers, bool)  # which of them move, or did in the last step
         self.drive()
 
     @property
@@ -69,6 +70,12 @@ class Aggregates:
         pushed = np.append(self.bodies.kind[: self.carriers] == DYNAMIC, True)
         return ~pushed[np.where(rows < 0, self.carriers, np.minimum(rows, self.carriers))]
 
+    def led_by(self, rows: IntArray) -> IntArray:
+        """(n,) for each of these bodies the link of a machine that is a part of it, or the body itself where there is none."""
+        leader = np.arange(self.bodies.body_count, dtype=np.int32)
+        leader[self.bodies.member_of[self.bodies.linked]] = self.bodies.linked
+        return leader[rows]
+
     def parts_of(self, aggregates: IntArray) -> IntArray:
         """Dynamic bodies of the scene that are parts of these."""
         return self.bound[np.isin(self.bodies.member_of[self.bound], aggregates)]
@@ -83,6 +90,7 @@ class Aggregates:
         velocity, spin = b.velocity[: self.carriers], b.spin[: self.carriers]
         changed = (velocity != self.velocity).any(axis=1) | (spin != self.spin).any(axis=1)
         changed &= self.is_carrier(np.arange(self.carriers, dtype=np.int32))
+        self.moving = np.any([velocity, spin, self.velocity, self.spin], axis=(0, 2))
         self.velocity, self.spin = velocity.copy(), spin.copy()
         return np.flatnonzero(changed).astype(np.int32)
 

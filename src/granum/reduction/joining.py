@@ -32,17 +32,23 @@ class Joining(NamedTuple):
 
 
 @device
+def goes_with(row, body, bodies, slow):
+    """Whether the centre of a body is slow against the rigid motion of another; an aggregate whose centre is not is about to tip over."""
+    position, velocity = bodies.position, bodies.velocity
+    x, y, z = position[row, 0] - position[body, 0], position[row, 1] - position[body, 1], position[row, 2] - position[body, 2]
+    w, v = bodies.spin[body], velocity[body]
+    u = velocity[row, 0] - v[0] - (w[1] * z - w[2] * y)
+    t = velocity[row, 1] - v[1] - (w[2] * x - w[0] * z)
+    s = velocity[row, 2] - v[2] - (w[0] * y - w[1] * x)
+    return u * u + t * t + s * s <= slow.speed * slow.speed
+
+
+@device
 def moves_with(grain, body, bodies, first, slow):
-    """Whether a grain is slow against the rigid motion of a body."""
-    position, velocity, spin = bodies.position, bodies.velocity, bodies.spin
-    i = first + grain
-    x, y, z = position[i, 0] - position[body, 0], position[i, 1] - position[body, 1], position[i, 2] - position[body, 2]
-    w, v = spin[body], velocity[body]
-    u = velocity[i, 0] - v[0] - (w[1] * z - w[2] * y)
-    t = velocity[i, 1] - v[1] - (w[2] * x - w[0] * z)
-    s = velocity[i, 2] - v[2] - (w[0] * y - w[1] * x)
-    turn = (spin[i, 0] - w[0]) ** 2 + (spin[i, 1] - w[1]) ** 2 + (spin[i, 2] - w[2]) ** 2
-    return u * u + t * t + s * s <= slow.speed * slow.speed and turn <= slow.spin * slow.spin
+    """Whether a grain is slow against the rigid motion of a body, and turns with it."""
+    w, o = bodies.spin[body], bodies.spin[first + grain]
+    turn = (o[0] - w[0]) ** 2 + (o[1] - w[1]) ** 2 + (o[2] - w[2]) ** 2
+    return turn <= slow.spin * slow.spin and goes_with(first + grain, body, bodies, slow)
 
 
 @kernel
@@ -64,7 +70,6 @@ def join_carriers(
     """
     barred, fixed, taken, joined = joining
     a, b, normal, body, first = contacts.a, contacts.b, contacts.normal, grains.body, grains.first
-    position, velocity, spin = bodies.position, bodies.velocity, bodies.spin
     count = 0
     again, forward = True, True
     while again:
@@ -93,10 +98,8 @@ def join_carriers(
                 continue
             if barred[i] or not moves_with(i, other, bodies, first, slow):
                 continue
-            if own < first:  # an aggregate: its centre must move with the carrier too, else it is about to tip over
-                d, v, w = position[own] - position[other], velocity[own] - velocity[other], spin[other]
-                x, y, z = v[0] - (w[1] * d[2] - w[2] * d[1]), v[1] - (w[2] * d[0] - w[0] * d[2]), v[2] - (w[0] * d[1] - w[1] * d[0])
-                if x * x + y * y + z * z <= slow.speed * slow.speed:
+            if own < first:  # an aggregate
+                if goes_with(own, other, bodies, slow):
                     taken[own] = other
                     again = True
                 continue
@@ -107,6 +110,53 @@ def join_carriers(
             count += 1
         forward = not forward
     return count
+
+
+@kernel
+def join_links(
+    quiet: IntArray,
+    contacts: ContactArrays,
+    bodies: BodyArrays,
+    grains: GrainArrays,
+    wall_body: IntArray,
+    wall_carrier: IntArray,
+    carriers: int,
+    slow: Slow,
+    slot: IntArray,
+    barred: BoolArray,
+    claimed: IntArray,
+) -> None:
+    """What touches a link of a machine, or what has joined it, joins it if it moves with it itself.
+
+    ``claimed`` are first the free grains by slot, then the bodies before the grains: each has the row of the body with a link that it is
+    part of, or -1; in and out. ``wall_body`` (K,) is the body that each wall is part of, ``wall_carrier`` its carrier, -1: none.
+    """
+    a, b, body, first = contacts.a, contacts.b, grains.body, grains.first
+    slots = len(claimed) - first
+    again, forward = True, True
+    while again:
+        again = False
+        for n in range(len(quiet)):
+            c = quiet[n] if forward else quiet[len(quiet) - 1 - n]
+            i, j = a[c], b[c]
+            if body[i] < carriers or barred[i] or (j >= 0 and (body[j] < carriers or barred[j])):
+                continue
+            if j < 0 and wall_carrier[-1 - j] >= 0:
+                continue
+            other_body = body[j] if j >= 0 else wall_body[-1 - j]
+            p = slot[i] if body[i] >= first else slots + body[i]
+            q = slot[j] if other_body >= first else slots + other_body
+            if (claimed[p] >= 0) == (claimed[q] >= 0):
+                continue
+            link = max(claimed[p], claimed[q])
+            new, row = (q, other_body) if claimed[p] >= 0 else (p, body[i])
+            # the grain of the contact that is not of the link, or, of a wall that is to join, the one that touches it
+            grain = j if claimed[p] >= 0 and j >= 0 else i
+            if not moves_with(grain, link, bodies, first, slow) or (row < first and not goes_with(row, link, bodies, slow)):
+                continue
+            claimed[new] = link
+            again = True
+        forward = not forward
 
 
 @device
@@ -127,18 +177,22 @@ def union_quiet(
     wall_carrier: IntArray,
     carriers: int,
     slot: IntArray,
-    slots: int,
     barred: BoolArray,
+    claimed: IntArray,
     parent: IntArray,
 ) -> bool:
     """Join the roots of free grains (by slot) and of the bodies before the grains (after them) at quiet contacts; whether any did.
 
-    ``wall_body`` (K,) is the body that each wall is part of. Nothing joins carriers, and what they hold.
+    ``wall_body`` (K,) is the body that each wall is part of; ``claimed`` what links have taken (``join_links``). Nothing else joins those,
+    nor carriers and what they hold.
     """
     a, b, body, first = contacts.a, contacts.b, grains.body, grains.first
+    slots, some = len(parent) - first, False
     for k in range(len(parent)):
         parent[k] = k
-    some = False
+        if claimed[k] >= 0:
+            parent[k] = slots + claimed[k]
+            some = some or parent[k] != k
     for c in quiet:
         i, j = a[c], b[c]
         if body[i] < carriers or barred[i]:
@@ -152,6 +206,8 @@ def union_quiet(
             if wall_carrier[-1 - j] >= 0:
                 continue
             q = slots + wall_body[-1 - j]
+        if claimed[p] >= 0 or claimed[q] >= 0:
+            continue
         p, q = root_of(parent, p), root_of(parent, q)
         if p != q:
             some = True

@@ -9,7 +9,7 @@ from ..array_types import BoolArray, FloatArray, IntArray
 from ..detection.wall_table import surface_velocity
 from ..kernel_groups import call
 from ..state.bodies import DYNAMIC
-from .joining import Joining, Slow, compact, join_carriers, union_quiet
+from .joining import Joining, Slow, compact, join_carriers, join_links, union_quiet
 from .merged import Merged
 from .motion import limits, within
 from .network import TOUCHING
@@ -77,11 +77,14 @@ class Merging:
     def _join_carriers(self, quiet: IntArray, barred: BoolArray) -> float:
         m, b, c, g = self.merged, self.merged.bodies, self.merged.detector.contacts, self.merged.aggregates
         taken, joined = np.full(b.first_grain, -1, np.int32), np.empty(len(m.detector.order), np.int32)
+        with_links = b.member_of[b.linked]
+        taken[with_links] = g.carriers  # as if they had joined already: a machine moves on
         joining = Joining(barred, m.fixed, taken, joined)
         belt, slow = surface_velocity(m.walls, b.orientation), Slow(self.slow, m.policy.merge.rolling)
         count = call(join_carriers, quiet, c.arrays, b.arrays, b.grain_arrays, g.of_wall, belt, g.carriers, slow, joining)
         joined = joined[:count]
         work = self._hold(joined, b.grain_body[joined]) if count else 0.0
+        taken[with_links] = -1
         gone = np.flatnonzero(taken >= 0).astype(np.int32)
         if len(gone):
             member = m.members(gone)
@@ -100,16 +103,16 @@ class Merging:
         m, b, c, g = self.merged, self.merged.bodies, self.merged.detector.contacts, self.merged.aggregates
         own, other = (side[quiet] for side in m.sides())
         quiet = quiet[~(g.is_carrier(own) | g.is_carrier(other))]
-        if len(b.linked):  # nothing merges with links of machines: their mobility is that of the whole machine
-            at_wall = quiet[c.b[quiet] < 0]
-            quiet = np.setdiff1d(quiet, at_wall[np.isin(m.walls.frame[-1 - c.b[at_wall]], b.linked)])
         if not len(quiet):
             return
         slots, rows = len(m.detector.order), b.first_grain
-        parent = np.empty(slots + rows, np.int32)  # grains by slot, then the bodies before the grains
-        if not call(
-            union_quiet, quiet, c.arrays, b.grain_arrays, m.walls.body, g.of_wall, g.carriers, m.detector.slot, slots, barred, parent
-        ):
+        parent, claimed = np.empty(slots + rows, np.int32), np.full(slots + rows, -1, np.int32)  # grains by slot, then other bodies
+        sides = m.walls.body, g.of_wall, g.carriers
+        if len(b.linked):
+            claimed[slots + b.member_of[b.linked]] = b.member_of[b.linked]
+            slow = Slow(self.slow, m.policy.merge.rolling)
+            call(join_links, quiet, c.arrays, b.arrays, b.grain_arrays, *sides, slow, m.detector.slot, barred, claimed)
+        if not call(union_quiet, quiet, c.arrays, b.grain_arrays, *sides, m.detector.slot, barred, claimed, parent):
             return
         joined = np.zeros(len(parent), bool)
         joined[:slots] = ~b.merged[m.detector.order]

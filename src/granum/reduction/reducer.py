@@ -16,6 +16,7 @@ from ..state.stages import Stage
 from .extension import Reduction
 from .merged import Merged
 from .merging import Merging
+from .reach import WallsReach
 from .shadow import Shadow
 from .splitting import Splitting
 from .trial import Trial
@@ -26,7 +27,7 @@ class Reducer:
 
     def __init__(self, policy: Reduction, stepper: ExtensibleStepper) -> None:
         self.merged = merged = Merged(stepper.scene, stepper.bodies, stepper.walls, stepper.detector, policy)
-        self.splitting, self.merging = Splitting(merged), Merging(merged, stepper.pairs.friction)
+        self.walls, self.splitting, self.merging = WallsReach(merged), Splitting(merged), Merging(merged, stepper.pairs.friction)
         self.trial = Trial(merged, self.merging.slow, stepper.solve_contacts)
         self.team = stepper.team
         stepper.stages = self.among(stepper.stages)
@@ -56,9 +57,7 @@ class Reducer:
         m, b = self.merged, self.merged.bodies
         m.grow()
         changed = m.aggregates.drive()
-        self.splitting.walls_due -= 1
-        if self.splitting.walls_due <= 0 or len(changed):
-            self.splitting.look_at_walls(h)
+        self.walls.follow(h, len(changed) > 0)
         if not len(changed):
             return 0.0
         held = m.members(changed)
@@ -134,4 +133,4 @@ class Reducer:
         """Continue from a checkpoint."""
         self.merged.restore(saved)
         self.trial.restore(saved["trial"])
-        self.splitting.looked, self.splitting.walls_due = int(saved["looked"]), 0
+        self.splitting.looked, self.walls.due = int(saved["looked"]), 0

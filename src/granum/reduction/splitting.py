@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arithmetic import length
 from ..array_types import IntArray
-from ..detection.wall_table import CYLINDER, MESH
 from ..detection.walls import find_wall_contacts
 from ..parallel import ONE
 from ..state.contacts import Spans, Touching
@@ -15,7 +13,6 @@ from .merged import Merged
 from .motion import limits, within
 
 NEARBY = 200  # grains that are followed to see whether a part of a body still hangs on it
-WALL_STEPS = 20  # steps between two looks at which grains walls of other bodies can reach
 LOOK_AT_ALL = 20  # steps between two looks at everything that carriers hold
 
 
@@ -28,7 +25,6 @@ class Splitting:
         self.merge_limit = limits(m.approach, m.separation, m.tangential, m.rolling)
         self.split_limit = limits(c.approach, c.separation, c.tangential, c.rolling)
         self.count = 0
-        self.walls_due = 0  # steps until the next look at who is far from walls
         self.looked = 0  # steps since everything was looked at
 
     def split(self, grains: IntArray) -> IntArray:
@@ -112,28 +108,3 @@ class Splitting:
         if parts:
             b.release(loose)
             m.make(loose, part, parts, NONE, NONE)
-
-    def look_at_walls(self, h: float) -> None:
-        """Which grains that carriers hold cannot be reached by a wall of another body for some steps."""
-        m, b, walls = self.merged, self.merged.bodies, self.merged.walls
-        self.walls_due, m.visits.stale = WALL_STEPS, True
-        far = m.visits.far_from_walls = np.zeros(b.grain_count, bool)
-        held = np.flatnonzero(m.held).astype(np.int32)
-        if not len(held) or len(b.dynamic):  # walls that are pushed go anywhere
-            return
-        corner = np.array([b.position[b.grains].min(axis=0), b.position[b.grains].max(axis=0)])
-
-        def fastest(rows: slice) -> float:
-            at = b.position[rows]
-            reach = np.maximum(np.abs(corner[0] - at), np.abs(corner[1] - at))
-            return float((length(b.velocity[rows]) + length(b.spin[rows]) * length(reach)).max(initial=0.0))
-
-        speed = fastest(slice(0, m.carriers)) + fastest(slice(0, b.wall_body_count))
-        spans = Spans(np.zeros(b.grain_count, np.int32), np.zeros(b.grain_count, np.int32))
-        wider = b.grain_arrays._replace(radius=b.radius + (WALL_STEPS + 1) * h * speed)
-        ONE.run(find_wall_contacts, 0, held, b.arrays, wider, walls, 0, None, Touching.room_for(0), spans)
-        # The search knows a mesh as far as grains reach, and an open tube from inside: who may come to one is looked at always.
-        tube = (walls.kind == CYLINDER) & np.isfinite(walls.parameter[:, 7]) & (walls.parameter[:, 8] == 0.0)
-        hidden = (walls.kind == MESH) | tube
-        meets = (hidden & (walls.body != np.arange(m.carriers)[:, None])).any(axis=1)
-        far[held] = (spans.number[held] == 0) & ~meets[b.grain_body[held]]

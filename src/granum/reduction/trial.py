@@ -70,7 +70,7 @@ class Trial:
             slow = self._slow_in_trial(region, solved) if np.isfinite(self.limit).any() else np.ones(len(region), bool)
         slot = m.detector.slot[region]
         moved, turned = solved.velocity[slot] - b.velocity[rows], solved.spin[slot] - b.spin[rows]
-        moved -= h * self._turning(rows, own)
+        moved -= h * self._turning(rows, m.aggregates.led_by(own))
         self._remove_rigid(region, own, moved, turned, solved)
         kept, pulled, size = slow, h * gravity, length(moved)
         scale = float(length(pulled))
@@ -140,7 +140,8 @@ class Trial:
         if motion is not None:
             moving[wall] = np.abs(motion[wall, :3]).max(axis=1, initial=0.0) > AT_REST
         else:
-            moving[wall] = m.bodies.kind[m.walls.frame[-1 - b[wall]]] == KINEMATIC
+            frame = m.walls.frame[-1 - b[wall]]
+            moving[wall] = (m.bodies.kind[frame] == KINEMATIC) & m.aggregates.moving[frame]
         at = loose | moving
         return np.concatenate([a[at], b[at & pair]])
 
@@ -150,6 +151,14 @@ class Trial:
         for k in np.unique(own[(own >= m.carriers) & (own < b.first_grain)]):
             some = own == k
             rows = b.first_grain + region[some]
+            link = int(m.aggregates.led_by(np.array([k]))[0])
+            if link != k:  # a machine moves it: what counts is how grains move against that
+                n = int(np.flatnonzero(solved.rows == link)[0])
+                moved[some] -= solved.velocity[n] - b.velocity[link]
+                turn = solved.spin[n] - b.spin[link]
+                moved[some] -= np.cross(turn, b.position[rows] - b.position[link])
+                turned[some] -= turn
+                continue
             mass = 1 / b.inverse_mass[rows]
             r = b.position[rows] - b.position[k]
             own_inertia = 0.4 * mass * b.radius[region[some]] * b.radius[region[some]]

@@ -152,7 +152,7 @@ class Bodies:
         if not len(self.linked):
             return self.yielding
         found = self.yielding.copy()
-        found[self.linked] = 0.0
+        found[self.member_of[self.linked]] = 0.0
         return found
 
     @property

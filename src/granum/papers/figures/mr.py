@@ -13,6 +13,8 @@ SPEEDS = "viridis"
 FAST_ON_BELT = 1.5  # [m/s] where MR's colours of Fig. 5 end
 CO_ROTATING = 0.1  # of the rim's speed, where those of Fig. 7 end
 CONTOURS = 7
+SMOOTHED = 0.1  # [s] over which forces of cylinders are averaged
+STATES = {"merged with the ground": "0.8", "free": "#d7263d", "merged with each other or with the bucket": "#2a6fdb"}
 
 
 def draw_discharge(curves: dict[str, Any], path: Path) -> Path:
@@ -148,6 +150,57 @@ def draw_speed_up(curves: dict[str, Any], path: Path) -> Path:
     left.set_ylim(0.5, 2 * max(most, 50.0))
     right.legend(fontsize=8, frameon=False, loc="upper left")
     return save(figure, path, "Speed-up against reduction level: model (lines) and measured (points) (MR Fig. 14)")
+
+
+def draw_dig(curves: dict[str, Any], path: Path) -> Path:
+    """Forces of the cylinders, the load of the bucket and the reduction level over time."""
+    runs = curves["runs"]
+    figure = new_figure(11.0, 7.6)
+    panels = figure.subplots(2, 2).ravel()
+    for k, (name, one) in enumerate(runs.items()):
+        colour = COLOURS[k % len(COLOURS)]
+        width = max(1, round(SMOOTHED / (one["time"][1] - one["time"][0])))
+        for axes, cylinder in zip(panels, ("stick", "boom"), strict=False):
+            mean = np.convolve(one["force"][cylinder], np.ones(width) / width, mode="valid")
+            axes.plot(one["time"][len(one["time"]) - len(mean) :], mean / 1e3, color=colour, lw=1.2, label=name)
+            axes.set(ylabel="force [kN]")
+            head(axes, f"cylinder of the {cylinder}, mean over {SMOOTHED:g} s (grey: the drag)")
+        panels[2].plot(one["time"], one["load"], color=colour, lw=1.2, label=name)
+        if name in curves["reduced"]:
+            panels[3].plot(one["level_time"], 100 * one["level"], color=colour, lw=1.2, label=name)
+    for axes in panels:
+        axes.axvspan(*runs[curves["full"]]["drag"], color="0.93", zorder=0)
+        axes.set(xlabel="time [s]")
+        axes.legend(fontsize=8, frameon=False)
+    panels[2].set(ylabel="stones in the bucket [kg]", ylim=(0, None))
+    panels[3].set(ylabel="reduction level [%]", ylim=(0, 101))
+    head(panels[2], "load of the bucket")
+    head(panels[3], "reduction level")
+    return save(figure, path, "Excavator, reduced and at full resolution (MR Fig. 1)")
+
+
+def draw_dug_beds(curves: dict[str, Any], path: Path) -> Path:
+    """The middle of the trench in the drag: who moves on its own."""
+    from matplotlib.collections import EllipseCollection
+    from matplotlib.patches import Patch
+
+    names = curves["reduced"]
+    figure = new_figure(9.0, 3.4 * len(names))
+    for axes, name in zip(np.atleast_1d(figure.subplots(len(names), 1, sharex=True)), names, strict=True):
+        bed, (low, high) = curves["runs"][name]["bed"], curves["runs"][name]["trench"]
+        shown = np.flatnonzero((bed["y"] > 0) & (bed["y"] < 0.25 * (high[1] - low[1])))
+        shown = shown[np.argsort(-bed["y"][shown])]
+        size, face = 2 * bed["radius"][shown], np.array([STATES[key] for key in ("free", *[k for k in STATES if k != "free"])])
+        discs = EllipseCollection(
+            size, size, np.zeros(len(shown)), units="xy", offsets=np.stack([bed["x"][shown], bed["z"][shown]], axis=1),
+            offset_transform=axes.transData, facecolors=face[bed["state"][shown]], edgecolors="0.3", lw=0.2,
+        )  # fmt: skip
+        axes.add_collection(discs)
+        axes.plot([low[0] - 0.4, low[0], low[0], high[0], high[0], high[0] + 0.4], [0, 0, low[2], low[2], 0, 0], color="0.2", lw=1)
+        axes.set(xlim=(low[0] - 0.5, high[0] + 0.5), ylim=(low[2] - 0.1, -0.7 * low[2]), aspect="equal", xlabel="x [m]", ylabel="z [m]")
+        axes.legend(handles=[Patch(facecolor=c, label=text) for text, c in STATES.items()], fontsize=8, frameon=False, loc="upper left")
+        head(axes, f"{name}: in the middle of the drag")
+    return save(figure, path, "Excavator: only stones around the bucket are free (MR Fig. 1)")
 
 
 def _over_time(curves: dict[str, Any], path: Path, title: str, label: str, paper: float | None) -> Path:

@@ -17,6 +17,7 @@ ALLOWED = {
     "_fields",  # of named tuples
     "_asdict",
     "_replace",
+    "_assign_work_unit",  # of the schedulers of pytest-xdist: how files of tests are handed out
     "_repr_html_",  # what notebooks ask for
 }
 

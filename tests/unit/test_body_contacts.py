@@ -177,7 +177,9 @@ def test_impulses_follow_contacts_when_grains_leave_and_come():
     assert sim.taken_out > 20
 
 
-@pytest.mark.parametrize("law", [LinearContact(stiffness=1e6), AdhesiveContact(stiffness=1e6, pull=50.0)])
+@pytest.mark.parametrize(
+    "law", [LinearContact(stiffness=1e6), pytest.param(AdhesiveContact(stiffness=1e6, pull=50.0), marks=pytest.mark.slow)]
+)
 def test_bodies_do_not_attract_each_other(law):
     """The overlap is the weight over the stiffness, and a box can be lifted off."""
     sim = make([], bodies=[block(L, (0, 0, L / 2))], walls=FLOOR, gravity=(0, 0, -G), law=law, h=1e-3, guards={"on_coarse": "off"})

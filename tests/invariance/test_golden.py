@@ -123,6 +123,7 @@ def test_golden_hashes_do_not_depend_on_the_instructions_of_libraries(reference)
     assert as_other_cpu("libraries", LIBRARIES) == reference.hashes
 
 
+@pytest.mark.slow
 def test_a_golden_hash_as_another_cpu(reference):
     assert as_other_cpu("haswell", TARGETS["haswell"], "jammed")["jammed"] == reference.hashes["jammed"]
 

@@ -69,7 +69,7 @@ def assert_same(a, b):
         assert np.array_equal(x, y)
 
 
-@pytest.mark.parametrize("method", ["momentum", "model"])
+@pytest.mark.parametrize("method", ["momentum", pytest.param("model", marks=pytest.mark.slow)])
 def test_killed_run_restarts_bit_equal(method, tmp_path):
     """SIGKILL in the middle, while the emitter still works."""
     whole = finished(*PILE, *METHODS[method], "-o", tmp_path / "whole.h5")

@@ -297,6 +297,7 @@ def test_checkpoint_of_another_run_is_refused(granum, tmp_path):
     refused(granum("restart", "column.h5"), "belongs to another run")
 
 
+@pytest.mark.slow
 def test_full_disk_says_where_to_go_on(tmp_path):
     """A recording that cannot grow stops the run with 1; frames so far and a checkpoint are there."""
     resource = pytest.importorskip("resource")

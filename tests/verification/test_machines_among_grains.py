@@ -118,7 +118,13 @@ def test_a_motor_comes_to_its_bound_within_a_solve():
 
 
 @pytest.mark.parametrize(
-    "solver", [{"name": "direct"}, {"name": "multigrid"}, {"name": "pgs", "order": "given"}, {"name": "pgs", "momentum": False}]
+    "solver",
+    [
+        pytest.param({"name": "direct"}, marks=pytest.mark.slow),  # seconds to run, but kernels of their own to compile
+        pytest.param({"name": "multigrid"}, marks=pytest.mark.slow),
+        {"name": "pgs", "order": "given"},
+        {"name": "pgs", "momentum": False},
+    ],
 )
 def test_all_solvers_know_machines(solver):
     sim = Simulation(loader(Motor(speed=0.5, force_limit=2e4)), time_step=0.0025, solver=solver)

@@ -37,12 +37,13 @@ SCENES = {
 }
 
 
+@pytest.mark.parametrize("several", [(1, 3), pytest.param((1, 2, 5), marks=pytest.mark.slow)], ids=str)
 @pytest.mark.parametrize("name", SCENES)
-def test_same_bits_on_any_number_of_threads(name, monkeypatch):
+def test_same_bits_on_any_number_of_threads(name, several, monkeypatch):
     monkeypatch.setattr(team, "LEAST", 1)  # every thread is woken, however little there is to do
     build, steps = SCENES[name]
     found = set()
-    for threads in (1, 3):
+    for threads in several:
         sim = build(threads)
         reports = [sim.step() for _ in range(steps)]
         assert max(report.contacts for report in reports) > 12

@@ -45,8 +45,9 @@ def digest(sim):
     return state.hexdigest()
 
 
+@pytest.mark.parametrize("several", [(2, 3), pytest.param((8,), marks=pytest.mark.slow)], ids=str)
 @pytest.mark.parametrize("name, parameters, filling", SCENES, ids=[p.get("kind", name) for name, p, _ in SCENES])
-def test_same_bits_for_any_number_of_threads(all_threads, name, parameters, filling):
+def test_same_bits_for_any_number_of_threads(all_threads, name, parameters, filling, several):
     """For the first 10 steps, and for 20 after ``filling`` steps, when there are many contacts."""
     scene = make_scene(name, parameters)
 
@@ -66,7 +67,7 @@ def test_same_bits_for_any_number_of_threads(all_threads, name, parameters, fill
         return digest(first), digest(then)
 
     one = run(1)
-    for threads in (2, 3):
+    for threads in several:
         assert run(threads) == one
 
 

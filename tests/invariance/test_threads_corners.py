@@ -150,15 +150,16 @@ SCENES = {
 }
 
 
+@pytest.mark.parametrize("more", [3, pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SCENES)
-def test_same_bits_in_corners(name):
+def test_same_bits_in_corners(name, more):
     """For the first 5 steps, and for 8 after one thread has gone on to 32: where threads are more than cores, steps take long."""
     scene, given = SCENES[name]
     begun = scene(settings={"threads": 1}, **given)
     for _ in range(32):
         begun.step()
     saved, found = begun.checkpoint(), set()
-    for threads in (1, 3):
+    for threads in (1, more):
         first = scene(settings={"threads": threads}, **given)
         then = Simulation.restore(begun.scene, begun.settings.model_copy(update={"threads": threads}), copy.deepcopy(saved))
         contacts = impacts = 0

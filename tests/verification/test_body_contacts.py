@@ -183,10 +183,8 @@ def test_a_flat_bounce_leaves_with_e_times_the_speed(size, h, speed, e):
     assert sim.bodies.position[1, 2] == pytest.approx(size / 2 + e * speed * (sim.time - gap / speed), abs=FINE * 6 * h)
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("wall", [None, cube_mesh(L)])
-def test_two_free_bodies_that_collide_keep_their_momenta(seed, wall):
-    """Turned and spinning any way, with friction: linear and angular momentum to rounding, and no energy is won."""
+def two_that_meet(seed, wall=None, **law):
+    """Two spinning boxes, or a box and what else has the ``wall``, that fly at each other where nothing pulls."""
     rng = np.random.default_rng(seed)
     towards = rng.normal(size=3)
     towards /= np.linalg.norm(towards)
@@ -196,7 +194,14 @@ def test_two_free_bodies_that_collide_keep_their_momenta(seed, wall):
         velocity, spin, orientation = 0.5 * side * towards, 3 * rng.normal(size=3), rng.normal(size=4)
         moving = {"velocity": tuple(velocity), "spin": tuple(spin), "orientation": tuple(orientation)}
         bodies.append(block(sides, tuple(place), name, shape, **moving))
-    sim = blocks(bodies, walls=(), gravity=(0, 0, 0), restitution=0.5, friction=0.3)
+    return blocks(bodies, walls=(), gravity=(0, 0, 0), **law)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("wall", [None, cube_mesh(L)])
+def test_two_free_bodies_that_collide_keep_their_momenta(seed, wall):
+    """Turned and spinning any way, with friction: linear and angular momentum to rounding, and no energy is won."""
+    sim = two_that_meet(seed, wall, restitution=0.5, friction=0.3)
     before, impacts = motion(sim), 0
     for _ in range(200):
         impacts += sim.step().impacts
@@ -213,16 +218,7 @@ def test_elastic_collisions_of_spinning_boxes_win_and_lose_nothing(seed):
     """Collisions are solved where the bodies are at the start of the step and happen when they have turned on: unequal moments then have
     another energy at the same angular momentum, up to 2e-3 of all here, which the impulses make good. What is left is how accurately a
     collision is solved, to FINE of a speed of 0.5 m/s, and the turning in between (of second order and bounded)."""
-    rng = np.random.default_rng(seed)
-    towards = rng.normal(size=3)
-    towards /= np.linalg.norm(towards)
-    bodies = []
-    for name, side, sides in (("a", 1, (L, 0.7 * L, 1.3 * L)), ("b", -1, (0.6 * L, 0.7 * L, L))):
-        place = -side * 0.9 * L * towards + 0.1 * L * rng.uniform(-1, 1, 3)
-        velocity, spin, orientation = 0.5 * side * towards, 3 * rng.normal(size=3), rng.normal(size=4)
-        moving = {"velocity": tuple(velocity), "spin": tuple(spin), "orientation": tuple(orientation)}
-        bodies.append(block(sides, tuple(place), name, None, **moving))
-    sim = blocks(bodies, walls=(), gravity=(0, 0, 0), restitution=1.0, friction=0.0)
+    sim = two_that_meet(seed, restitution=1.0, friction=0.0)
     before, impacts = motion(sim), 0
     for _ in range(200):
         impacts += sim.step().impacts

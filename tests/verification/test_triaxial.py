@@ -72,6 +72,23 @@ def test_motors_work_as_much_as_stress_times_change_of_volume():
     assert sim.ledger.joules["motors"] - motors == pytest.approx(work + gained, rel=1e-6)
 
 
+def test_the_critical_state_is_the_mean_over_strains_of_10_to_25_per_cent():
+    """Of a made-up test, with other values before and behind: axial stress 300 and 500, lateral 100 and 140 Pa, phi 0.58 and 0.60."""
+    strain = np.array([0.0, 0.09, 0.1, 0.25, 0.26])
+    axial, lateral = np.array([100.0, 900.0, 300.0, 500.0, 50.0]), np.array([100.0, 10.0, 100.0, 140.0, 10.0])
+    phi = np.array([0.64, 0.5, 0.58, 0.6, 0.4])
+    curve = TriaxialCurve(np.arange(5.0), strain, np.zeros(5), axial, lateral, phi)
+    found = curve.critical
+    assert found["deviator"] == pytest.approx(400 - 120)
+    assert found["lateral_stress"] == pytest.approx(120)
+    assert found["packing_fraction"] == pytest.approx(0.59)
+    assert found["stress_ratio"] == pytest.approx(280 / (640 / 3))
+    assert found["friction_angle"] == pytest.approx(np.degrees(np.arcsin(280 / 520)))
+    short = TriaxialCurve(*(part[:2] for part in (curve.time, strain, np.zeros(5), axial, lateral, phi)))
+    assert set(short.critical) == set(found)
+    assert np.isnan(list(short.critical.values())).all()
+
+
 def sheared(prepared=None, strain=0.26, **parameters):
     """Curve of a test; the bed may be ``prepared`` with other parameters, such as less friction."""
     scene = make_scene("triaxial", parameters)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._jit import device
+from ...parallel.prefetch import IN_LINE, fetch
 from ..blocks import (
     ARM,
     BODY,
@@ -40,7 +41,8 @@ from ..projections import into_cone_by_lanes, pushed, stepped
 from .contact import normal_at
 
 U = np.uint64  # unsigned indices need no check for negative ones, which would keep the loops from being vectorised
-W, B = U(LANES), U(BODY)
+W, B, L = U(LANES), U(BODY), U(IN_LINE)
+QUARTERS = U(4)  # parts in which the next block is fetched
 S = tuple(U(f * LANES) for f in range(25))  # scratch: bodies a 0-7 and b 8-15, impulses at the start 16-22, momentum sums 23, 24
 SCRATCH = 25 * LANES
 AT_NX = U(NX * LANES)
@@ -61,6 +63,22 @@ AT_MU_R = U(MU_R * LANES)
 AT_RX = U(RX * LANES)
 AT_RY = U(RY * LANES)
 AT_RZ = U(RZ * LANES)
+
+
+@device
+def fetch_part(packed, blocks, momentum, k, last, kept, part):
+    """Have a quarter of the numbers and of the bodies of the next block on their way; all at once they would stand in each other's way."""
+    following = k + 1
+    if following < last:
+        d, o, first = U(following * blocks.fields) * W, U(following * kept) * W, U(following) * W
+        lines, more = U(blocks.fields) * W // L, U(kept) * W // L
+        for line in range(lines * part // QUARTERS, lines * (part + U(1)) // QUARTERS):
+            fetch(blocks.data, d + line * L)
+        for line in range(more * part // QUARTERS, more * (part + U(1)) // QUARTERS):
+            fetch(momentum.before, o + line * L)
+        for lane in range(first + W * part // QUARTERS, first + W * (part + U(1)) // QUARTERS):
+            fetch(packed.body, U(blocks.lane_a[lane]) * B)
+            fetch(packed.body, U(blocks.lane_b[lane]) * B)
 
 
 @device
@@ -148,6 +166,7 @@ def sweep_blocks(packed, blocks, momentum, first, last, sampled, beta, keeps, so
     kept = 7 if rolling else 4
     for k in range(first, last):
         d = U(k * fields) * W
+        fetch_part(packed, blocks, momentum, k, last, kept if keeps else 0, U(0))
         load_bodies(body, lane_a, lane_b, U(k) * W, s)
         for lane in range(W):  # the impulses this sweep starts from, in scratch 16-22
             s[S[16] + lane] = data[d + AT_PN + lane]
@@ -159,6 +178,7 @@ def sweep_blocks(packed, blocks, momentum, first, last, sampled, beta, keeps, so
                 s[S[20] + lane] = data[d + AT_RX + lane]
                 s[S[21] + lane] = data[d + AT_RY + lane]
                 s[S[22] + lane] = data[d + AT_RZ + lane]
+        fetch_part(packed, blocks, momentum, k, last, kept if keeps else 0, U(1))
         if keeps:
             o = U(k * kept) * W
             for lane in range(U(kept) * W):
@@ -166,6 +186,7 @@ def sweep_blocks(packed, blocks, momentum, first, last, sampled, beta, keeps, so
                 y = p + beta * (p - before[o + lane])
                 before[o + lane] = p
                 s[S[16] + lane] = y
+        fetch_part(packed, blocks, momentum, k, last, kept if keeps else 0, U(2))
         for lane in range(W):
             nx, ny, nz = data[d + AT_NX + lane], data[d + AT_NY + lane], data[d + AT_NZ + lane]
             arm = data[d + AT_ARM + lane]
@@ -208,6 +229,7 @@ def sweep_blocks(packed, blocks, momentum, first, last, sampled, beta, keeps, so
             s[S[11] + lane] -= imb * wx
             s[S[12] + lane] -= imb * wy
             s[S[13] + lane] -= imb * wz
+        fetch_part(packed, blocks, momentum, k, last, kept if keeps else 0, U(3))
         if rolling:
             for lane in range(W):
                 ima, imb, ira, irb = s[S[6] + lane], s[S[14] + lane], s[S[7] + lane], s[S[15] + lane]

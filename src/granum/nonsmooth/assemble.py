@@ -108,9 +108,10 @@ def assemble_bodies(low, high, packed, blocks, levers, found, met, walls, pairs,
 
 
 @device
-def assemble_rows(thread, threads, barrier, packed, blocks, levers, found, met, bodies, walls, pairs, step):
+def assemble_rows(crew, packed, blocks, levers, found, met, bodies, walls, pairs, step):
     """Bodies in their slots, motion of walls, lever arms, and everything of the rows that velocities do not change; returns how many
     contacts impact."""
+    thread, threads, barrier = crew
     if not step.packed:
         pack_bodies(thread, threads, packed, bodies)
         wait(barrier, threads)

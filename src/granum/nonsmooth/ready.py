@@ -32,8 +32,9 @@ class Ready(NamedTuple):
 
 
 @device
-def make_all_ready(thread, threads, barrier, packed, blocks, levers, found, met, pairs, ready):
+def make_all_ready(crew, packed, blocks, levers, found, met, pairs, ready):
     """Aim at rest, add external impulses and the attraction of contacts, and start warm."""
+    thread, threads, barrier = crew
     aim = ready.aim
     low, high = share(len(found.place), thread, threads)
     aim_at_rest(low, high, packed, blocks, levers, found, met, pairs, aim)
@@ -51,7 +52,7 @@ def make_all_ready(thread, threads, barrier, packed, blocks, levers, found, met,
         if thread == 0:
             pull_together(packed, blocks, levers, found, met, pairs.law, aim.h)
         wait(barrier, threads)
-    warm_start(thread, threads, barrier, packed, blocks, levers, found, met, pairs, aim.h, ready.start)
+    warm_start(crew, packed, blocks, levers, found, met, pairs, aim.h, ready.start)
 
 
 @kernel
@@ -70,11 +71,10 @@ def assemble(
 ) -> tuple[int, float]:
     """The rows, made ready to be solved if nothing impacts and no joint hits its limit; returns how many contacts do, and the mean
     square of the separation speeds [m^2/s^2]."""
-    thread, threads, barrier = crew
-    impacts = assemble_rows(thread, threads, barrier, packed, blocks, levers, found, met, bodies, walls, pairs, step)
-    square = mean_square(found.gap_rate) if thread == 0 else 0.0
+    impacts = assemble_rows(crew, packed, blocks, levers, found, met, bodies, walls, pairs, step)
+    square = mean_square(found.gap_rate) if crew.thread == 0 else 0.0
     if impacts == 0 and step.limits_hit == 0:
-        make_all_ready(thread, threads, barrier, packed, blocks, levers, found, met, pairs, ready)
+        make_all_ready(crew, packed, blocks, levers, found, met, pairs, ready)
     return impacts, square
 
 
@@ -90,5 +90,4 @@ def make_ready(
     ready: Ready,
 ) -> None:
     """See ``make_all_ready``."""
-    thread, threads, barrier = crew
-    make_all_ready(thread, threads, barrier, packed, blocks, levers, found, met, pairs, ready)
+    make_all_ready(crew, packed, blocks, levers, found, met, pairs, ready)

@@ -168,12 +168,13 @@ def write_impulses(low, high, blocks, found, met, start):
 
 
 @device
-def warm_start(thread, threads, barrier, packed, blocks, levers, found, met, pairs, h, start):
+def warm_start(crew, packed, blocks, levers, found, met, pairs, h, start):
     """Write the impulses that the solve begins with into the blocks, and apply them to the velocities (WS (8))."""
+    thread, threads, barrier = crew
     low, high = share(len(found.place), thread, threads)
     if start.from_law:
         model_impulses(low, high, packed, blocks, levers, found, met, pairs, h)
     write_impulses(low, high, blocks, found, met, start)
     wait(barrier, threads)
     if start.update_velocity:
-        apply_all(thread, threads, barrier, packed, blocks, levers)
+        apply_all(crew, packed, blocks, levers)

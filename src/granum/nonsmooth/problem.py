@@ -17,7 +17,7 @@ from ..state.contacts import Contacts
 from ..state.mobility import inertias, inverse_inertias
 from ..state.motion import inverse_inertia
 from .blocks import BODY, COLOURS, FIELDS_3_ROWS, FIELDS_6_ROWS, LANES, RX, lay_out
-from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Momentum, Packed
+from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Momentum, Packed, ProblemArrays
 from .kinds.every import CHUNK, projected_residual, sphere_energies
 from .slots import assign_slots, read_impulses
 
@@ -50,6 +50,11 @@ class Problem:
         self.levers = Levers(np.zeros((0, 6)), np.zeros((0, 2), np.int32), np.zeros((0, 3)))
         self.found = Found(none, none, none, nothing, nothing, nothing, nothing)
         self.momentum = Momentum(nothing, nothing, nothing)
+
+    @property
+    def arrays(self) -> ProblemArrays:
+        """What kernels take whole; ask for it anew after one of its groups was made anew."""
+        return ProblemArrays(self.packed, self.blocks, self.levers, self.found)
 
     @property
     def rows(self) -> int:

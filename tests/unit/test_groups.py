@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from granum._jit import kernel
+from granum._jit import kernel, picked_by_type
 from granum.golden.scenes import SCENES
-from granum.kernel_groups import call, check_groups, group, prepared
+from granum.kernel_groups import call, check_groups, group, group_with, prepared
 
 
 @group
@@ -92,6 +92,69 @@ def test_a_prepared_kernel_with_a_group_of_other_types_is_found_out():
     assert prepared(weighted, pair, then=(0.5, None))(0.5, None) == weighted(pair, 0.5, None)
     with pytest.raises(TypeError, match="weighted was given a group"):
         prepared(weighted, pair._replace(a=np.arange(5)), then=(0.5, None))(0.5, None)
+
+
+@group
+class Inverse(NamedTuple):
+    of: float
+
+
+@group
+class Product(NamedTuple):
+    of: float
+
+
+@group_with("factor")
+class Scaled(NamedTuple):
+    values: np.ndarray
+    factor: Inverse | Product
+
+
+@group_with("scaled.factor")
+class Outer(NamedTuple):
+    offset: float
+    scaled: Scaled
+
+
+@picked_by_type
+def apply_factor(factor, value): ...
+
+
+@apply_factor.of(Inverse)
+def divide(factor, value):
+    return value / factor.of
+
+
+@apply_factor.of(Product)
+def multiply(factor, value):
+    return value * factor.of
+
+
+@kernel
+def add_scaled(scaled):
+    return apply_factor(scaled.factor, scaled.values[0])
+
+
+@kernel
+def add_outer(outer, other):
+    return outer.offset + apply_factor(outer.scaled.factor, outer.scaled.values[0]) + apply_factor(other.factor, other.values[0])
+
+
+@pytest.mark.parametrize("checked", (True, False))
+def test_code_is_picked_by_the_class_of_a_field_and_of_a_field_of_a_field(checked):
+    """Groups of the same classes outside get the code for what is inside."""
+    check_groups(checked)
+    values = np.array([3.0])
+    for _ in range(2):
+        for factor, alone in ((Inverse(2.0), 1.5), (Product(2.0), 6.0)):
+            scaled = Scaled(values, factor)
+            assert call(add_scaled, scaled) == prepared(add_scaled, scaled)() == alone
+            for other, more in ((Inverse(4.0), 0.75), (Product(4.0), 12.0)):
+                assert call(add_outer, Outer(10.0, scaled), Scaled(values, other)) == 10.0 + alone + more
+    outer = Outer(10.0, Scaled(np.array([3]), Inverse(2.0)))
+    check_groups(True)
+    with pytest.raises(TypeError, match="add_outer was given a group"):
+        call(add_outer, outer, Scaled(values, Inverse(4.0)))
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -13,9 +13,9 @@ from .._jit import device, kernel
 from ..array_types import FloatArray
 from ..state.bodies import BodyArrays
 from ..state.contacts import ContactArrays
-from .body_corners import touch_corner
+from .body_corners import Corner, touch_corner
 from .body_edges import cross_edges
-from .body_meeting import CORNER, FACE, apart_by_faces, closes, far_apart, look_out, time_of_touch, velocities_at, write
+from .body_meeting import CORNER, FACE, Between, apart_by_faces, closes, far_apart, look_out, time_of_touch, velocities_at, write
 from .body_shapes import BodyShapes
 from .mesh import CANDIDATE_COLUMNS
 from .persistence import OPENED
@@ -49,7 +49,7 @@ def find_body_contacts(
     for k in range(len(shapes.reach)):
         most = max(most, shapes.edge_first[k + 1] - shapes.edge_first[k])
     edges = np.empty((most, 14)), np.empty((most, 14))
-    total = 0
+    between, total = Between(out, points, first), 0
     for p in range(len(shapes.pair)):
         a, b = shapes.pair[p, 0], shapes.pair[p, 1]
         if walls.body[a] == walls.body[b]:  # parts of one body
@@ -72,7 +72,8 @@ def find_body_contacts(
                 x, y, z = to_world(frame, 0, shapes.corner[i, 0], shapes.corner[i, 1], shapes.corner[i, 2])
                 u, v = velocities_at(bodies, walls.frame[own], walls.frame[other], x, y, z)
                 deep = max(look, INTO_MESH / shapes.inverse_radius[own]) if walls.kind[other] == MESH else look
-                count = touch_corner(walls, shapes, i, radius, frame, other, of_other, (x, y, z), u, (cx, cy, cz), deep + radius, found)
+                corner = Corner(i, radius, frame, (x, y, z), u, (cx, cy, cz))
+                count = touch_corner(walls, shapes, corner, other, of_other, deep + radius, found)
                 for n in range(count):
                     fx, fy, fz, height = found[n, 0], found[n, 1], found[n, 2], found[n, 3] - radius
                     sx, sy, sz = x - radius * fx, y - radius * fy, z - radius * fz
@@ -85,21 +86,22 @@ def find_body_contacts(
                     later = time_of_touch(height, rate, ahead)
                     point = sx + later * v[0], sy + later * v[1], sz + later * v[2]
                     if side == 0:
-                        write(out, points, first, total, (a, b, part, face), (-fx, -fy, -fz), -height, point)
+                        write(between, total, (a, b, part, face), (-fx, -fy, -fz), -height, point)
                     else:
-                        write(out, points, first, total, (a, b, face, part), (fx, fy, fz), -height, point)
+                        write(between, total, (a, b, face, part), (fx, fy, fz), -height, point)
                     total += 1
         if shapes.edge_first[a] < shapes.edge_first[a + 1] and shapes.edge_first[b] < shapes.edge_first[b + 1]:
-            total = cross_edges(bodies, walls, shapes, ahead, (a, b), frames, (look, least, apart), edges, first, total, out, points)
+            total = cross_edges(bodies, walls, shapes, ahead, (a, b), frames, (look, least, apart), edges, total, between)
         if first + total <= len(out.a) and total <= len(points):
-            total = drop_doubles(out, points, first, begin, total, SAME_PLACE / max(shapes.inverse_radius[a], shapes.inverse_radius[b]))
+            total = drop_doubles(between, begin, total, SAME_PLACE / max(shapes.inverse_radius[a], shapes.inverse_radius[b]))
     return total
 
 
 @device
-def drop_doubles(out, points, first, begin, total, near):
+def drop_doubles(between, begin, total, near):
     """Of contacts of two walls with about the same place and normal only the first stays: corners of bodies that stand flush on each other
     touch twice. The contacts are those from ``begin`` on; returns how many contacts between bodies are left."""
+    out, points, first = between
     kept = begin
     for k in range(begin, total):
         c, double = first + k, False
@@ -115,7 +117,7 @@ def drop_doubles(out, points, first, begin, total, near):
         if kept < k:
             o = first + kept
             parts = -1 - out.a[c], -1 - out.b[c], out.feature[c], out.partner[c]
-            write(out, points, first, kept, parts, out.normal[c], out.overlap[c], points[k])
+            write(between, kept, parts, out.normal[c], out.overlap[c], points[k])
         kept += 1
     return kept
 

@@ -7,10 +7,12 @@ still have to turn. Round corners are balls: they touch where their centre is no
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from .._jit import device
+from ..array_types import FloatArray
 from .mesh import cell_of, touch_mesh
 from .surfaces import to_body, turned
 from .wall_table import CYLINDER, INSIDE, MESH, OUTSIDE, PLANE, ROD
@@ -19,14 +21,25 @@ LYING = 0.5  # sine of the angle by which the faces at a corner or edge may lean
 BESIDE = 1e-6  # of the size of a box: a corner that is no further beside a face is above it
 
 
+class Corner(NamedTuple):
+    """A corner of a body, where it is now."""
+
+    number: int  # among all corners
+    radius: float  # [m], 0: it is sharp
+    frame: FloatArray  # (1, ROW) of its body
+    at: tuple[float, float, float]  # [m]
+    velocity: tuple[float, float, float]  # against the wall that it may touch [m/s]
+    centre: tuple[float, float, float]  # of the wall that it belongs to [m]
+
+
 @device
-def touch_corner(walls, shapes, i, radius, frame, other, of_other, at, u, centre, look, found):
-    """Faces of the wall ``other`` that corner i touches, or is within ``look`` [m] of: unit normal away from the wall, height [m] (< 0:
+def touch_corner(walls, shapes, corner, other, of_other, look, found):
+    """Faces of the wall ``other`` that a corner touches, or is within ``look`` [m] of: unit normal away from the wall, height [m] (< 0:
     inside) and number of each in the first columns of ``found``; how many.
 
-    The corner is ``at`` a place, moves with u [m/s] against the wall, and belongs to a body around the place ``centre``. Of one that is
-    round, with a ``radius`` [m], heights are those of its centre.
+    Of one that is round heights are those of its centre.
     """
+    i, radius, frame, at, u, centre = corner
     kind, p = walls.kind[other], walls.parameter[other]
     x, y, z = to_body(of_other, 0, at[0], at[1], at[2])
     if kind == OUTSIDE and radius > 0.0:

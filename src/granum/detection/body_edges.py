@@ -22,7 +22,7 @@ ROUNDING = 1e-9  # of a depth, and of a size
 
 
 @device
-def cross_edges(bodies, walls, shapes, ahead, pair, frames, limits, edges, first, total, out, points):
+def cross_edges(bodies, walls, shapes, ahead, pair, frames, limits, edges, total, between):
     """Append the contacts of crossing edges of two walls; returns how many contacts between bodies there are then."""
     a, b = pair
     round_a, round_b = shapes.round[a], shapes.round[b]
@@ -64,7 +64,7 @@ def cross_edges(bodies, walls, shapes, ahead, pair, frames, limits, edges, first
             later = time_of_touch(height, rate, ahead)
             point = x + later * v[0], y + later * v[1], z + later * v[2]
             parts = a, b, 3 * np.int64(r[13]) + EDGE, 3 * np.int64(s[13]) + EDGE
-            write(out, points, first, total, parts, (nx, ny, nz), -height, point)
+            write(between, total, parts, (nx, ny, nz), -height, point)
             total += 1
     return total
 

@@ -6,15 +6,26 @@ A contact is known by the walls and by what touches of each: a corner, an edge o
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from .._jit import device
+from ..array_types import FloatArray
+from ..state.contacts import ContactArrays
 from .prediction import LEAST
 from .surfaces import to_body, to_world
 from .wall_table import OUTSIDE
 
 CORNER, EDGE, FACE = 0, 1, 2  # what touches; with its number n it is 3 n + kind
+
+
+class Between(NamedTuple):
+    """Where contacts between bodies are written."""
+
+    contacts: ContactArrays  # with all their room
+    points: FloatArray  # (R, 3) where the two of each contact touch, or will [m]
+    first: int  # contacts of grains, which come first
 
 
 @device
@@ -96,8 +107,9 @@ def apart_by_faces(walls, shapes, box, frame_box, other, frame):
 
 
 @device
-def write(out, points, first, k, parts, normal, overlap, point):
+def write(between, k, parts, normal, overlap, point):
     """Number k of the contacts between bodies, if there is room."""
+    out, points, first = between
     c = first + k
     if c >= len(out.a) or k >= len(points):
         return

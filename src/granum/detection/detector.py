@@ -129,7 +129,7 @@ class Detector:
             cell = Cell(self.period, self.place)
         ahead = self.ahead
         while True:
-            left, pairs, total, self.same, self.through = self.team.run(
+            left, pairs, total, same, self.through = self.team.run(
                 find_contacts,
                 grains if visit is None else max(len(visit), len(looks.at_walls)),
                 bodies.arrays,
@@ -138,11 +138,11 @@ class Detector:
                 visit,
                 ahead,
                 self._last_noted,
-                self._last.contact_count,
                 looks,
                 cell,
                 self._noted,
             )
+            self.same = same and total == self._last.contact_count
             if left:
                 return min(left, len(looks.left))
             between = 0 if self.shapes is None else self._find_between_bodies(self.shapes, bodies, total)

@@ -15,7 +15,7 @@ from ..kernel_groups import group
 from ..parallel.barrier import share, wait
 from ..parallel.crew import Crew
 from ..state.bodies import BodyArrays, GrainArrays
-from ..state.contacts import ContactArrays
+from ..state.contacts import ContactArrays, Spans
 from .images import move_rows
 from .mesh import CANDIDATE_COLUMNS
 from .narrow import Candidates, find_pairs, gather
@@ -67,7 +67,6 @@ def find_contacts(
     visit: IntArray | None,  # ranks that are looked at, with spheres that are there; none: all
     ahead: Ahead,  # of no time: contacts exist only while grains overlap
     last: Noted,
-    known: int,  # contacts of the last step
     # room
     looks: Looks,
     cell: Cell | None,
@@ -76,16 +75,16 @@ def find_contacts(
 ) -> tuple[int, int, int, bool, int]:
     """Contacts of the bodies where they are now into ``new``; impulses and rebounds are those that they had in ``last``.
 
-    Returns how many grains leave their skin before the step ends, how many contacts are pairs, how many there are in all, whether they are
-    those of the step before in the same order, and a contact whose grain went through its wall, or -1. With grains that have left, or with
-    more contacts than there is room for, it ends there: list them, or make room, and call again.
+    Returns how many grains leave their skin before the step ends, how many contacts are pairs, how many there are in all, whether each is
+    the one that had its number in the step before, and a contact whose grain went through its wall, or -1. With grains that have left, or
+    with more contacts than there is room for, it ends there: list them, or make room, and call again.
     """
     thread, threads, barrier = crew
     near, contacts = looks.near, new.contacts
     if visit is None:
         own = np.empty(len(looks.left), np.int32)
         time = max(ahead.step, ahead.time)
-        left = gather(thread, threads, barrier, near, bodies, grains, looks.reference, looks.skin, time, ahead.fall, own, looks.left)
+        left = gather(crew, near, bodies, grains, looks.reference, looks.skin, time, ahead.fall, own, looks.left)
         if left > 0 and len(looks.left) > 0:
             return left, 0, 0, False, -1
     at, period = bodies, None
@@ -95,7 +94,7 @@ def find_contacts(
         wait(barrier, threads)
         at, period = BodyArrays(cell.place, bodies.orientation, bodies.velocity, bodies.spin, bodies.inverse_mass), cell.period
     first, number = new.first, new.number
-    pairs = find_pairs(thread, threads, barrier, near, bodies, grains, visit, period, ahead, looks.hit, contacts, first[0], number[0])
+    pairs = find_pairs(crew, near, bodies, grains, visit, period, ahead, looks.hit, contacts, Spans(first[0], number[0]))
     most = MOST_SURFACES * walls.kind.shape[0]
     kind, wall_of, part = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int32)
     surfaces = Surfaces(kind, wall_of, part, np.empty(most, np.bool_), np.empty((most, ROW)))
@@ -104,7 +103,8 @@ def find_contacts(
     ball = np.empty((walls.kind.shape[0], BALL))
     bound_walls(walls, at, time_of(ahead), np.empty((1, ROW)), ball)
     around = Surroundings(surfaces, placed, ball, touched)
-    total = find_at_walls(thread, threads, barrier, looks.at_walls, at, grains, walls, pairs, ahead, contacts, first[1], number[1], around)
+    spans = Spans(first[1], number[1])
+    total = find_at_walls(crew, looks.at_walls, at, grains, walls, pairs, ahead, around, contacts, spans)
     if total > len(contacts.a):
         return 0, pairs, total, False, -1
     if ahead.step > 0.0:
@@ -115,7 +115,5 @@ def find_contacts(
                 soonest = np.full(len(grains.radius), np.inf)
                 keep_first_meetings(some[:fast], contacts, at, grains, walls.frame, ahead, np.empty(fast), soonest)
         wait(barrier, threads)
-    same, through = carry_over(
-        thread, threads, barrier, looks.id, ahead.fall, last.contacts, known, last.first, last.number, contacts, total
-    )
+    same, through = carry_over(crew, looks.id, ahead.fall, last.contacts, last.first, last.number, contacts, total)
     return 0, pairs, total, same, through

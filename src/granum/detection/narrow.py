@@ -48,12 +48,13 @@ class Skins(NamedTuple):
 
 
 @device
-def gather(thread, threads, barrier, near, bodies, grains, reference, skin, time, fall, own, left):
+def gather(crew, near, bodies, grains, reference, skin, time, fall, own, left):
     """Fill ``near.sphere`` by rank; returns how many grains leave their skin within ``time`` [s], named in ``left``.
 
     It names no more than there is room for in ``left``, and in ``own``, which is each thread's. An empty rank is put out of everybody's
     reach.
     """
+    thread, threads, barrier = crew
     order, sphere = near.order, near.sphere
     low, high = share(len(order), thread, threads)
     gone = 0
@@ -89,9 +90,8 @@ def gather_sorted(
     left: IntArray,
 ) -> int:
     """Fill the spheres of the neighbour list; returns how many grains leave their skin, named in ``left`` (see ``gather``)."""
-    thread, threads, barrier = crew
     own = np.empty(len(left), np.int32)
-    return gather(thread, threads, barrier, near, bodies, grains, skins.reference, skins.skin, time, fall, own, left)
+    return gather(crew, near, bodies, grains, skins.reference, skins.skin, time, fall, own, left)
 
 
 @kernel
@@ -147,15 +147,17 @@ def may_push(bodies, grains, i, j):
 
 
 @device
-def find_pairs(thread, threads, barrier, near, bodies, grains, visit, period, ahead, hit, out, first_of, count_of):
+def find_pairs(crew, near, bodies, grains, visit, period, ahead, hit, out, spans):
     """Contacts of grain pairs, in Morton order of their owner a; returns how many, written only as far as there is room in ``out``.
 
     With ``ahead`` pairs that close their gap in the step are contacts too (see ``closes``), with minus their gap as overlap.
 
     ``hit`` has room for all candidates and keeps those that touch, until each thread knows where its contacts begin. With ``visit`` only
-    these ranks are looked at. ``first_of`` and ``count_of`` (N,) receive where the contacts of each owner stand.
+    these ranks are looked at. ``spans`` receives where the contacts of each owner stand.
     """
+    thread, threads, barrier = crew
     order, candidate_first, candidate, sphere = near
+    first_of, count_of = spans
     low, high = share(len(order) if visit is None else len(visit), thread, threads)
     start = candidate_first[low]
     if visit is not None:

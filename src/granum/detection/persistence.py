@@ -27,19 +27,20 @@ def find_among(low, high, partner, part, nx, ny, nz, old_partner, feature, norma
 
 
 @device
-def carry_over(thread, threads, barrier, id, fall, old, known, old_first, old_count, contacts, total):
+def carry_over(crew, id, fall, old, old_first, old_count, contacts, total):
     """Carry impulses [N s] and rebound speeds [m/s] over; new contacts start from zero, and so do those that have opened: by more than
     ``OPENED`` of what gravity can close in a step (``fall`` [m]), or that now look to another side.
 
-    ``old`` are the ``known`` contacts of the last step; ``old_first`` and ``old_count`` (2, N) say where those of each grain stand, pairs
+    ``old`` are the contacts of the last step; ``old_first`` and ``old_count`` (2, N) say where those of each grain stand, pairs
     in row 0 and walls in row 1; ``id`` (N,) is that of the grains. Of the first ``total`` of this step's ``contacts`` impulse, rebound and
     partner are written.
 
-    Returns whether the contacts are the same as before, in the same order, and the last contact (else -1) that has turned to the
-    other side of a wall: its grain went through.
+    Returns whether each contact is the one that had its number before, and the last contact (else -1) that has turned to the other side of
+    a wall: its grain went through.
     """
+    thread, threads, barrier = crew
     a, b, feature, normal, overlap, impulse, rebound, partner = contacts
-    grains, changed, through = old_first.shape[1], int(total != known), -1
+    grains, changed, through = old_first.shape[1], 0, -1
     low, high = share(total, thread, threads)
     for c in range(low, high):
         i, j, part = a[c], b[c], feature[c]

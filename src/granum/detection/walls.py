@@ -50,7 +50,6 @@ def find_wall_contacts(
 
     If that is more than the arrays have room for, the rest was counted but not written: grow them and call again.
     """
-    thread, threads, barrier = crew
     most = MOST_SURFACES * walls.kind.shape[0]
     kind, wall_of, part = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int32)
     surfaces = Surfaces(kind, wall_of, part, np.empty(most, np.bool_), np.empty((most, ROW)))
@@ -59,8 +58,7 @@ def find_wall_contacts(
     ball = np.empty((walls.kind.shape[0], BALL))
     bound_walls(walls, bodies, time_of(ahead), np.empty((1, ROW)), ball)
     around = Surroundings(surfaces, count, ball, found)
-    first, number = spans
-    return find_at_walls(thread, threads, barrier, order, bodies, grains, walls, pair_count, ahead, out, first, number, around)
+    return find_at_walls(crew, order, bodies, grains, walls, pair_count, ahead, around, out, spans)
 
 
 @device
@@ -79,10 +77,12 @@ class Surroundings(NamedTuple):
 
 
 @device
-def find_at_walls(thread, threads, barrier, order, bodies, grains, walls, pair_count, ahead, out, first_of, count_of, around):
+def find_at_walls(crew, order, bodies, grains, walls, pair_count, ahead, around, out, spans):
     """The same, with the walls where they are now."""
+    thread, threads, barrier = crew
     position, radius, room = bodies.position, grains.radius, out.a.shape[0]
     surfaces, count, ball, found = around
+    first_of, count_of = spans
     time_ahead = time_of(ahead)
     least = LEAST if time_ahead > 0.0 else 0.0
     counted, everywhere = 0, 0

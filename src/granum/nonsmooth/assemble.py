@@ -33,8 +33,9 @@ def collides(gap_rate, met, c, step):
 
 
 @device
-def assemble_share(low, high, packed, blocks, levers, found, met, bodies, walls, pairs, step):
+def assemble_share(low, high, problem, met, bodies, walls, pairs, step):
     """The rows of some contacts; returns how many impact. By itself, as next to barriers it is compiled to code of half the speed."""
+    packed, blocks, levers, found = problem
     impacts = 0
     body, data, fields, soft = packed.body, blocks.data, blocks.fields, blocks.soft_t
     rolling = fields > RX
@@ -81,8 +82,9 @@ def assemble_share(low, high, packed, blocks, levers, found, met, bodies, walls,
 
 
 @device
-def assemble_bodies(low, high, packed, blocks, levers, found, met, walls, pairs, step):
+def assemble_bodies(low, high, problem, met, walls, pairs, step):
     """The rows of some contacts between bodies; returns how many impact. Nothing but their shape resists rolling."""
+    packed, blocks, levers, found = problem
     impacts = 0
     data, fields, soft = blocks.data, blocks.fields, blocks.soft_t
     for c in range(low, high):
@@ -108,25 +110,27 @@ def assemble_bodies(low, high, packed, blocks, levers, found, met, walls, pairs,
 
 
 @device
-def assemble_rows(thread, threads, barrier, packed, blocks, levers, found, met, bodies, walls, pairs, step):
+def assemble_rows(crew, problem, met, bodies, walls, pairs, step):
     """Bodies in their slots, motion of walls, lever arms, and everything of the rows that velocities do not change; returns how many
     contacts impact."""
+    thread, threads, barrier = crew
+    packed, levers = problem.packed, problem.levers
     if not step.packed:
         pack_bodies(thread, threads, packed, bodies)
         wait(barrier, threads)
     low, high = share(met.grain_contacts - met.pair_count, thread, threads)
-    place_walls(met.pair_count + low, met.pair_count + high, packed, blocks, levers, found, met, bodies, walls, step)
+    place_walls(met.pair_count + low, met.pair_count + high, problem, met, bodies, walls, step)
     first, last = share(len(met.a) - met.grain_contacts, thread, threads)
     behind, end = met.grain_contacts + first, met.grain_contacts + last
-    place_bodies(behind, end, packed, blocks, levers, found, met, bodies, walls, step)
+    place_bodies(behind, end, problem, met, bodies, walls, step)
     wait(barrier, threads)
     if len(levers.centre) > 0:
         low, high = share(len(levers.arm), thread, threads)
-        place_levers(low, high, packed, blocks, levers, found, met, bodies)
+        place_levers(low, high, problem, met, bodies)
         wait(barrier, threads)
     low, high = share(met.grain_contacts, thread, threads)
-    impacts = assemble_share(low, high, packed, blocks, levers, found, met, bodies, walls, pairs, step)
-    impacts += assemble_bodies(behind, end, packed, blocks, levers, found, met, walls, pairs, step)
+    impacts = assemble_share(low, high, problem, met, bodies, walls, pairs, step)
+    impacts += assemble_bodies(behind, end, problem, met, walls, pairs, step)
     return add_up(barrier, thread, threads, impacts)[1]
 
 
@@ -147,7 +151,7 @@ class Aim(NamedTuple):
 
 
 @device
-def aim_at_rest(low, high, packed, blocks, levers, found, met, pairs, aim):
+def aim_at_rest(low, high, problem, met, pairs, aim):
     """Targets of the continuous stage: the SPOOK constraint with the contact law's own softness.
 
     The softness is that of an overlap of ``TOUCH`` R* at least, as some laws have no stiffness at zero overlap, and the target such that
@@ -156,6 +160,7 @@ def aim_at_rest(low, high, packed, blocks, levers, found, met, pairs, aim):
     last step and is deeper than ``aim.late`` [m/s] goes in one: it was met late. A contact with a gap may close it in this step and no
     more: nothing pushes while it stays open.
     """
+    packed, blocks, levers, found = problem
     law, h, data = pairs.law, aim.h, blocks.data
     exponent = law.exponent
     overlap, rebound, impulse = met.overlap, met.rebound, met.impulse

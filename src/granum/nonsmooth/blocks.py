@@ -129,8 +129,9 @@ def colour_contacts(packed, found, colour_block, full_first, taken, taken_full, 
 
 
 @device
-def fill_lanes(thread, threads, barrier, found, nobody, lanes, blocks):
+def fill_lanes(crew, found, nobody, lanes, blocks):
     """Write contact and body slots of every lane; empty lanes get no contact (-1), the slot of nobody, and zeros."""
+    thread, threads, barrier = crew
     slot_a, slot_b, place = found.slot_a, found.slot_b, found.place
     lane_a, lane_b, contact_at, data, fields = blocks.lane_a, blocks.lane_b, blocks.contact_at, blocks.data, blocks.fields
     low, high = share(lanes, thread, threads)
@@ -173,7 +174,7 @@ def lay_out(crew: Crew, packed: Packed, found: Found, nobody: int, blocks: Conta
             packed.body[nobody * BODY + f] = 1.0 if f == INV_RADIUS else 0.0
     count = largest_of(barrier, thread, threads, count)
     if count * LANES <= len(blocks.lane_a):
-        fill_lanes(thread, threads, barrier, found, nobody, count * LANES, blocks)
+        fill_lanes(crew, found, nobody, count * LANES, blocks)
     return coloured, count, used
 
 

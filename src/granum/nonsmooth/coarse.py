@@ -294,8 +294,9 @@ def scale_blocks(blocks, before, coarse, first, last):
 
 
 @device
-def correct(thread, threads, barrier, packed, blocks, work, coarse, scratch):
+def correct(crew, packed, blocks, work, coarse, scratch):
     """One coarse correction by all threads; a singular coarse problem prevents it, which ``coarse.tally`` counts."""
+    thread, threads, barrier = crew
     body, colour_block = packed.body, blocks.colour_block
     base, share_of, band, r, alpha = coarse.base, coarse.share_of, coarse.band, coarse.r, coarse.alpha
     low, high = share(np.int64(packed.yielding), thread, threads)

@@ -18,7 +18,7 @@ from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray
 from ..detection.images import nearest
 from .blocks import ARM, BODY, LANES, OX, PN, at
-from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Packed
+from .groups import FreeBodies, Met, ProblemArrays
 from .impact import PAYING, by_grains, first_between_bodies, rows_of, turn_bodies, turn_pair
 
 
@@ -50,10 +50,7 @@ def turn_along(turned, row, lever, q, side, n):
 
 @kernel
 def place_at_collisions(
-    packed: Packed,
-    blocks: ContactBlocks,
-    levers: Levers,
-    found: Found,
+    problem: ProblemArrays,
     met: Met,
     bodies: FreeBodies,
     wall_body: IntArray,
@@ -70,6 +67,7 @@ def place_at_collisions(
     impulse on b [N s] and lever arms [m] (K, 9); and by how much bodies that are no grains are to be turned after the step (F, 3) [rad],
     empty if none is.
     """
+    packed, blocks, levers, found = problem
     a, b, normal, overlap, rebound = met.a, met.b, met.normal, met.overlap, met.rebound
     position, velocity, inverse_mass, radius, first = bodies.position, bodies.velocity, bodies.inverse_mass, bodies.radius, bodies.first
     place, gap_rate, data, fields = found.place, found.gap_rate, blocks.data, blocks.fields
@@ -177,10 +175,7 @@ def place_at_collisions(
 def return_angular_momentum(
     contact: IntArray,
     owed: FloatArray,
-    packed: Packed,
-    blocks: ContactBlocks,
-    levers: Levers,
-    found: Found,
+    problem: ProblemArrays,
     met: Met,
     bodies: FreeBodies,
     wall_body: IntArray,
@@ -194,6 +189,7 @@ def return_angular_momentum(
     gained = np.zeros(bodies.first)
     if len(contact) == 0:
         return gained
+    blocks, found = problem.blocks, problem.found
     a, b, normal, impulse = met.a, met.b, met.normal, met.impulse
     position, radius, first = bodies.position, bodies.radius, bodies.first
     debt = np.zeros(len(position))
@@ -201,7 +197,7 @@ def return_angular_momentum(
     for k in range(owned, len(contact)):
         if owed[k, 0] != 0.0 or owed[k, 1] != 0.0 or owed[k, 2] != 0.0:  # both yield
             k_owed = (owed[k, 0], owed[k, 1], owed[k, 2])
-            turn_bodies(contact[k], k_owed, packed, levers, blocks, found, met, bodies, wall_body, gained)
+            turn_bodies(contact[k], k_owed, problem, met, bodies, wall_body, gained)
     order = by_grains(contact[:owned].astype(np.int64), a, b, len(radius))
     for owes in PAYING:
         for k in order:

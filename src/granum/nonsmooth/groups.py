@@ -1,7 +1,7 @@
 """The arrays of a contact problem, and those that it is assembled from, in groups that kernels take whole.
 
-A group is a NamedTuple of arrays; it is made anew when one of them is, by the method of ``Problem`` that is named with it. Which stage of
-a step fills what:
+A group is a NamedTuple of arrays; it is made anew when one of them is, by the method of ``Problem`` that is named with it. The first
+four are a problem (``Problem.arrays``), which kernels take whole where they need it all. Which stage of a step fills what:
 
 ========  ==========================  ============================================================================================
 group     made by                     filled by
@@ -109,6 +109,16 @@ class Found(NamedTuple):
     """G M^-1 G^T of the normal row [1/kg]; 0: joints hold both bodies"""
     gap_rate: FloatArray
     """separation speed before the solve [m/s]"""
+
+
+@group_with("packed.links")
+class ProblemArrays(NamedTuple):
+    """A whole contact problem: bodies, rows and impulses."""
+
+    packed: Packed
+    blocks: ContactBlocks
+    levers: Levers
+    found: Found
 
 
 @group

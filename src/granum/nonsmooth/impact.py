@@ -28,7 +28,7 @@ from ..parallel.barrier import share, wait
 from ..parallel.crew import Crew
 from .assemble import SETTLED, collides
 from .blocks import INV_DN, LANES, PN, RX, SOFTNESS, TARGET, at
-from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Packed, Step
+from .groups import ContactBlocks, Found, FreeBodies, Met, ProblemArrays, Step
 from .impact_sweeps import Impact
 from .kinds.contact import listed, separation_speed, twist
 from .problem import Problem
@@ -115,11 +115,12 @@ def first_between_bodies(contact, met):
 
 
 @device
-def turn_bodies(c, k, packed, levers, blocks, found, met, bodies, frame, gained):
+def turn_bodies(c, k, problem, met, bodies, frame, gained):
     """Give the two bodies of contact c, both with full inertia, the angular momentum k [kg m^2/s] together, each a half of it.
 
     The energy of that, ``gained`` [J], is not paid back here: k is how far a pair is moved in a step times the speed at which it slides.
     """
+    packed, blocks, levers, found = problem
     q = np.int64(found.place[c]) - blocks.serial_start
     i, j = rows_of(c, met, bodies, frame)
     for row, slot, full in ((i, found.slot_a[c], levers.full[q, 0]), (j, found.slot_b[c], levers.full[q, 1])):
@@ -193,10 +194,7 @@ class Parting(NamedTuple):
 
 @kernel
 def part_rebounding(
-    packed: Packed,
-    blocks: ContactBlocks,
-    levers: Levers,
-    found: Found,
+    problem: ProblemArrays,
     met: Met,
     bodies: FreeBodies,
     wall_body: IntArray,
@@ -214,6 +212,7 @@ def part_rebounding(
     A few Gauss-Seidel sweeps on displacements, pushing only; contacts that are back at their law, or pressed for
     long, are let go. ``shift`` (B, 3) is room to work in, zeros before and after.
     """
+    packed, blocks, levers, found = problem
     a, b, normal, impulse, rebound = met.a, met.b, met.normal, met.impulse, met.rebound
     position, velocity, inverse_mass, radius = bodies.position, bodies.velocity, bodies.inverse_mass, bodies.radius
     first, h = bodies.first, parting.h
@@ -271,7 +270,7 @@ def part_rebounding(
     for k in range(owned, len(some)):
         if inverse_mass[body[k, 0]] > 0.0 and inverse_mass[body[k, 1]] > 0.0:
             owed = (excess[k, 0], excess[k, 1], excess[k, 2])
-            turn_bodies(some[k], owed, packed, levers, blocks, found, met, bodies, wall_body, debt)
+            turn_bodies(some[k], owed, problem, met, bodies, wall_body, debt)
     for owes in PAYING:
         for k in order:
             i, j = body[k, 0], body[k, 1]

@@ -83,8 +83,9 @@ def extrapolate_touched(body, body_before, reached, first, last, beta):
 
 
 @device
-def begin_impact(thread, threads, barrier, packed, blocks, found, work, impact, tolerance, progress):
+def begin_impact(crew, packed, blocks, found, work, impact, tolerance, progress):
     """Hit the bodies of the contacts that approach faster than their targets allow by more than ``tolerance`` [m/s]."""
+    thread, threads, barrier = crew
     lanes = blocks.serial_start + blocks.full_first[COLOURS + 1]
     low, high = share(lanes, thread, threads)
     for p in range(low, high):
@@ -134,8 +135,9 @@ def sweep_awake_block(packed, blocks, work, impact, k, beta, scratch, progress):
 
 
 @device
-def sweep_awake(thread, threads, barrier, packed, blocks, levers, found, work, impact, beta, scratch, progress):
+def sweep_awake(crew, packed, blocks, levers, found, work, impact, beta, scratch, progress):
     """One sweep over the contacts that are awake. A box of friction is swept contact by contact and without momentum."""
+    thread, threads, barrier = crew
     box, fine, tolerance = blocks.box, progress[FINE_CHANGE], progress[CHANGE]
     progress[MOVED], progress[FRESH], progress[SWEPT] = 0.0, 0.0, 0.0
     count = np.int64(blocks.colour_block[COLOURS])
@@ -176,8 +178,9 @@ def sweep_awake(thread, threads, barrier, packed, blocks, levers, found, work, i
 
 
 @device
-def go_on_with_impact(thread, threads, barrier, impact, low, high, progress):
+def go_on_with_impact(crew, impact, low, high, progress):
     """Whether another sweep is due after this one, of which every thread knows its own part; ``low`` to ``high`` are its bodies."""
+    thread, threads, barrier = crew
     if add_up(barrier, thread, threads, np.int64(progress[MOVED]))[1] == 0:
         return False
     progress[LOOK] = 1.0 if add_up(barrier, thread, threads, np.int64(progress[FRESH]))[1] > 0 else 0.0

@@ -9,11 +9,12 @@ from .blocks import BODY
 
 
 @device
-def place_walls(low, high, packed, blocks, levers, found, met, bodies, walls, step):
+def place_walls(low, high, problem, met, bodies, walls, step):
     """Motion of the wall at the contacts low to high: in the contact's own slot, or as lever arms on a dynamic body.
 
     Lever arms of a collision inside of the step are those of its moment.
     """
+    packed, blocks, levers, found = problem
     body, lever, full = packed.body, levers.arm, levers.full
     position, velocity, spin, overlap = bodies.position, bodies.velocity, bodies.spin, met.overlap
     for c in range(low, high):
@@ -51,11 +52,12 @@ def place_walls(low, high, packed, blocks, levers, found, met, bodies, walls, st
 
 
 @device
-def place_bodies(low, high, packed, blocks, levers, found, met, bodies, walls, step):
+def place_bodies(low, high, problem, met, bodies, walls, step):
     """Lever arms of the contacts low to high, between bodies, and the motion of those that do not yield, in the contact's own slot.
 
     Both arms meet in the point where the two touch; of a collision inside of the step, where they are at its moment.
     """
+    packed, blocks, levers, found = problem
     body, lever, full = packed.body, levers.arm, levers.full
     position, velocity, spin = bodies.position, bodies.velocity, bodies.spin
     for c in range(low, high):
@@ -100,8 +102,9 @@ def velocity_at(bodies, row, point):
 
 
 @device
-def place_levers(low, high, packed, blocks, levers, found, met, bodies):
+def place_levers(low, high, problem, met, bodies):
     """Lever arms of the contacts low to high of those that are swept one by one, where bodies made of grains are among theirs."""
+    packed, blocks, levers, found = problem
     lever, full, centre = levers.arm, levers.full, levers.centre
     first_full, yielding, radius = packed.first_full, packed.yielding, bodies.radius
     for q in range(low, high):

@@ -17,7 +17,7 @@ from ..state.contacts import Contacts
 from ..state.mobility import inertias, inverse_inertias
 from ..state.motion import inverse_inertia
 from .blocks import BODY, COLOURS, FIELDS_3_ROWS, FIELDS_6_ROWS, LANES, RX, lay_out
-from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Momentum, Packed
+from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Momentum, Packed, ProblemArrays
 from .kinds.every import CHUNK, projected_residual, sphere_energies
 from .slots import assign_slots, read_impulses
 
@@ -49,7 +49,16 @@ class Problem:
         self.blocks = ContactBlocks(none, none, none, nothing, *ends, 0, fields, 0.0, self.box)
         self.levers = Levers(np.zeros((0, 6)), np.zeros((0, 2), np.int32), np.zeros((0, 3)))
         self.found = Found(none, none, none, nothing, nothing, nothing, nothing)
+        self._arrays = ProblemArrays(self.packed, self.blocks, self.levers, self.found)
         self.momentum = Momentum(nothing, nothing, nothing)
+
+    @property
+    def arrays(self) -> ProblemArrays:
+        """What kernels take whole; the same one as long as none of its groups is made anew."""
+        packed, blocks, levers, found = self._arrays
+        if packed is not self.packed or blocks is not self.blocks or levers is not self.levers or found is not self.found:
+            self._arrays = ProblemArrays(self.packed, self.blocks, self.levers, self.found)
+        return self._arrays
 
     @property
     def rows(self) -> int:

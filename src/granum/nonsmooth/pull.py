@@ -16,8 +16,9 @@ from .kinds.contact import arms, full_bodies, listed, strike
 
 
 @device
-def pull_together(packed, blocks, levers, found, met, law, h):
+def pull_together(problem, met, law, h):
     """h times the law's attraction on both bodies of every contact of a grain that is closed, along its normal; bodies do not attract."""
+    packed, blocks, levers, found = problem
     body, normal = packed.body, met.normal
     for c in range(met.grain_contacts):
         if met.overlap[c] <= 0.0:

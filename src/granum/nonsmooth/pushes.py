@@ -44,8 +44,8 @@ def arm_to(bodies, period, grain, reach, n, w, wraps, back, f):
 
 
 @device
-def add_push(bodies, period, grain, reach, n, carrier, push, turn, back, sign, out):
-    """Add an impulse and an angular impulse, which act on a grain or on the wall that it touches, to those of the carrier.
+def add_push(bodies, period, grain, reach, n, carrier, wrench, back, sign, out):
+    """Add a wrench (impulse and angular impulse), which acts on a grain or on the wall that it touches, to that of the carrier.
 
     ``back`` [s] is how long ago the contact was found.
     """
@@ -54,7 +54,7 @@ def add_push(bodies, period, grain, reach, n, carrier, push, turn, back, sign, o
     x = arm_to(bodies, period, grain, reach, n[0], w, wraps, back, 0)
     y = arm_to(bodies, period, grain, reach, n[1], w, wraps, back, 1)
     z = arm_to(bodies, period, grain, reach, n[2], w, wraps, back, 2)
-    px, py, pz = push
+    (px, py, pz), turn = wrench
     out[w, 0] += sign * px
     out[w, 1] += sign * py
     out[w, 2] += sign * pz
@@ -64,7 +64,7 @@ def add_push(bodies, period, grain, reach, n, carrier, push, turn, back, sign, o
 
 
 @device
-def add_contact(met, c, bodies, grains, frame, carrier, period, push, turn, back, out):
+def add_contact(met, c, bodies, grains, frame, carrier, period, wrench, back, out):
     """Add what contact c does to the bodies of the scene that it touches, or that carry its grains."""
     a, b = met.a[c], met.b[c]
     n = met.normal[c, 0], met.normal[c, 1], met.normal[c, 2]
@@ -72,15 +72,15 @@ def add_contact(met, c, bodies, grains, frame, carrier, period, push, turn, back
     own = carrier[a] if len(carrier) > 0 else NOTHING
     if b < 0:
         kappa = 1.0
-        add_push(bodies, period, i, r, n, -2 - frame[-1 - b], push, turn, back, 1.0, out)
+        add_push(bodies, period, i, r, n, -2 - frame[-1 - b], wrench, back, 1.0, out)
     else:
         s = grains.radius[b]
         kappa = 1.0 - met.overlap[c] / (r + s)
         other = carrier[b] if len(carrier) > 0 else NOTHING
         if other != NOTHING:
-            add_push(bodies, period, grains.first + b, -kappa * s, n, other, push, turn, back, 1.0, out)
+            add_push(bodies, period, grains.first + b, -kappa * s, n, other, wrench, back, 1.0, out)
     if own != NOTHING:
-        add_push(bodies, period, i, kappa * r, n, own, push, turn, back, -1.0, out)
+        add_push(bodies, period, i, kappa * r, n, own, wrench, back, -1.0, out)
 
 
 @kernel
@@ -98,7 +98,7 @@ def sum_pushes(
     for c in range(0 if len(carrier) > 0 else met.pair_count, met.grain_contacts):
         p, n = met.impulse, met.normal
         push = p[c, 0] * n[c, 0] + p[c, 1], p[c, 0] * n[c, 1] + p[c, 2], p[c, 0] * n[c, 2] + p[c, 3]
-        add_contact(met, c, bodies, grains, frame, carrier, period, push, (p[c, 4], p[c, 5], p[c, 6]), back, out)
+        add_contact(met, c, bodies, grains, frame, carrier, period, (push, (p[c, 4], p[c, 5], p[c, 6])), back, out)
 
 
 @kernel
@@ -128,4 +128,4 @@ def sum_collisions(
         turn = (0.0, 0.0, 0.0)
         if blocks.fields > RX:
             turn = data[d + RX * LANES], data[d + (RX + 1) * LANES], data[d + (RX + 2) * LANES]
-        add_contact(met, c, bodies, grains, frame, carrier, period, push, turn, 0.0, out)
+        add_contact(met, c, bodies, grains, frame, carrier, period, (push, turn), 0.0, out)

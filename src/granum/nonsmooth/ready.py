@@ -14,7 +14,7 @@ from ..machines.linked import any_links
 from ..parallel.barrier import share, wait
 from ..parallel.crew import Crew
 from .assemble import Aim, aim_at_rest, assemble_rows, mean_square
-from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Packed, Step, WallArrays
+from .groups import FreeBodies, Met, ProblemArrays, Step, WallArrays
 from .integrate import External, add_external_impulse
 from .kinds.full import weigh_links
 from .kinds.links import aim_links, begin_links
@@ -32,11 +32,13 @@ class Ready(NamedTuple):
 
 
 @device
-def make_all_ready(thread, threads, barrier, packed, blocks, levers, found, met, pairs, ready):
+def make_all_ready(crew, problem, met, pairs, ready):
     """Aim at rest, add external impulses and the attraction of contacts, and start warm."""
+    thread, threads, barrier = crew
+    packed, blocks, levers, found = problem
     aim = ready.aim
     low, high = share(len(found.place), thread, threads)
-    aim_at_rest(low, high, packed, blocks, levers, found, met, pairs, aim)
+    aim_at_rest(low, high, problem, met, pairs, aim)
     if thread == 0:
         aim_links(packed.links, packed.body, packed.first_full, aim.h)
     wait(barrier, threads)
@@ -49,18 +51,15 @@ def make_all_ready(thread, threads, barrier, packed, blocks, levers, found, met,
         wait(barrier, threads)
     if aim.pulls:
         if thread == 0:
-            pull_together(packed, blocks, levers, found, met, pairs.law, aim.h)
+            pull_together(problem, met, pairs.law, aim.h)
         wait(barrier, threads)
-    warm_start(thread, threads, barrier, packed, blocks, levers, found, met, pairs, aim.h, ready.start)
+    warm_start(crew, problem, met, pairs, aim.h, ready.start)
 
 
 @kernel
 def assemble(
     crew: Crew,
-    packed: Packed,
-    blocks: ContactBlocks,
-    levers: Levers,
-    found: Found,
+    problem: ProblemArrays,
     met: Met,
     bodies: FreeBodies,
     walls: WallArrays,
@@ -70,25 +69,20 @@ def assemble(
 ) -> tuple[int, float]:
     """The rows, made ready to be solved if nothing impacts and no joint hits its limit; returns how many contacts do, and the mean
     square of the separation speeds [m^2/s^2]."""
-    thread, threads, barrier = crew
-    impacts = assemble_rows(thread, threads, barrier, packed, blocks, levers, found, met, bodies, walls, pairs, step)
-    square = mean_square(found.gap_rate) if thread == 0 else 0.0
+    impacts = assemble_rows(crew, problem, met, bodies, walls, pairs, step)
+    square = mean_square(problem.found.gap_rate) if crew.thread == 0 else 0.0
     if impacts == 0 and step.limits_hit == 0:
-        make_all_ready(thread, threads, barrier, packed, blocks, levers, found, met, pairs, ready)
+        make_all_ready(crew, problem, met, pairs, ready)
     return impacts, square
 
 
 @kernel
 def make_ready(
     crew: Crew,
-    packed: Packed,
-    blocks: ContactBlocks,
-    levers: Levers,
-    found: Found,
+    problem: ProblemArrays,
     met: Met,
     pairs: PairTable,
     ready: Ready,
 ) -> None:
     """See ``make_all_ready``."""
-    thread, threads, barrier = crew
-    make_all_ready(thread, threads, barrier, packed, blocks, levers, found, met, pairs, ready)
+    make_all_ready(crew, problem, met, pairs, ready)

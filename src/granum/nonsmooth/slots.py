@@ -9,7 +9,7 @@ from ..detection.ways import any_fast
 from ..parallel.barrier import add_up, share, wait
 from ..parallel.crew import Crew
 from .blocks import BODY, LANES, PN, RX, at
-from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Momentum, Packed
+from .groups import ContactBlocks, Found, FreeBodies, Met, Momentum, Packed, ProblemArrays
 from .integrate import move_share
 from .kinds.every import CHUNK, friction_works, work_of_drives
 
@@ -113,10 +113,7 @@ def read_impulses(crew: Crew, blocks: ContactBlocks, place: IntArray, impulse: F
 @kernel
 def take_velocities(
     crew: Crew,
-    packed: Packed,
-    blocks: ContactBlocks,
-    levers: Levers,
-    found: Found,
+    problem: ProblemArrays,
     met: Met,
     bodies: FreeBodies,
     work: Momentum,
@@ -128,6 +125,7 @@ def take_velocities(
     """Velocities and impulses out of the problem; returns the work of drives and that of friction [J], whether anything could go far enough
     in the step to be followed (``any_fast``), and how many contacts still rebound. If nothing does, and it ``moves``, grains are moved."""
     thread, threads, barrier = crew
+    packed, blocks, levers, found = problem
     chunks, rebounds = (len(met.a) + CHUNK - 1) // CHUNK, 0
     friction_works(thread, threads, packed, blocks, levers, found, work.sums, chunks)
     unpack_bodies(thread, threads, packed, bodies)

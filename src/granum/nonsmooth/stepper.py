@@ -176,9 +176,7 @@ class NonsmoothStepper:
             walls = walls._replace(surface_velocity=surface_velocity(self.walls, b.orientation))
         step, ready = self._step(h, packed), self._ready(h, gravity, late)
         things = max(c.every_count, len(free.order) // LIGHT)
-        found: tuple[int, float] = self.team.run(
-            assemble, things, p.packed, p.blocks, p.levers, p.found, met, free, walls, self.pairs, step, ready
-        )
+        found: tuple[int, float] = self.team.run(assemble, things, p.arrays, met, free, walls, self.pairs, step, ready)
         return found
 
     def _bodies_at(self, position: FloatArray) -> FreeBodies:
@@ -213,9 +211,7 @@ class NonsmoothStepper:
         now.ledger.add("impact", p.kinetic_energy() - before - (now.ledger.joules["drives"] - driven))
         now.found_overlap = c.every.overlap.copy()
         bodies, shift, walls = self._displaced(), self._room_for_shift(), self.walls.frame
-        now.owed, now.hits, now.turned = call(
-            place_at_collisions, p.packed, p.blocks, p.levers, p.found, met, bodies, walls, self.period, now.h, shift, b.struck
-        )
+        now.owed, now.hits, now.turned = call(place_at_collisions, p.arrays, met, bodies, walls, self.period, now.h, shift, b.struck)
 
     def _make_ready(self, now: NonsmoothStep) -> None:
         """Targets, external impulses and warm start anew, where collisions have changed velocities."""
@@ -224,7 +220,7 @@ class NonsmoothStepper:
 
     def _ready_after_impacts(self, ready: Ready) -> None:
         p = self.problem
-        self.team.run(make_ready, p.contact_count, p.packed, p.blocks, p.levers, p.found, self._met, self.pairs, ready)
+        self.team.run(make_ready, p.contact_count, p.arrays, self._met, self.pairs, ready)
 
     def _ready(self, h: float, gravity: FloatArray, late: float, remeasure: bool = False) -> Ready:
         """Where a solve begins; ``remeasure``: velocities have changed since the assembly."""
@@ -251,7 +247,7 @@ class NonsmoothStepper:
         things, driven = c.every_count + len(free.order) // LIGHT, self._first_driven if self.driven else c.every_count
         walls, moves = self.bodies.wall_body_count, self.period is None and not self.bodies.may_merge and not now.impacts
         work, friction, now.fast, now.rebounding = self.team.run(
-            take_velocities, things, p.packed, p.blocks, p.levers, p.found, self._met, free, p.momentum, driven, walls, moves, now.h
+            take_velocities, things, p.arrays, self._met, free, p.momentum, driven, walls, moves, now.h
         )
         now.moved = moves and not (now.fast or now.rebounding)
         now.ledger.add("drives", work)
@@ -278,8 +274,8 @@ class NonsmoothStepper:
         if len(b.dynamic):
             now.ledger.add("drives", now.h * call(power_of, b.dynamic, self.force, b.velocity))
         if now.owed is not None:
-            contacts, placed, before = (p.packed, p.blocks, p.levers, p.found, self._met), self._displaced(), b.velocity[b.dynamic]
-            now.gained = call(return_angular_momentum, *now.owed, *contacts, placed, self.walls.frame, self.period, b.struck)
+            placed, before = self._displaced(), b.velocity[b.dynamic]
+            now.gained = call(return_angular_momentum, *now.owed, p.arrays, self._met, placed, self.walls.frame, self.period, b.struck)
             self.shown.count_pushed(before)
         if now.impacts or self.bodies.may_merge:  # velocities have changed since
             now.fast = call(may_be_fast, b.arrays, b.grain_arrays, b.wall_body_count, self.period is not None, now.h)
@@ -311,8 +307,7 @@ class NonsmoothStepper:
         p, law, s = self.problem, self.pairs.law, self.settings
         parting = Parting.of(law, s.damping_steps, h, s.impact_velocity)
         bodies, shift, before = self._displaced(), self._room_for_shift(), self.bodies.velocity[self.bodies.dynamic]
-        contacts = p.packed, p.blocks, p.levers, p.found, self._met
-        call(part_rebounding, *contacts, bodies, self.walls.frame, law, overlap, parting, self.period, shift)
+        call(part_rebounding, p.arrays, self._met, bodies, self.walls.frame, law, overlap, parting, self.period, shift)
         self.shown.count_pushed(before)
 
     def _measure(self, now: NonsmoothStep) -> None:

@@ -128,8 +128,9 @@ def start_with(settings: ColdStart | HistoryStart | ModelStart, solver: Solver, 
 
 
 @device
-def model_impulses(low, high, packed, blocks, levers, found, met, pairs, h):
+def model_impulses(low, high, problem, met, pairs, h):
     """Impulses of the contact law: p_n = h f(delta), p_t = -u_t / Sigma_t inside the cone, rolling alike."""
+    packed, blocks, levers, found = problem
     data, soft, impulse = blocks.data, blocks.soft_t, met.impulse
     for c in range(low, high):
         d = at(found.place[c], blocks.fields)
@@ -168,12 +169,14 @@ def write_impulses(low, high, blocks, found, met, start):
 
 
 @device
-def warm_start(thread, threads, barrier, packed, blocks, levers, found, met, pairs, h, start):
+def warm_start(crew, problem, met, pairs, h, start):
     """Write the impulses that the solve begins with into the blocks, and apply them to the velocities (WS (8))."""
+    thread, threads, barrier = crew
+    packed, blocks, levers, found = problem
     low, high = share(len(found.place), thread, threads)
     if start.from_law:
-        model_impulses(low, high, packed, blocks, levers, found, met, pairs, h)
+        model_impulses(low, high, problem, met, pairs, h)
     write_impulses(low, high, blocks, found, met, start)
     wait(barrier, threads)
     if start.update_velocity:
-        apply_all(thread, threads, barrier, packed, blocks, levers)
+        apply_all(crew, packed, blocks, levers)

@@ -13,7 +13,6 @@ from ..extensions.base import ExtensibleStepper, Extension, Scalar, StepPart
 from ..records import Whole
 from ..state.columns import Column
 from .policy import ContactSplit, Merge, TrialSplit
-from .told import summary_rows
 
 if TYPE_CHECKING:
     from ..scene.scene import Scene
@@ -147,9 +146,41 @@ class Reduction(Extension):
 
     @classmethod
     def rows(cls, summary: Mapping[str, Any]) -> list[tuple[str, str]]:
-        return summary_rows(summary)
+        """The policy, how far it got, and the error if it was measured."""
+        rows = [("reduction", _policy(summary["reduction"]))]
+        if summary.get("reduction_level") is not None:
+            mean = f" (mean {summary['mean_reduction_level']:.1%})" if "mean_reduction_level" in summary else ""
+            bodies = f"{summary['free_grains']} free grains, {summary['aggregates']} aggregates"
+            rows.append(("reduction level", f"{summary['reduction_level']:.1%}{mean}: {bodies}"))
+        error = summary.get("approximation_error")
+        if error is not None:
+            windows = f"{error['windows']} windows of {error['steps']} steps"
+            mean = error["mean"]
+            found = windows
+            if mean is not None:
+                parts = f"across {mean['perpendicular']:.3g}, along {mean['parallel']:.3g}"
+                found = f"{mean['rms']:.3g} d ({parts}), largest {mean['largest']:.3g} d, mean of {windows}"
+            rows.append(("approximation error", found))
+        return rows
 
 
 def _box(low: np.ndarray, high: np.ndarray) -> str:
     corners = (f"({', '.join(f'{v:.4g}' for v in corner)})" for corner in (low, high))
     return f"{' to '.join(corners)} m"
+
+
+def _policy(policy: Mapping[str, Any]) -> str:
+    """In a line: what merges, and what splits."""
+    merge, contact, trial = policy["merge"], policy["contact"], policy["trial"]
+    ways = {
+        "contact": f"contact (above {_limit(contact['approach'], 'm/s')}, depth {contact['depth']})",
+        "trial": f"trial (force {_limit(trial['force'], '')}, {trial['iterations']} sweeps, "
+        + ("whole aggregates)" if trial["depth"] is None else f"{trial['depth']} layers)"),
+        "sensor": "sensor",
+    }
+    split = ", ".join(ways[kind] for kind in policy["split"])
+    return f"merge below {merge['tangential']:g} m/s, {merge['rolling']:g} rad/s; split by {split}"
+
+
+def _limit(value: float | None, unit: str) -> str:
+    return "no limit" if value is None else f"{value:g} {unit}".strip()

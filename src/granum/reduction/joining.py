@@ -22,6 +22,15 @@ class Slow(NamedTuple):
 
 
 @group
+class Owners(NamedTuple):
+    """The bodies that walls belong to."""
+
+    body: IntArray  # (K,) the body that each wall is part of
+    carrier: IntArray  # (K,) its carrier, -1: none
+    carriers: int  # rows before it are carriers
+
+
+@group
 class Joining(NamedTuple):
     """Who may join carriers, and who does."""
 
@@ -118,9 +127,7 @@ def join_links(
     contacts: ContactArrays,
     bodies: BodyArrays,
     grains: GrainArrays,
-    wall_body: IntArray,
-    wall_carrier: IntArray,
-    carriers: int,
+    owners: Owners,
     slow: Slow,
     slot: IntArray,
     barred: BoolArray,
@@ -129,8 +136,9 @@ def join_links(
     """What touches a link of a machine, or what has joined it, joins it if it moves with it itself.
 
     ``claimed`` are first the free grains by slot, then the bodies before the grains: each has the row of the body with a link that it is
-    part of, or -1; in and out. ``wall_body`` (K,) is the body that each wall is part of, ``wall_carrier`` its carrier, -1: none.
+    part of, or -1; in and out.
     """
+    wall_body, wall_carrier, carriers = owners
     a, b, body, first = contacts.a, contacts.b, grains.body, grains.first
     slots = len(claimed) - first
     again, forward = True, True
@@ -173,9 +181,7 @@ def union_quiet(
     quiet: IntArray,
     contacts: ContactArrays,
     grains: GrainArrays,
-    wall_body: IntArray,
-    wall_carrier: IntArray,
-    carriers: int,
+    owners: Owners,
     slot: IntArray,
     barred: BoolArray,
     claimed: IntArray,
@@ -183,9 +189,9 @@ def union_quiet(
 ) -> bool:
     """Join the roots of free grains (by slot) and of the bodies before the grains (after them) at quiet contacts; whether any did.
 
-    ``wall_body`` (K,) is the body that each wall is part of; ``claimed`` what links have taken (``join_links``). Nothing else joins those,
-    nor carriers and what they hold.
+    ``claimed`` is what links have taken (``join_links``). Nothing else joins those, nor carriers and what they hold.
     """
+    wall_body, wall_carrier, carriers = owners
     a, b, body, first = contacts.a, contacts.b, grains.body, grains.first
     slots, some = len(parent) - first, False
     for k in range(len(parent)):

@@ -9,7 +9,7 @@ from ..array_types import BoolArray, FloatArray, IntArray
 from ..detection.wall_table import surface_velocity
 from ..kernel_groups import call
 from ..state.bodies import DYNAMIC
-from .joining import Joining, Slow, compact, join_carriers, join_links, union_quiet
+from .joining import Joining, Owners, Slow, compact, join_carriers, join_links, union_quiet
 from .merged import Merged
 from .motion import limits, within
 from .network import TOUCHING
@@ -107,12 +107,12 @@ class Merging:
             return
         slots, rows = len(m.detector.order), b.first_grain
         parent, claimed = np.empty(slots + rows, np.int32), np.full(slots + rows, -1, np.int32)  # grains by slot, then other bodies
-        sides = m.walls.body, g.of_wall, g.carriers
+        owners = Owners(m.walls.body, g.of_wall, g.carriers)
         if len(b.linked):
             claimed[slots + b.member_of[b.linked]] = b.member_of[b.linked]
             slow = Slow(self.slow, m.policy.merge.rolling)
-            call(join_links, quiet, c.arrays, b.arrays, b.grain_arrays, *sides, slow, m.detector.slot, barred, claimed)
-        if not call(union_quiet, quiet, c.arrays, b.grain_arrays, *sides, m.detector.slot, barred, claimed, parent):
+            call(join_links, quiet, c.arrays, b.arrays, b.grain_arrays, owners, slow, m.detector.slot, barred, claimed)
+        if not call(union_quiet, quiet, c.arrays, b.grain_arrays, owners, m.detector.slot, barred, claimed, parent):
             return
         joined = np.zeros(len(parent), bool)
         joined[:slots] = ~b.merged[m.detector.order]

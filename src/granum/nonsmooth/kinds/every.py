@@ -27,8 +27,9 @@ ENOUGH = 0.1  # of the squared change of the first one, which a pass must be bel
 
 
 @device
-def apply_all(thread, threads, barrier, packed, blocks, levers):
+def apply_all(crew, packed, blocks, levers):
     """Add the impulses of all constraints that push to the velocities, colour by colour."""
+    thread, threads, barrier = crew
     end = blocks.serial_start + blocks.full_first[COLOURS + 1]
     for k in range(LEFT_OVER + 1):
         first, last = lanes_of(blocks, k)
@@ -48,11 +49,12 @@ def apply_all(thread, threads, barrier, packed, blocks, levers):
 
 
 @device
-def sweep_all(thread, threads, barrier, packed, blocks, levers, momentum, beta, keeps, soft, scratch):
+def sweep_all(crew, packed, blocks, levers, momentum, beta, keeps, soft, scratch):
     """One sweep, colour by colour: the contacts of a colour share no body, so that each thread takes some of them.
 
     A colour with few of them is left to the first thread; between two such colours nobody waits.
     """
+    thread, threads, barrier = crew
     colour_block, full_first, sums = blocks.colour_block, blocks.full_first, momentum.sums
     count = colour_block[COLOURS]
     sampled = sampling(count)
@@ -118,11 +120,12 @@ def add_step_sums(blocks, sums):
 
 
 @device
-def mean_residual(thread, threads, barrier, packed, blocks, levers, found, sums, out):
+def mean_residual(crew, packed, blocks, levers, found, sums, out):
     """Root mean square over contacts of the whole residual [m/s]; by row kind in ``out`` (3,), which is each thread's own.
 
     ``sums`` receives the parts of chunks of contacts, which are added up in order: the result does not depend on the threads.
     """
+    thread, threads, barrier = crew
     wait(barrier, threads)  # sums and velocities may still be in use
     place, radius_eff = found.place, found.radius_eff
     chunks = (len(place) + CHUNK - 1) // CHUNK

@@ -130,7 +130,7 @@ def sweep_until(
     low, high = share(np.int64(packed.yielding), thread, threads)
     begin(state)
     if impact is not None:
-        begin_impact(thread, threads, barrier, packed, blocks, found, work, impact, tolerance, progress)
+        begin_impact(crew, packed, blocks, found, work, impact, tolerance, progress)
     residual, done = -1.0, 0
     next_correction, corrections = 0, 0
     if coarse is not None:
@@ -138,7 +138,7 @@ def sweep_until(
     for sweep in range(iterations):
         if coarse is not None:  # noqa: SIM102  (alone, so that it is left out when compiled)
             if sweep == next_correction and sweep <= coarse.last_correction:
-                correct(thread, threads, barrier, packed, blocks, work, coarse, scratch)
+                correct(crew, packed, blocks, work, coarse, scratch)
                 corrections += 1
                 next_correction = sweep + min(LAST_GAP, coarse.first_gap + sweep // 4)
         beta = next_momentum(state, sweep) if momentum else 0.0
@@ -152,9 +152,9 @@ def sweep_until(
             wait(barrier, threads)
         ahead, square = 0.0, 0.0
         if impact is not None:
-            sweep_awake(thread, threads, barrier, packed, blocks, levers, found, work, impact, beta, scratch, progress)
+            sweep_awake(crew, packed, blocks, levers, found, work, impact, beta, scratch, progress)
         elif in_colours:
-            sweep_all(thread, threads, barrier, packed, blocks, levers, work, beta, keeps, soft, scratch)
+            sweep_all(crew, packed, blocks, levers, work, beta, keeps, soft, scratch)
             if keeps:
                 ahead, square = add_step_sums(blocks, work.sums)
         else:
@@ -171,7 +171,7 @@ def sweep_until(
                     weigh_links(packed, blocks, levers, found)
             wait(barrier, threads)
         if impact is not None:
-            if not go_on_with_impact(thread, threads, barrier, impact, low, high, progress):
+            if not go_on_with_impact(crew, impact, low, high, progress):
                 break
             if keeps:
                 ahead, square = sum_awake(blocks, impact, work.sums)
@@ -185,7 +185,7 @@ def sweep_until(
         if len(history) > 0 or (tolerance > 0.0 and done == next_look) or (measure and done == iterations):
             if done == next_look:
                 next_look = done + max(CHECK_EVERY, done // looks)
-            residual = mean_residual(thread, threads, barrier, packed, blocks, levers, found, work.sums, kinds)
+            residual = mean_residual(crew, packed, blocks, levers, found, work.sums, kinds)
             if len(history) > 0 and thread == 0:
                 history[sweep, 0] = residual
                 history[sweep, 1:4] = kinds

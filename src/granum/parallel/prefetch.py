@@ -1,8 +1,8 @@
 """Numbers on their way before they are needed.
 
 A processor foresees that an array is read on from where it is being read, but only within a page of memory, and not where an index leads.
-Of arrays that do not fit into its cache a core waits for all others. A hint some time before they are needed costs next to nothing and changes
-no result. Hints for many lines at once stand in each other's way, so they are given a few at a time, between what is computed.
+Of arrays that do not fit into its cache a core waits for all others. A hint some time before they are needed costs next to nothing, and
+changes no result. Hints for many lines at once stand in each other's way, so they are given a few at a time, between what is computed.
 """
 
 from __future__ import annotations

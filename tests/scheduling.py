@@ -11,7 +11,7 @@ from xdist.scheduler import LoadFileScheduling
 
 # Words in the names of files, from one end to the other; a file that has none of them stands in the middle.
 FAMILIES = (
-    ("machines", "joint", "excavator", "urdf", "regulator", "laboratory", "links", "shear_cell", "recorded_loads"),
+    ("machines", "joint", "loops", "excavator", "urdf", "regulator", "laboratory", "links", "shear_cell", "recorded_loads"),
     ("body_", "capsules", "rollers", "locked_axes", "fixed_grains", "free_turn", "driven_paths", "motion"),
     ("direct", "multigrid", "coarse", "fclib", "solve", "impact", "threads"),
     (),

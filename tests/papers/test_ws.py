@@ -204,6 +204,24 @@ def test_triaxial_in_miniature(tmp_path, drawn):
     assert legend(panels(drawn["ws-triaxial.png"])[0]) == ["smooth platens", *ws_triaxial.COMPARED]
 
 
+def test_a_triaxial_experiment_names_tests_that_stall(monkeypatch):
+    """Medians are those of the others."""
+    size = TriaxialSize(count=60, platen_mass=None, seeds=3, iterations=(5, 50), prepare_iterations=40)
+
+    def made_up(size, bed, method, iterations, friction, seed):
+        lack = "no critical state: it stalled." if (method, iterations, seed, friction > 0) == ("history", 50, 2, True) else None
+        number = np.nan if lack else 900.0 + 10 * seed
+        names = ("critical", "nominal", "angle", "fluctuation", "peak")
+        return dict.fromkeys(names, number) | {"lack": lack, "curve": {}}
+
+    monkeypatch.setattr(ws_triaxial, "load", made_up)
+    monkeypatch.setattr(ws_triaxial, "confine", lambda size, seed: {})
+    outcome = ws_triaxial.measure(size, alone)
+    assert outcome.curves["critical"]["history"].tolist() == [910, 905]
+    assert outcome.rows[-1].what.startswith("tests that came to no critical state")
+    assert outcome.rows[-1].ours == "1 of 21 (history, 50 iterations, bed 2: no critical state: it stalled.)"
+
+
 def test_a_curve_levels_out_where_it_stays_near_its_end():
     sweeps = np.array([10, 20, 50, 100])
     assert ws_triaxial.levels_out(sweeps, np.array([10.0, 95.0, 50.0, 101.0]), 100.0) == 100

@@ -12,6 +12,9 @@ from numpy.testing import assert_allclose
 from granum.analysis import GrainRows, Snapshot
 from granum.analysis.circuit import Passes, SizeShares, circuit_flow, drum_bed_angle, evenness, heap_angle, stage_of
 from granum.checks import InputError
+from granum.plot.outline import wall_frames, wall_lines
+from granum.plot.parts import machine_parts, painted
+from granum.plot.render import Camera, Window, render
 from granum.scene.library import make_scene
 from tests.command_line import granum
 from tests.figures import panels
@@ -172,6 +175,48 @@ def test_its_figure(small_run, drawn):
     path, _ = small_run
     assert granum("plot", path, "circuit", "-o", path.with_suffix(".png")).exit_code == 0
     assert len(panels(drawn["c.png"])) == 4
+
+
+def test_pictures_show_machine_parts_as_surfaces(scene):
+    """Belt and rollers are solid, the drum and the frames are seen through; no line is left of them."""
+    frames, low, high = wall_frames(scene), np.array([-0.2, -0.1, -0.1]), np.array([0.3, 0.1, 0.2])
+    painting = painted(scene, low, high)
+    thin = {scene.all_bodies[b].name: paint.thin for (b, _), paint in painting.items() if b > 0}
+    assert thin == {"drum": True} | {f"roller {k}": False for k in range(1, 5)}
+    assert [painting[0, w].thin for w in range(len(scene.walls)) if (0, w) in painting] == [False, *5 * [True]]  # belt; stop, partitions
+    assert wall_lines(scene, frames, low, high, without=painting.keys()) == []
+    parts = machine_parts(scene, frames, painting)
+    out = np.linalg.norm(np.cross(parts.corner - frames[1][0], scene.parameters.axis), axis=2)  # from the axis of the drum
+    assert (np.isclose(out, scene.parameters.drum_radius).all(axis=1) & parts.thin).sum() == 2 * 90
+    x, z = np.array(scene.parameters.rollers).T
+    last = parts.corner[~parts.thin]
+    assert_allclose(last[..., 0].max(), x[-1] + scene.parameters.roller_radius)
+    assert_allclose(last[..., 2].min(), z[-1] - scene.parameters.roller_radius)
+
+
+def test_pellets_are_seen_through_the_drum_and_not_through_a_roller(scene):
+    """One in the middle of the drum, and one below the middle of a roller, seen from above."""
+    p, d = scene.parameters, 0.01
+    middle, (x, z) = np.asarray(scene.all_bodies[1].position), p.rollers[1]
+    places = np.array([middle, [x, 0, z - p.roller_radius - d]])
+    painting = painted(scene, places.min(axis=0), places.max(axis=0))
+    window = Window(-0.5, -0.5, 0.001, 1000, 1000)
+    red = np.tile([1.0, 0.0, 0.0], (2, 1))
+    camera, light = Camera.at(0.0, 89.9), np.array([0.0, 0.0, 1.0])
+    bare = render(places, np.full(2, d / 2), red, camera, window, light=light)
+    seen = render(places, np.full(2, d / 2), red, camera, window, light=light, parts=machine_parts(scene, wall_frames(scene), painting))
+    (row, rows), (column, columns) = ((camera.project(places)[:, k] + 0.5) // 0.001 for k in (1, 0))
+    inside, below = (int(row), int(column)), (int(rows), int(columns))
+    assert bare[inside][0] > 0.5
+    assert bare[inside][1] < 0.3
+    assert 0 < seen[inside][0] - seen[inside][1] < bare[inside][0] - bare[inside][1]  # a paler red
+    assert np.ptp(seen[below][:3]) < 0.1  # grey
+
+
+def test_gates_stay_lines():
+    gate = make_scene("collapse")
+    assert [body.name for body in gate.bodies if body.is_driven] == ["front"]
+    assert painted(gate, np.zeros(3), np.ones(3)) == {}
 
 
 def test_other_scenes_are_refused_in_words(tmp_path):

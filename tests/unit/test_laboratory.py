@@ -52,6 +52,23 @@ def test_its_figure_has_stress_friction_and_volume(test_file, drawn):
     assert len(panels(drawn["t.png"])) == 3
 
 
+def test_a_triaxial_test_that_ends_early_says_so(tmp_path, drawn):
+    """In the summary of the run, of the file, in the metric and in the figure; numbers are left empty."""
+    path = tmp_path / "early.h5"
+    result = granum("run", "triaxial", *SMALL, "--duration", "1.1", "-o", path, "--no-picture")
+    assert result.exit_code == 0, result.stderr
+    assert "│ note " in result.stdout
+    about = json.loads(granum("info", path, "--json").stdout)
+    assert about["results"]["critical_deviator"] is None
+    (words,) = about["notes"]
+    assert words.startswith("no critical state: the axial strain is ")
+    assert "(duration)" in words
+    assert json.loads(granum("analyse", path, "triaxial", "--json").stdout)["metrics"]["triaxial"]["note"] == words
+    assert granum("plot", path, "triaxial", "-o", path.with_suffix(".png")).exit_code == 0
+    shown = " ".join(text.get_text().replace("\n", " ") for text in panels(drawn["early.png"])[1].texts)
+    assert words in shown
+
+
 def test_shear_cell_tells_its_means_with_errors(tmp_path, drawn):
     path = tmp_path / "s.h5"
     asked = [f"--set={k}={v}" for k, v in {"count": 60, "length": 4, "depth": 4, "transient": 1, "strain": 2, "run.every": 0.01}.items()]

@@ -84,9 +84,32 @@ def test_the_critical_state_is_the_mean_over_strains_of_10_to_25_per_cent():
     assert found["packing_fraction"] == pytest.approx(0.59)
     assert found["stress_ratio"] == pytest.approx(280 / (640 / 3))
     assert found["friction_angle"] == pytest.approx(np.degrees(np.arcsin(280 / 520)))
-    short = TriaxialCurve(*(part[:2] for part in (curve.time, strain, np.zeros(5), axial, lateral, phi)))
-    assert set(short.critical) == set(found)
-    assert np.isnan(list(short.critical.values())).all()
+    assert curve.lack is None
+
+
+@pytest.mark.parametrize(
+    "strain, stress, words",
+    [
+        ([0, 0.02, 0.04, 0.06, 0.08, 0.09], 300, ["strain is 9 % at t = 5 s, less than 10 %", "still moves: 25 % takes about 16 s more"]),
+        (
+            [0, 0.03, 0.05, 0.06, 0.0601, 0.0601],
+            300,
+            ["strain is 6.01 % at t = 5 s", "stalled (largest deviator 200 Pa)", "control = strain"],
+        ),
+        ([0, 0.0, 0.0, 0.0, 0.0, 0.0], 100, ["strain is 0 % at t = 5 s", "stalled (largest deviator 0 Pa)", "largest_strain"]),
+        ([0, 0.12, 0.15, 0.1, 0.06, 0.05], 300, ["strain is 5 % at t = 5 s", "stalled"]),
+        ([0, 0.04, 0.09, 0.27, 0.28, 0.3], 300, ["jump from 9 % (t = 2 s) to 27 % (t = 3 s)", "--every"]),
+        ([0, 0.1, 0.15, 0.2, 0.25, 0.3], 0, ["do not press on the platens", "speed", "platen_mass"]),
+    ],
+)
+def test_a_test_without_a_critical_state_says_why(strain, stress, words):
+    """Made-up tests that stall, end too early, come back, jump over the critical strains, or lose their grains: words, and no numbers."""
+    lateral = np.full(6, min(stress, 100.0))
+    curve = TriaxialCurve(np.arange(6.0), np.array(strain, float), np.zeros(6), np.full(6, float(stress)), lateral, np.full(6, 0.6))
+    assert np.isnan(list(curve.critical.values())).all()
+    assert curve.lack.startswith("no critical state: ")
+    for part in words:
+        assert part in curve.lack
 
 
 def sheared(prepared=None, strain=0.26, **parameters):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -158,22 +157,33 @@ def shear_cell_numbers(found: ShearFlowMeans) -> dict[str, float]:
     return {f"{name}{part}": value for name, m in means.items() for part, value in (("", m.value), ("_error", m.error))}
 
 
-FRAME_MEASURES: dict[str, Callable[[Iterable[Snapshot]], dict[str, float]]] = {
-    "triaxial": lambda shots: triaxial_numbers(triaxial_curve(shots)),
-    "shear-cell": lambda shots: shear_cell_numbers(shear_flow(shots)[1]),
-    "circuit": lambda shots: circuit_numbers(circuit_flow(circuit_passes(shots))),
+def _triaxial_results(shots: Iterable[Snapshot]) -> tuple[dict[str, float], str | None]:
+    curve = triaxial_curve(shots)
+    return triaxial_numbers(curve), curve.lack
+
+
+FRAME_MEASURES: dict[str, Callable[[Iterable[Snapshot]], tuple[dict[str, float], str | None]]] = {
+    "triaxial": _triaxial_results,
+    "shear-cell": lambda shots: (shear_cell_numbers(shear_flow(shots)[1]), None),
+    "circuit": lambda shots: (circuit_numbers(circuit_flow(circuit_passes(shots))), None),
 }
-"""How results are measured that no single state has: from all frames of a recording."""
+"""How results are measured that no single state has: from all frames of a recording; and why some of them are not numbers."""
 
 
-def frame_results(recording: Recording) -> dict[str, float | None]:
-    """The numbers that the scene of a recording asks for and that its frames together have; nothing where they have not."""
+def frame_results(recording: Recording) -> tuple[dict[str, float | None], list[str]]:
+    """The numbers that the scene of a recording asks for and that its frames together have, and words about those that they have not."""
     found: dict[str, float] = {}
+    lacks = []
     for wanted in recording.scene.results:
         if wanted.measure in FRAME_MEASURES:
-            with suppress(InputError):  # it cannot be measured yet, such as a test that has not begun
-                found |= FRAME_MEASURES[wanted.measure](snapshots(recording))
-    return {name: value if math.isfinite(value) else None for name, value in found.items()}
+            try:
+                numbers, lack = FRAME_MEASURES[wanted.measure](snapshots(recording))
+            except InputError as error:  # it cannot be measured yet, such as a test that has not begun
+                lack = str(error)
+            else:
+                found |= numbers
+            lacks += [lack] if lack is not None else []
+    return {name: value if math.isfinite(value) else None for name, value in found.items()}, lacks
 
 
 def scene_results(scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, time: float) -> dict[str, float | None]:

@@ -127,8 +127,7 @@ class Snapshot:
 
     def body(self, name: str) -> BodyState:
         """A body of the scene by its name, ``ground`` too."""
-        names = [body.name for body in self.scene.all_bodies]
-        row = names.index(known_name("body", name, names))
+        row = self.scene.body_number(name)
         parts = {part: getattr(self, f"wall_{part}") for part in (*WALL_ARRAYS, *LOADS)}
         found: dict[str, Any] = {part: None if rows is None else rows[row] for part, rows in parts.items()}
         return BodyState(**found)

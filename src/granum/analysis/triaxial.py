@@ -8,13 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..array_types import FloatArray
+from ..array_types import BoolArray, FloatArray
 from ..checks import InputError
 from ..scene.library.triaxial import PLATENS, TriaxialParameters
 from ..scene.parameters import parameters_of
 from .snapshot import Snapshot
 
 CRITICAL = (0.10, 0.25)  # axial strains between which the critical state is averaged (WS 4.4)
+LATELY = 0.2  # of the test, at its end: what it has moved by in that time tells how long it still needs
+STALLED = 0.1  # of its mean rate: a test that has been slower than this lately stands still
 
 
 @dataclass(frozen=True)
@@ -139,9 +141,9 @@ class TriaxialCurve:
 
     @property
     def critical(self) -> dict[str, float]:
-        """Means over strains from 10 to 25 %; NaN before the test has come that far."""
-        some = (self.axial_strain >= CRITICAL[0]) & (self.axial_strain <= CRITICAL[1])
-        if self.axial_strain[-1] < CRITICAL[0] or not some.any():
+        """Means over strains from 10 to 25 %; NaN where the test has no critical state, and ``lack`` says why."""
+        some = self._is_critical
+        if self.lack is not None:
             return dict.fromkeys(("deviator", "lateral_stress", "stress_ratio", "friction_angle", "packing_fraction"), math.nan)
         axial, lateral = float(self.axial_stress[some].mean()), float(self.lateral_stress[some].mean())
         return {
@@ -151,6 +153,48 @@ class TriaxialCurve:
             "friction_angle": mobilised_angle(axial, lateral),
             "packing_fraction": float(self.packing_fraction[some].mean()),
         }
+
+    @property
+    def _is_critical(self) -> BoolArray:
+        """(F,) where the strain is that of the critical state."""
+        return np.asarray((self.axial_strain >= CRITICAL[0]) & (self.axial_strain <= CRITICAL[1]))
+
+    @property
+    def lack(self) -> str | None:
+        """Why there is no critical state, what was reached, and what to change; None: there is one."""
+        strain, some = self.axial_strain, self._is_critical
+        if strain[-1] < CRITICAL[0]:
+            so_far = f"the axial strain is {_percent(strain[-1])} at t = {self.time[-1]:.4g} s, less than 10 %"
+            return f"no critical state: {so_far}. {self._remedy()}"
+        if not some.any():
+            k = int(np.argmax(strain > CRITICAL[1]))
+            jump = f"{_percent(strain[k - 1])} (t = {self.time[k - 1]:.4g} s) to {_percent(strain[k])} (t = {self.time[k]:.4g} s)"
+            return f"no critical state: no frame has an axial strain of 10 to 25 %, they jump from {jump}. Record more frames (--every)."
+        axial, lateral = float(self.axial_stress[some].mean()), float(self.lateral_stress[some].mean())
+        if not (axial + lateral > 0 and axial + 2 * lateral > 0):
+            return (
+                f"no critical state: the grains do not press on the platens (axial stress {axial:.3g} Pa, lateral {lateral:.3g} Pa at "
+                "strains of 10 to 25 %). Move them more slowly (speed), or make them lighter (platen_mass)."
+            )
+        return None
+
+    def _remedy(self) -> str:
+        """What helps a test that has not come far enough: more time, or a push that does not stall."""
+        taken = self.time[-1] - self.time[0]
+        then = int(np.searchsorted(self.time, self.time[-1] - LATELY * taken, side="right")) - 1
+        rate = (self.axial_strain[-1] - self.axial_strain[then]) / (self.time[-1] - self.time[then])
+        if rate <= STALLED * abs(self.axial_strain).max() / taken:
+            largest = float(self.deviator.max())
+            return (
+                f"It has stalled (largest deviator {largest:.3g} Pa): let the axial stress grow further (duration, stress_rate) or take "
+                "control = strain; under stress control platens have stops at largest_strain, which must be above 0.1."
+            )
+        missing = (CRITICAL[1] - self.axial_strain[-1]) / rate
+        return f"It still moves: 25 % takes about {missing:.3g} s more (duration)."
+
+
+def _percent(strain: float) -> str:
+    return f"{100 * strain:.3g} %"
 
 
 def triaxial_curve(shots: Iterable[Snapshot]) -> TriaxialCurve:

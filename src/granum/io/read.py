@@ -201,6 +201,7 @@ class Recording:
 
     def body(self, name: str) -> BodySeries:
         """A body of the scene by its name, ``ground`` too, in all frames: ``recording.body("bucket").force`` (F, 3)."""
+        self.scene.body_number(name)
         found = self._series("walls", [body.name for body in self.scene.all_bodies], "body", name)
         loads = {column.name: found.pop(column.name) for column in layout.LOADS if column.name in found}
         return BodySeries(name=name, time=self.times, path=self.path, loads=loads, **found)

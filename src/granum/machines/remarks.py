@@ -6,22 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .._jit import kernel
-from ..array_types import FloatArray
-from ..state.bodies import Bodies, BodyArrays
-from .groups import INSIDE, LOWER, POSITION, SPEED, UPPER, JointTable
+from ..state.bodies import Bodies
+from .groups import INSIDE, LOWER, POSITION, SPEED, UPPER
+from .loops import all_rows
 from .machines import Machines
-from .rows import joint_rows
 
 LONG = 1.0  # [s] at its largest force, after which a motor is told to be too weak
 FAR = 0.01  # of the size of a machine, or rad: how far a joint may be from its place
-
-
-@kernel
-def all_rows(table: JointTable, bodies: BodyArrays, row: FloatArray, gap: FloatArray) -> None:
-    """Rows (R, 12) of all joints where the bodies are."""
-    for j in range(len(table.kind)):
-        joint_rows(table, bodies, j, row, gap)
 
 
 def contradictions(machines: Machines, bodies: Bodies) -> Iterator[tuple[str, str]]:

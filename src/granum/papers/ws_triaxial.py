@@ -80,20 +80,37 @@ def measure(size: TriaxialSize, run: Runner) -> Outcome:
     smooth = [found[PREPARED_WITH, size.prepare_iterations, 0.0, seed] for seed in seeds]
     curves: dict[str, Any] = {"iterations": np.array(size.iterations)}
     for name in ("critical", "nominal", "peak", "fluctuation"):
-        curves[name] = {m: np.array([np.median([one[name] for one in tests[m][n]]) for n in size.iterations]) for m in COMPARED}
+        curves[name] = {m: np.array([_median(tests[m][n], name) for n in size.iterations]) for m in COMPARED}
     curves["scatter"] = {m: np.array([_scatter(tests[m][n]) for n in size.iterations]) for m in COMPARED}
-    curves["right"] = float(np.median([one["critical"] for m in COMPARED for one in tests[m][size.iterations[-1]]]))  # all solve the same
-    curves["smooth"] = {name: float(np.median([one[name] for one in smooth])) for name in ("critical", "peak", "angle")}
+    curves["right"] = _median([one for m in COMPARED for one in tests[m][size.iterations[-1]]], "critical")  # all solve the same
+    curves["smooth"] = {name: _median(smooth, name) for name in ("critical", "peak", "angle")}
     curves["smooth"]["scatter"] = _scatter(smooth)
     curves["tests"] = {f"{m}, {n} iterations": tests[m][n][0]["curve"] for m in COMPARED for n in SHOWN if n in size.iterations}
     curves["tests"]["smooth platens"] = smooth[0]["curve"]
-    return Outcome(_rows(size, curves), curves)
+    return Outcome(_rows(size, curves) + _stalled(which, results), curves)
+
+
+def _median(tests: list[dict[str, Any]], name: str) -> float:
+    """Of the tests that have such a number: one that stalls has no critical state. NaN: none has."""
+    values = [one[name] for one in tests if np.isfinite(one[name])]
+    return float(np.median(values)) if values else np.nan
 
 
 def _scatter(tests: list[dict[str, Any]]) -> float:
     """Half of the way between the quartiles of the critical deviators [Pa]."""
-    low, high = np.quantile([one["critical"] for one in tests], (0.25, 0.75))
+    values = [one["critical"] for one in tests if np.isfinite(one["critical"])]
+    low, high = np.quantile(values, (0.25, 0.75)) if values else (np.nan, np.nan)
     return float(high - low) / 2
+
+
+def _stalled(which: list[tuple[str, int, float, int]], results: list[dict[str, Any]]) -> list[Row]:
+    """Tests that came to no critical state and are in no median, with the words about the first of them; no row, if there are none."""
+    some = [k for k, one in enumerate(results) if one["lack"] is not None]
+    if not some:
+        return []
+    method, sweeps, friction, seed = which[some[0]]
+    first = f"{method}, {sweeps} iterations, bed {seed}{'' if friction else ', smooth platens'}: {results[some[0]]['lack']}"
+    return [Row("tests that came to no critical state, and are not in the medians", f"{len(some)} of {len(which)} ({first})")]
 
 
 def draw(outcome: Outcome, folder: Path) -> list[Path]:
@@ -145,6 +162,7 @@ def load(size: TriaxialSize, bed: dict[str, Any], method: str, iterations: int, 
         "angle": curve.critical["friction_angle"],
         "fluctuation": float(curve.deviator[some].std()) if some.any() else np.nan,
         "peak": float(curve.deviator.max()),
+        "lack": curve.lack,
         "curve": {
             "strain": curve.axial_strain,
             "volume": curve.volumetric_strain,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,9 @@ def draw_triaxial(recording: Recording, look: Look) -> Any:
     stresses, unit = style.scaled(np.array([curve.deviator, curve.lateral_stress]), "Pa")
     upper.plot(strain, stresses[0], color=style.BLUE, lw=1.5, label="deviator")
     upper.plot(strain, stresses[1], color=style.GREY, lw=1.2, label="stress on the sides")
-    if critical["deviator"] == critical["deviator"]:
+    if curve.lack is not None:
+        style.note(middle, fill(curve.lack, 70), low=True)
+    else:
         factor = stresses[0].max() / curve.deviator.max()
         upper.plot(100 * np.array(CRITICAL), 2 * [factor * critical["deviator"]], color=style.ORANGE, lw=2, label="critical, 10 to 25 %")
     upper.set(ylabel=f"stress [{unit}]", ylim=(0, None))

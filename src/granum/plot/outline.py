@@ -24,19 +24,19 @@ def wall_frames(scene: Scene) -> Frames:
 
 
 def wall_lines(
-    scene: Scene, frames: Frames, low: FloatArray, high: FloatArray, without: AbstractSet[str] = frozenset()
+    scene: Scene, frames: Frames, low: FloatArray, high: FloatArray, without: AbstractSet[tuple[int, int]] = frozenset()
 ) -> list[FloatArray]:
     """Polylines (n, 3) [m] of all finite walls; what is endless or open is cut at the box from ``low`` to ``high`` of the grains.
 
-    Bodies named in ``without`` are left out, and so are blocks that are the ground itself (``is_ground``) and what has sunk into them.
+    Walls ``without``, by their body and their number in it, are left out, and so are blocks that are the ground itself (``is_ground``) and
+    what has sunk into them.
     """
     lines = []
     ground = [wall for wall in scene.walls if is_ground(wall, low, high)]
-    for body, (position, orientation) in zip(scene.all_bodies, frames, strict=True):
-        if body.name in without:
-            continue
+    for b, (body, (position, orientation)) in enumerate(zip(scene.all_bodies, frames, strict=True)):
         turned = matrix(orientation)
-        for wall in body.walls:
+        walls = [wall for w, wall in enumerate(body.walls) if (b, w) not in without]
+        for wall in walls:
             own: list[FloatArray] = []
             if body.kind == "static" and is_ground(wall, low, high):
                 continue
@@ -48,7 +48,7 @@ def wall_lines(
                 own = _mesh_edges(wall)
             placed = [line @ turned.T + position for line in own]
             lines += [line for line in placed if not any(_within(line, block) for block in ground)]
-        planes = [(turned @ np.asarray(w.point) + position, turned @ np.asarray(w.normal)) for w in body.walls if isinstance(w, Plane)]
+        planes = [(turned @ np.asarray(w.point) + position, turned @ np.asarray(w.normal)) for w in walls if isinstance(w, Plane)]
         if len(planes) > 2:
             lines += _room_edges(planes, low, high)
     return lines

@@ -12,7 +12,7 @@ from .._version import __version__
 from ..array_types import FloatArray
 from ..scene.scene import Scene
 from .outline import Frames, ground_plane, wall_frames, wall_lines
-from .parts import Parts, machine_bodies, machine_parts
+from .parts import Parts, machine_parts, painted
 from .render import Camera, Window, render
 
 DPI = 130
@@ -52,8 +52,9 @@ def scene_picture(
     camera = Camera.at(view[0] if azimuth is None else azimuth, view[1] if elevation is None else elevation)
     reach = radius[:, None]
     low, high = (position - reach).min(axis=0), (position + reach).max(axis=0)
-    parts = machine_parts(scene, frames)
-    lines = [camera.project(line) for line in wall_lines(scene, frames, low, high, without=machine_bodies(scene))]
+    painting = painted(scene, low, high)
+    parts = machine_parts(scene, frames, painting)
+    lines = [camera.project(line) for line in wall_lines(scene, frames, low, high, without=painting.keys())]
     ground = ground_plane(scene, frames, low, high)
     window = _window(camera.project(position), radius, [*lines, camera.project(parts.corner.reshape(-1, 3))], ground is not None)
 

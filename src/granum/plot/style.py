@@ -125,15 +125,15 @@ def tidy(axes: Any) -> None:
     axes.yaxis.label.set_size(9.5)
 
 
-def note(axes: Any, text: str) -> None:
-    """Numbers in the upper right corner."""
+def note(axes: Any, text: str, low: bool = False) -> None:
+    """Numbers in the upper right corner, or, where curves are high, in the lower one."""
     axes.text(
         0.985,
-        0.97,
+        0.05 if low else 0.97,
         text,
         transform=axes.transAxes,
         ha="right",
-        va="top",
+        va="bottom" if low else "top",
         fontsize=9,
         color=DARK,
         linespacing=1.4,

@@ -116,7 +116,8 @@ def from_recording(path: Path) -> dict[str, Any]:
 
 def of_frames(summary: dict[str, Any], recording: Recording) -> dict[str, Any]:
     """A summary with what all frames of a recording tell together."""
-    return summary | means(recording) | {"results": summary.get("results", {}) | frame_results(recording)}
+    found, lacks = frame_results(recording)
+    return summary | means(recording) | {"results": summary.get("results", {}) | found} | ({"notes": lacks} if lacks else {})
 
 
 def means(recording: Recording) -> dict[str, float]:

@@ -22,7 +22,7 @@ def summary_rows(s: dict[str, Any]) -> Rows:
 
     used = [extension for extension in extensions() if s.get(extension.name) is not None]
     units = {"height": "m", "exact_height": "m", "angle": "degrees", "critical_friction_angle": "degrees"}
-    units |= dict.fromkeys(("peak_deviator", "critical_deviator", "pressure"), "Pa")
+    units |= dict.fromkeys(("peak_deviator", "critical_deviator", "critical_lateral_stress", "pressure"), "Pa")
     units |= {
         f"{part}_{what}": unit for part in ("drum", "belt", "sieve") for what, unit in (("flow", "kg/s"), ("mass", "kg"), ("d50", "m"))
     }
@@ -49,6 +49,7 @@ def summary_rows(s: dict[str, Any]) -> Rows:
         error = s["results"].get(f"{name}_error")
         number_of = "none" if value is None else f"{value:.6g}" if error is None else f"{value:.4g} ± {error:.1g}"
         rows.append((name.replace("_", " "), f"{number_of} {units.get(name, '')}".strip()))
+    rows += [("note", f"[yellow]{escape(note)}[/yellow]") for note in s.get("notes", ())]
     if s.get("stage_seconds"):
         total = sum(s["stage_seconds"].values()) or 1.0
         shares = ", ".join(f"{stage} {seconds / total:.0%}" for stage, seconds in s["stage_seconds"].items())

@@ -21,6 +21,22 @@ Axis = Literal["x", "y", "z", "translation", "rotation x", "rotation y", "rotati
 A_MOMENT = 1e-6  # [s] over which velocities are asked for
 
 
+class Frame(Record):
+    """A named place of a body that moves with it: the frame of a tool or of a sensor."""
+
+    name: str
+    position: Vector = ZERO
+    """[m] in the body's frame."""
+    orientation: tuple[Finite, Finite, Finite, Finite] = (1.0, 0.0, 0.0, 0.0)
+    """Unit quaternion, w first, from this frame to the body's."""
+
+    @model_validator(mode="after")
+    def _turned(self) -> Frame:
+        if not length(self.orientation) > 0:
+            raise ValueError(f"orientation of frame {self.name!r} must not be zero")
+        return self
+
+
 class Body(Record):
     """A wall body and its walls.
 
@@ -55,6 +71,8 @@ class Body(Record):
     touches: Literal["all", "grains"] = "all"
     """``grains``: the body passes through all other bodies and touches grains only. Two bodies touch if both touch ``all``."""
     walls: tuple[Shape, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    """Places that ``sim.body(name).frame(name)`` follows; those of a URDF file's links are among them."""
 
     _function = field_validator("motion", mode="before")(as_motion)
 

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, field_serializer, model_validator
 
 from ..array_types import FloatArray
-from ..checks import known_name
+from ..checks import InputError, known_name
 from ..contact import HertzContact, Law, Material, MaterialPair, PairTable
 from ..records import Finite, NonNegative, Record, Vector
 from .bodies import Body
@@ -114,10 +114,10 @@ class Scene(Record):
         owners = [body.name for body in self.all_bodies]
         if len(set(owners)) < len(owners):
             raise ValueError(f"body names must differ (the first, of the static walls, is 'ground'), has {owners}")
-        self._check_joints(owners)
+        self._check_joints()
         for block in self.grains:
             if block.body is not None:
-                known_name("body of grains", block.body, owners)
+                self.body_number(block.body, "body of grains")
         if self.world is not None and not all(lo < hi for lo, hi in zip(*self.world, strict=True)):
             raise ValueError(f"world: lower must be below upper in every direction, has {self.world}")
         regions = [(f"sensor {k}", sensor) for k, sensor in enumerate(self.sensors)]
@@ -127,14 +127,14 @@ class Scene(Record):
                 raise ValueError(f"{name} ({region.shape}, {low} to {high} m) is outside the world, {self.world}: no grain gets there")
         return self
 
-    def _check_joints(self, owners: list[str]) -> None:
+    def _check_joints(self) -> None:
         names = [joint.name for joint in self.joints]
         if len(set(names)) < len(names):
             raise ValueError(f"joint names must differ, has {names}")
         kinds = {body.name: body.kind for body in self.all_bodies}
         for joint in self.joints:
             for name in joint.bodies:
-                known_name(f"body of joint {joint.name!r}", name, owners)
+                self.body_number(name, f"body of joint {joint.name!r}")
             if all(kinds[name] != "dynamic" for name in joint.bodies):
                 raise ValueError(
                     f"joint {joint.name!r}: neither {joint.bodies[0]!r} nor {joint.bodies[1]!r} is dynamic, so that nothing can move in it"
@@ -155,6 +155,14 @@ class Scene(Record):
     def all_bodies(self) -> tuple[Body, ...]:
         """The wall bodies in the order of their numbers; the first is the ground, which owns the static walls."""
         return (Body(name="ground", walls=self.walls), *self.bodies)
+
+    def body_number(self, name: str, what: str = "body") -> int:
+        """The place of a body in ``all_bodies``; a refusal that shows the right names, if there is none."""
+        names = [body.name for body in self.all_bodies]
+        for body in self.all_bodies:
+            if name not in names and any(frame.name == name for frame in body.frames):
+                raise InputError(f"{what} {name!r} is a frame of body {body.name!r}: name that one.")
+        return names.index(known_name(what, name, names))
 
     @cached_property
     def all_walls(self) -> tuple[Shape, ...]:

@@ -1,12 +1,13 @@
 """Machines from URDF files: links become bodies, joints stay joints.
 
 A URDF file describes a tree. What closes a loop (a hydraulic cylinder, a coupler) is given besides, as joints of the scene between bodies
-of the file.
+of the file. Links without mass that fixed joints tie to others (tool frames, sensors) become frames of these: their shapes belong to the
+body, and joints that begin at them begin at the body.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ from ..checks import InputError, known_name
 from ..records import Record, Vector
 from ..state.free_turn import principal_axes
 from ..state.rotation import matrix
-from .bodies import Body
+from .bodies import Body, Frame
 from .joints import Fixed, Hinge, Joint, Limits, Motor, Slider
 from .shapes import Capsule, Cylinder, Mesh, Shape, read_mesh
 
@@ -28,6 +29,21 @@ KNOWN = "granum knows revolute, continuous, prismatic and fixed"
 DIGITS = 12  # of angles that are read as text: what their sines have beyond differs from CPU to CPU
 CORNERS = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 FACES = [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]]
+
+
+class _Pose(NamedTuple):
+    """Where a frame is in another."""
+
+    turn: FloatArray  # (3, 3)
+    at: FloatArray  # (3,) [m]
+
+    def then(self, inner: _Pose) -> _Pose:
+        """A pose that is given in this frame, where this frame is given."""
+        return _Pose(product(self.turn, inner.turn), self.at + times(self.turn, inner.at))
+
+    def seen_from(self, frame: _Pose) -> _Pose:
+        """This pose in ``frame``, both given in the same."""
+        return _Pose(product(frame.turn.T, self.turn), times(frame.turn.T, self.at - frame.at))
 
 
 class Machine(NamedTuple):
@@ -65,7 +81,9 @@ def read_urdf(
 ) -> Machine:
     """Bodies and joints of a URDF file (needs ``granum[machines]``), its root at ``position`` [m]; the root stands still.
 
-    Collision shapes become walls of ``material``: boxes, cylinders, spheres and meshes. ``motors`` drive joints by name.
+    Collision shapes become walls of ``material``: boxes, cylinders, spheres and meshes. ``motors`` drive joints by name. Bodies have the
+    frames of their links, ``sim.body("lower").frame("lower")``, and of links without mass that fixed joints tie to them,
+    ``sim.body("lower").frame("tool")``.
 
     ``machine = read_urdf("arm.urdf", "steel")``, then ``Scene(..., bodies=machine.bodies, joints=machine.joints)``.
     """
@@ -74,20 +92,33 @@ def read_urdf(
     if not length(orientation) > 0:
         raise InputError(f"orientation of the machine of {str(path)!r} must not be zero (got {tuple(orientation)}).")
     turn = matrix(np.asarray(orientation, float) / length(orientation))
-    where = _place_links(robot, path, turn, np.asarray(position, float))
-    links = {link.name: link for link in robot.links}
     root = _root(robot, path)
+    where = _place_links(robot, path, root, _Pose(turn, np.asarray(position, float)))
+    links = {link.name: link for link in robot.links}
+    holders = {joint.child: joint for joint in robot.joints}
     drives = dict(motors or {})
     for name in drives:
         known_name(f"joint of {str(path)!r}", name, [joint.name for joint in robot.joints])
-    bodies, joints = [], []
-    for name in where:
+    owner, inside = _owners(links, where, holders)
+    bodies: dict[str, Body] = {}
+    centres: dict[str, _Pose] = {}
+    for name, own in owner.items():
         with _told(path, f"link {name!r}"):
-            bodies.append(_body(links[name], *where[name], material, prefix, path, name == root))
+            if own == name:
+                bodies[name], centres[name] = _body(links[name], where[name], prefix, path, holders.get(name))
+            walls = _walls(links[name], centres[own].seen_from(inside[name]), material, path)
+            turn, at = inside[name].seen_from(centres[own])
+            frame = Frame(name=prefix + name, position=tuple(at), orientation=_quaternion(turn))
+            body = bodies[own]
+            bodies[own] = body.model_copy(update={"walls": body.walls + walls, "frames": (*body.frames, frame)})
+    joints = []
     for joint in robot.joints:
         with _told(path, f"joint {joint.name!r}"):
-            joints.append(_joint(joint, *where[joint.child], prefix, drives.get(joint.name), path))
-    return Machine(tuple(bodies), tuple(joints))
+            ends = prefix + owner[joint.parent], prefix + owner[joint.child]
+            made = _joint(joint, ends, where[joint.child], prefix, drives.get(joint.name), path)
+            if made is not None:
+                joints.append(made)
+    return Machine(tuple(bodies.values()), tuple(joints))
 
 
 @contextmanager
@@ -135,41 +166,61 @@ def _root(robot: Any, path: Path) -> str:
     return roots[0]
 
 
-def _pose(origin: Any) -> tuple[FloatArray, FloatArray]:
-    """Rotation and place [m] of a URDF origin, with the same bits on every CPU."""
+def _pose(origin: Any) -> _Pose:
+    """A URDF origin, with the same bits on every CPU."""
     if origin is None:
-        return np.eye(3), np.zeros(3)
+        return _Pose(np.eye(3), np.zeros(3))
     rough = np.round(np.asarray(origin, float), DIGITS)
     x = rough[:3, 0] / length(rough[:3, 0])
     z = np.cross(x, rough[:3, 1])
     z = z / length(z)
-    return np.stack([x, np.cross(z, x), z], axis=1), rough[:3, 3]
+    return _Pose(np.stack([x, np.cross(z, x), z], axis=1), rough[:3, 3])
 
 
-def _place_links(robot: Any, path: Path, turn: FloatArray, at: FloatArray) -> dict[str, tuple[FloatArray, FloatArray]]:
+def _place_links(robot: Any, path: Path, root: str, at: _Pose) -> dict[str, _Pose]:
     """Frames of all links in the world, parents first."""
-    where = {_root(robot, path): (turn, at)}
+    where = {root: at}
     left = list(robot.joints)
     while left:
         reached = [joint for joint in left if joint.parent in where]
         if not reached:
             raise InputError(f"URDF file {str(path)!r}: the link {left[0].parent!r} is not linked to the root.")
         for joint in reached:
-            own_turn, own_at = _pose(joint.origin)
-            parent_turn, parent_at = where[joint.parent]
-            where[joint.child] = product(parent_turn, own_turn), parent_at + times(parent_turn, own_at)
+            where[joint.child] = where[joint.parent].then(_pose(joint.origin))
         left = [joint for joint in left if joint not in reached]
     return where
 
 
-def _body(link: Any, turn: FloatArray, at: FloatArray, material: str, prefix: str, path: Path, root: bool) -> Body:
+def _owners(links: Mapping[str, Any], names: Iterable[str], holders: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, _Pose]]:
+    """The link whose body each link belongs to, parents first, and where it is in that link's frame: each to itself, but for frames without
+    mass at fixed joints."""
+    owner: dict[str, str] = {}
+    inside: dict[str, _Pose] = {}
+    for name in names:
+        holder = holders.get(name)
+        if holder is not None and holder.type == "fixed" and not _mass(links[name]) > 0.0:
+            owner[name], inside[name] = owner[holder.parent], inside[holder.parent].then(_pose(holder.origin))
+        else:
+            owner[name], inside[name] = name, _Pose(np.eye(3), np.zeros(3))
+    return owner, inside
+
+
+def _mass(link: Any) -> float:
+    return float(link.inertial.mass or 0.0) if link.inertial is not None else 0.0
+
+
+def _body(link: Any, where: _Pose, prefix: str, path: Path, holder: Any) -> tuple[Body, _Pose]:
+    """The body of a link, still without walls, and its frame in the link's; ``holder`` is the joint that it hangs on, none at the root."""
     name = prefix + link.name
+    if holder is None:
+        return Body(name=name, position=tuple(where.at), orientation=_quaternion(where.turn)), _Pose(np.eye(3), np.zeros(3))
     inertial = link.inertial
-    if root:
-        walls = _walls(link, np.eye(3), np.zeros(3), material, path)
-        return Body(name=name, position=tuple(at), orientation=_quaternion(turn), walls=walls)
-    if inertial is None or not (inertial.mass or 0.0) > 0.0 or inertial.inertia is None:
-        raise InputError(f"URDF file {str(path)!r}: link {link.name!r} moves, and needs an inertial with a mass above 0 and an inertia.")
+    if not _mass(link) > 0.0 or inertial.inertia is None:
+        raise InputError(
+            f"URDF file {str(path)!r}: link {link.name!r} moves, and needs an inertial with a mass above 0 and an inertia. Only a frame "
+            f"that a fixed joint ties to its parent has none, and {holder.name!r} is {holder.type}: give the link what it weighs, or, if "
+            f"it only carries another one by a fixed joint, let {holder.name!r} lead to that one."
+        )
     own_turn, centre = _pose(inertial.origin)
     tensor = product(product(own_turn, np.asarray(inertial.inertia, float)), own_turn.T)
     moments, axes = np.empty(3), np.empty((3, 3))
@@ -177,23 +228,24 @@ def _body(link: Any, turn: FloatArray, at: FloatArray, material: str, prefix: st
     if not moments.min() > 0.0:
         raise InputError(f"URDF file {str(path)!r}: the inertia of link {link.name!r} must have moments above 0 (has {moments.tolist()}).")
     axes[:, 2] = np.cross(axes[:, 0], axes[:, 1])
-    return Body(
+    own = _Pose(axes, centre)
+    place = where.then(own)
+    body = Body(
         name=name,
         kind="dynamic",
-        mass=float(inertial.mass),
+        mass=_mass(link),
         inertia=tuple(moments.tolist()),
-        position=tuple(at + times(turn, centre)),
-        orientation=_quaternion(product(turn, axes)),
-        walls=_walls(link, axes, centre, material, path),
+        position=tuple(place.at),
+        orientation=_quaternion(place.turn),
     )
+    return body, own
 
 
-def _walls(link: Any, axes: FloatArray, centre: FloatArray, material: str, path: Path) -> tuple[Shape, ...]:
-    """Collision shapes of a link in the frame of its body, whose ``axes`` and ``centre`` are given in the link's."""
+def _walls(link: Any, frame: _Pose, material: str, path: Path) -> tuple[Shape, ...]:
+    """Collision shapes of a link in the ``frame`` of its body, which is given in the link's."""
     walls: list[Shape] = []
     for collision in link.collisions or ():
-        own_turn, own_at = _pose(collision.origin)
-        turn, at = product(axes.T, own_turn), times(axes.T, own_at - centre)
+        turn, at = _pose(collision.origin).seen_from(frame)
         shape = collision.geometry
         if shape.cylinder is not None:
             axis, size = tuple(turn[:, 2]), shape.cylinder
@@ -212,14 +264,15 @@ def _walls(link: Any, axes: FloatArray, centre: FloatArray, material: str, path:
     return tuple(walls)
 
 
-def _joint(joint: Any, turn: FloatArray, at: FloatArray, prefix: str, motor: Motor | None, path: Path) -> Joint:
-    name, bodies = prefix + joint.name, (prefix + joint.parent, prefix + joint.child)
+def _joint(joint: Any, bodies: tuple[str, str], where: _Pose, prefix: str, motor: Motor | None, path: Path) -> Joint | None:
+    """None: it ties a frame to the body that the frame belongs to."""
+    name, at = prefix + joint.name, where.at
     if joint.mimic is not None:
         raise InputError(f"URDF file {str(path)!r}: joint {joint.name!r} mimics {joint.mimic.joint!r}, which granum does not know.")
     own_axis = np.asarray(joint.axis if joint.axis is not None else (1.0, 0.0, 0.0), float)
     if own_axis.shape != (3,):
         raise InputError(f"the axis must be three numbers, has {len(own_axis)}.")
-    axis = tuple(map(float, times(turn, own_axis)))
+    axis = tuple(map(float, times(where.turn, own_axis)))
     limits = None
     if joint.type in ("revolute", "prismatic") and joint.limit is not None:
         ends = joint.limit.lower, joint.limit.upper
@@ -228,7 +281,7 @@ def _joint(joint: Any, turn: FloatArray, at: FloatArray, prefix: str, motor: Mot
     if joint.type == "fixed":
         if motor is not None:
             raise InputError(f"URDF file {str(path)!r}: joint {joint.name!r} is fixed, and cannot have a motor.")
-        return Fixed(name=name, bodies=bodies, anchor=tuple(at))
+        return Fixed(name=name, bodies=bodies, anchor=tuple(at)) if bodies[0] != bodies[1] else None
     if joint.type in ("revolute", "continuous"):
         return Hinge(name=name, bodies=bodies, anchor=tuple(at), axis=axis, limits=limits, motor=motor)
     if joint.type == "prismatic":

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from ..arithmetic import dot
+import numpy as np
+
+from ..arithmetic import dot, length, times
 from ..array_types import FloatArray
+from ..checks import InputError, known_name
 from ..scene.bodies import Body
 from ..state.bodies import Bodies
+from ..state.rotation import matrix, quaternion_product
 from .stepper import Stepper
 
 
@@ -28,6 +32,15 @@ class BodyView:
     def orientation(self) -> FloatArray:
         """(4,) unit quaternion, w first, from its frame to the world."""
         return self._bodies.orientation[self._row].copy()
+
+    def frame(self, name: str) -> tuple[FloatArray, FloatArray]:
+        """Where a frame of the body is now, such as that of a tool: position (3,) [m] and orientation (4,), a unit quaternion, w first."""
+        names = [frame.name for frame in self.body.frames]
+        if not names:
+            raise InputError(f"body {self.body.name!r} has no frame {name!r}: the scene gives it none (Body.frames).")
+        found = self.body.frames[names.index(known_name(f"frame of body {self.body.name!r}", name, names))]
+        turned, own = self.orientation, np.asarray(found.orientation) / length(found.orientation)
+        return self.position + times(matrix(turned), np.asarray(found.position)), quaternion_product(turned, own)
 
     @property
     def velocity(self) -> FloatArray:

@@ -12,6 +12,7 @@ from ..arithmetic import dot, length, total
 from ..array_types import FloatArray, IntArray
 from ..checks import RunError
 from ..detection.mesh_table import dropped
+from ..machines.loops import contradicting_loops
 from ..machines.remarks import contradictions, starts_outside, troubles
 from ..nonsmooth.time_step import as_typed
 from ..scene.extent import cross, endless, inner_radius, reach_from_origin
@@ -68,8 +69,9 @@ class Guard:
             self._tell(sim, kind, what)
         if sim.stepper.machines is not None:
             machines = sim.stepper.machines
-            for kind, what in (*contradictions(machines, sim.bodies), *starts_outside(machines, sim.bodies)):
-                self._tell(sim, kind, what)
+            for look in (contradictions, contradicting_loops, starts_outside):
+                for kind, what in look(machines, sim.bodies):
+                    self._tell(sim, kind, what)
         self._look_at_meshes(sim)
 
     def _look_at_meshes(self, sim: Simulation) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arithmetic import dot, total
 from ..array_types import FloatArray, IntArray, LongArray
-from ..checks import InputError, finite_positive, known_name, steps_in
+from ..checks import InputError, finite_positive, steps_in
 from ..detection.detector import Detector
 from ..extensions.base import Shadow
 from ..machines import JointView
@@ -172,8 +172,7 @@ class Simulation:
 
     def body(self, name: str) -> BodyView:
         """A body of the scene by its name, ``ground`` too: where it is, how it moves, and what grains did to it in the last step."""
-        names = [body.name for body in self.scene.all_bodies]
-        row = names.index(known_name("body", name, names))
+        row = self.scene.body_number(name)
         return BodyView(self.scene.all_bodies[row], row, self.bodies, self.stepper, self.time_step)
 
     @property

@@ -31,9 +31,7 @@ def _triaxial(shots: Iterable[Snapshot]) -> MetricResult:
             "friction_angle": curve.friction_angle,
             "packing_fraction": curve.packing_fraction,
         },
-        note="critical state: the axial strain has not come to 10 % yet"
-        if found["critical_deviator"] != found["critical_deviator"]
-        else None,
+        note=curve.lack,
     )
 
 

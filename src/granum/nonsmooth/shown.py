@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..array_types import FloatArray, IntArray
@@ -10,7 +12,7 @@ from ..detection.wall_table import WallTable
 from ..kernel_groups import call
 from ..scene.scene import Scene
 from ..state.bodies import Bodies
-from ..state.body_contacts import BodyContacts
+from ..state.body_contacts import NO_BODY_CONTACTS, BodyContacts
 from ..state.contacts import Contacts
 from .groups import Met
 from .problem import Problem
@@ -27,6 +29,7 @@ class Shown:
         self.struck = np.zeros((bodies.wall_body_count, 6))
         self._contacts: Contacts | None = None
         self._body_contacts: BodyContacts | None = None
+        self._nothing_touches = replace(NO_BODY_CONTACTS, names=self._names)
 
     def forget(self) -> None:
         """Contacts have changed."""
@@ -44,6 +47,8 @@ class Shown:
     @property
     def body_contacts(self) -> BodyContacts:
         """Contacts between bodies that touch or push, with their forces."""
+        if not self._detector.contacts.body_contact_count:  # asked for in every step, so an answer without any work
+            return self._nothing_touches
         if self._body_contacts is None:
             shapes, frame = self._detector.shapes, self._walls.frame
             radius = shapes.inverse_radius if shapes is not None else np.zeros(len(frame))

@@ -14,7 +14,7 @@ from .._jit import device
 from ..contact.law import contact_stiffness, overlap_under, response
 from ..kernel_groups import group
 from ..parallel.barrier import add_up, share, wait
-from .blocks import ARM, BODY, INV_DN, INV_DR, INV_DT, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, RX, SOFTNESS, TARGET, at
+from .blocks import ARM, BODY, INV_DN, INV_DR, INV_DT, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, RX, SOFTNESS, TARGET, at, fetch_next
 from .kinds.contact import listed, separation_speed
 from .kinds.full import lever_weights, softnesses
 from .place import place_bodies, place_levers, place_walls
@@ -42,6 +42,7 @@ def assemble_share(low, high, problem, met, bodies, walls, pairs, step):
     for c in range(low, high):
         p, o = np.int64(found.slot_a[c]), np.int64(found.slot_b[c])
         d = at(found.place[c], fields)
+        fetch_next(blocks, found.place[c], 0, fields)
         a, b, overlap = met.a[c], met.b[c], met.overlap[c]
         n = met.normal[c, 0], met.normal[c, 1], met.normal[c, 2]
         ima, imb = body[p * BODY + INV_MASS], body[o * BODY + INV_MASS]
@@ -182,6 +183,7 @@ def aim_at_rest(low, high, problem, met, pairs, aim):
         closed = response(law, stiffness[c], 1.0, max(delta, TOUCH * radius_eff[c])).secant
         softness = 4.0 * upsilon / (h * h * exponent * closed)
         d = at(found.place[c], blocks.fields)
+        fetch_next(blocks, found.place[c], TARGET, INV_DT)
         data[d + TARGET * LANES] = softness * at_rest + upsilon * gap_rate[c] if overlap[c] >= 0.0 else overlap[c] / h
         data[d + SOFTNESS * LANES] = softness
         data[d + INV_DN * LANES] = 1.0 / (found.weight[c] + softness)

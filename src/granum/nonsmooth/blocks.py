@@ -17,9 +17,12 @@ from .._jit import device, kernel
 from ..machines.linked import linked
 from ..parallel.barrier import largest_of, share, wait
 from ..parallel.crew import Crew
+from ..parallel.prefetch import IN_LINE, fetch
 from .groups import ContactBlocks, Found, Packed
 
+U = np.uint64  # unsigned indices need no check for negative ones
 LANES = 16
+W, L = U(LANES), U(IN_LINE)
 BODY = 8  # numbers per packed body
 VX, VY, VZ, OX, OY, OZ, INV_MASS, INV_RADIUS = range(BODY)
 
@@ -48,6 +51,16 @@ FEW_FULL = 8  # contacts of full inertia: a colour with fewer is swept with thos
 def at(place, fields):
     """Where the first number of the contact in lane ``place`` is; number f is at f * LANES after it."""
     return np.int64(place) // LANES * fields * LANES + np.int64(place) % LANES
+
+
+@device
+def fetch_next(blocks, place, first, last):
+    """For loops in the order in which contacts were found: have fields ``first`` to ``last`` of the next block of this contact's colour on
+    their way, which the loop comes to soon. Each contact has its share of the lines."""
+    block, lane, lines = U(place) // W, U(place) % W, U(last - first) * W // L
+    d = ((block + U(1)) * U(blocks.fields) + U(first)) * W
+    for line in range(lane * lines // W, (lane + U(1)) * lines // W):
+        fetch(blocks.data, d + line * L)
 
 
 @device

@@ -17,7 +17,7 @@ import numpy as np
 from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray
 from ..detection.images import nearest
-from .blocks import ARM, BODY, LANES, OX, PN, at
+from .blocks import ARM, BODY, LANES, OX, PN, at, fetch_next
 from .groups import FreeBodies, Met, ProblemArrays
 from .impact import PAYING, by_grains, first_between_bodies, rows_of, turn_bodies, turn_pair
 
@@ -75,6 +75,7 @@ def place_at_collisions(
     some = np.empty(len(a), np.int64)
     inside = False
     for c in range(len(a)):
+        fetch_next(blocks, place[c], PN, PN + 1)
         if data[at(place[c], fields) + PN * LANES] > 0.0:
             some[count] = c
             count += 1

@@ -27,7 +27,7 @@ from ..kernel_groups import group
 from ..parallel.barrier import share, wait
 from ..parallel.crew import Crew
 from .assemble import SETTLED, collides
-from .blocks import INV_DN, LANES, PN, RX, SOFTNESS, TARGET, at
+from .blocks import INV_DN, LANES, PN, RX, SOFTNESS, TARGET, at, fetch_next
 from .groups import ContactBlocks, Found, FreeBodies, Met, ProblemArrays, Step
 from .impact_sweeps import Impact
 from .kinds.contact import listed, separation_speed, twist
@@ -57,6 +57,7 @@ def aim_at_impacts(
     low, high = share(len(met.a), thread, threads)
     for c in range(low, high):
         d = at(found.place[c], blocks.fields)
+        fetch_next(blocks, found.place[c], TARGET, blocks.fields)
         target, weight = min(0.0, met.overlap[c]) / step.h, found.weight[c]
         if weight == 0.0:  # joints hold both bodies: nothing parts them
             target, weight = gap_rate[c], 1.0

@@ -8,7 +8,7 @@ from ..array_types import FloatArray, IntArray
 from ..detection.ways import any_fast
 from ..parallel.barrier import add_up, share, wait
 from ..parallel.crew import Crew
-from .blocks import BODY, LANES, PN, RX, at
+from .blocks import BODY, LANES, PN, RX, at, fetch_next
 from .groups import ContactBlocks, Found, FreeBodies, Met, Momentum, Packed, ProblemArrays
 from .integrate import move_share
 from .kinds.every import CHUNK, friction_works, work_of_drives
@@ -69,6 +69,7 @@ def copy_impulses(thread, threads, blocks, place, impulse):
     low, high = share(len(place), thread, threads)
     for c in range(low, high):
         d = at(place[c], fields)
+        fetch_next(blocks, place[c], PN, fields)
         for f in range(4):
             impulse[c, f] = data[d + (PN + f) * LANES]
         for f in range(3):

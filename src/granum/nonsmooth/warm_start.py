@@ -13,7 +13,7 @@ from ..contact.law import response
 from ..kernel_groups import group
 from ..parallel.barrier import share, wait
 from ..records import Fraction, Record
-from .blocks import ARM, INV_DR, LANES, MU, MU_R, PN, RX, at
+from .blocks import ARM, INV_DR, LANES, MU, MU_R, PN, RX, at, fetch_next
 from .kinds.contact import arms, friction_softness, listed, normal_at, relative_velocity, rolling_softness
 from .kinds.every import apply_all
 from .projections import into_cone
@@ -160,6 +160,7 @@ def write_impulses(low, high, blocks, found, met, start):
     rest = 0.0 if start.normals_only else part
     for c in range(low, high):
         d = at(found.place[c], blocks.fields)
+        fetch_next(blocks, found.place[c], PN, blocks.fields)
         data[d + PN * LANES] = part * impulse[c, 0] if part > 0.0 else 0.0
         for f in range(1, 4):
             data[d + (PN + f) * LANES] = rest * impulse[c, f] if rest > 0.0 else 0.0

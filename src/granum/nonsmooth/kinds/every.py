@@ -15,7 +15,7 @@ from ...array_types import FloatArray
 from ...machines.linked import any_links
 from ...parallel.barrier import share, wait
 from ...parallel.crew import Crew
-from ..blocks import BODY, COLOURS, INV_MASS, LANES, LEFT_OVER, OX, PN, at, lanes_of, own_lanes
+from ..blocks import BODY, COLOURS, INV_MASS, LANES, LEFT_OVER, OX, PN, at, fetch_next, lanes_of, own_lanes
 from ..groups import ContactBlocks, Found, Levers, Momentum, Packed  # noqa: F401  (Momentum: the digest of a kernel looks here)
 from . import contact, full, spheres
 from .spheres import sampling, sweep_blocks
@@ -39,6 +39,7 @@ def apply_all(crew, packed, blocks, levers):
             continue
         low, high = own_lanes(first, last, k, thread, threads)
         for place in range(low, high):
+            fetch_next(blocks, place, 0, blocks.fields)
             if blocks.contact_at[place] < 0 or blocks.data[at(place, blocks.fields) + PN * LANES] == 0.0:
                 continue
             if contact.listed(blocks, levers, place) >= 0:
@@ -133,6 +134,7 @@ def mean_residual(crew, packed, blocks, levers, found, sums, out):
     for k in range(low, high):
         sn, st, sr = 0.0, 0.0, 0.0
         for c in range(k * CHUNK, min((k + 1) * CHUNK, len(place))):
+            fetch_next(blocks, place[c], 0, blocks.fields)
             n, t, r = contact.residual(packed, blocks, levers, np.int64(place[c]))
             sn += n * n
             st += t * t
@@ -183,6 +185,7 @@ def friction_works(thread, threads, packed, blocks, levers, found, parts, chunks
     for k in range(low, high):
         total = 0.0
         for c in range(k * CHUNK, min((k + 1) * CHUNK, len(found.place))):
+            fetch_next(blocks, found.place[c], 0, blocks.fields)
             total += contact.friction_work(packed, blocks, levers, np.int64(found.place[c]))
         parts[k] = total
 

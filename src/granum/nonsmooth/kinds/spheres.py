@@ -39,6 +39,7 @@ from ..blocks import (
 )
 from ..projections import into_cone_by_lanes, pushed, stepped
 from .contact import normal_at
+from .transposed import load_eight, store_eight
 
 U = np.uint64  # unsigned indices need no check for negative ones, which would keep the loops from being vectorised
 W, B, L = U(LANES), U(BODY), U(IN_LINE)
@@ -84,23 +85,17 @@ def fetch_part(packed, blocks, momentum, k, last, kept, part):
 @device
 def load_bodies(body, lane_a, lane_b, first, s):
     """Transpose the 2 x 8 numbers of the bodies of one block into scratch: a in fields 0-7, b in fields 8-15."""
-    for lane in range(W):
-        a, b = U(lane_a[first + lane]) * B, U(lane_b[first + lane]) * B
-        for f in range(B):
-            s[W * f + lane] = body[a + f]
-        for f in range(B):
-            s[W * (f + B) + lane] = body[b + f]
+    for half in range(U(0), W, B):
+        load_eight(body, lane_a, first + half, s, half, W)
+        load_eight(body, lane_b, first + half, s, S[8] + half, W)
 
 
 @device
 def store_bodies(body, lane_a, lane_b, first, s):
-    """Write the velocities of one block's bodies back."""
-    for lane in range(W):
-        a, b = U(lane_a[first + lane]) * B, U(lane_b[first + lane]) * B
-        for f in range(U(6)):
-            body[a + f] = s[W * f + lane]
-        for f in range(U(6)):
-            body[b + f] = s[W * (f + B) + lane]
+    """Write the bodies of one block back. Only their velocities have changed, and of bodies that several lanes have, nothing."""
+    for half in range(U(0), W, B):
+        store_eight(body, lane_a, first + half, s, half, W)
+        store_eight(body, lane_b, first + half, s, S[8] + half, W)
 
 
 @device

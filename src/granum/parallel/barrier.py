@@ -1,13 +1,15 @@
 """A barrier between the threads of one compiled kernel: cheap enough (well below a microsecond) to stand between two colours of a sweep.
 
 A thread that arrives counts itself; the last one opens the gate by a new generation number, and the others look at that number until it
-changes. They spin, since the work between two barriers is short, but give their core away after a while: more threads than cores must not
-starve the ones that still work.
+changes. They spin, since the work between two barriers is short, but go to sleep after a while: more threads than cores must not starve the
+ones that still work. Linux wakes who sleeps when the gate opens (futex); elsewhere a thread that has looked for long only lets others go
+first.
 """
 
 from __future__ import annotations
 
 import os
+import platform
 import sys
 
 import numpy as np
@@ -20,8 +22,12 @@ from .._jit import device
 from ..array_types import LongArray
 
 LINE = 16  # numbers between two that different threads write: two cache lines, so that neither disturbs the other
-ARRIVED, GATE, BROKEN, FIRST_BOARD = 0, LINE, 2 * LINE, 3 * LINE
+ARRIVED, GATE, BROKEN, ASLEEP, FIRST_BOARD = 0, LINE, 2 * LINE, 3 * LINE, 4 * LINE
 SPINS = 2000  # looks at the gate before the core is given away: about ten microseconds
+NAP = 10_000_000  # [ns] after which a sleeper looks for itself whether another thread has failed
+FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine()) if sys.platform == "linux" and sys.byteorder == "little" else None
+"""Number of the system call by which threads sleep; none: they do not."""
+FUTEX_WAIT, FUTEX_WAKE = 128, 129  # between the threads of one process
 
 
 def cores() -> int:
@@ -30,8 +36,8 @@ def cores() -> int:
 
 
 def new_barrier(threads: int) -> LongArray:
-    """State of a barrier: who has arrived, the generation of the gate, whether somebody will never come, and a board on which each
-    thread may write one number."""
+    """State of a barrier: who has arrived, the generation of the gate, whether somebody will never come, how many sleep, and a board on
+    which each thread may write one number."""
     return np.zeros(FIRST_BOARD + threads * LINE, np.int64)
 
 
@@ -86,6 +92,60 @@ def give_way(typingctx):
     return types.void(), emit
 
 
+def _call_futex(context, builder, address, operation, value, nap):
+    """The system call, with the address of what is waited for."""
+    long = ir.IntType(64)
+    call = cgutils.get_or_insert_function(builder.module, ir.FunctionType(long, [long], var_arg=True), "syscall")
+    builder.call(call, [long(FUTEX), builder.ptrtoint(address, long), long(operation), value, builder.ptrtoint(nap, long)])
+
+
+@intrinsic
+def sleep_while(typingctx, array, index, value):
+    """Sleep for as long as an element has this value, until somebody wakes the sleepers, but not longer than ``NAP``."""
+
+    def emit(context, builder, signature, args):
+        long = ir.IntType(64)
+        nap = cgutils.alloca_once(builder, ir.ArrayType(long, 2))
+        builder.store(ir.Constant(ir.ArrayType(long, 2), [0, NAP]), nap)
+        low = builder.and_(args[2], long(0xFFFFFFFF))  # the call looks at the lower half of the number
+        _call_futex(context, builder, _element(context, builder, signature, args), FUTEX_WAIT, low, nap)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.int64), emit
+
+
+@intrinsic
+def wake_all(typingctx, array, index):
+    """Wake all that sleep for this element to change."""
+
+    def emit(context, builder, signature, args):
+        long = ir.IntType(64)
+        address = _element(context, builder, signature, args)
+        _call_futex(context, builder, address, FUTEX_WAKE, long(2**31 - 1), long(0).inttoptr(address.type))
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), emit
+
+
+@device
+def let_others_work(barrier, generation):
+    """Give the core away while the gate is that of this generation."""
+    if FUTEX is None:
+        give_way()
+        return
+    atomic_add(barrier, np.int64(ASLEEP), np.int64(1))
+    sleep_while(barrier, np.int64(GATE), generation)
+    atomic_add(barrier, np.int64(ASLEEP), np.int64(-1))
+
+
+@device
+def open_gate(barrier):
+    """Let all that wait go on. Who counts as asleep either is woken, or finds the gate open before it sleeps."""
+    atomic_add(barrier, np.int64(GATE), np.int64(1))
+    if FUTEX is not None and atomic_load(barrier, np.int64(ASLEEP)) > 0:
+        wake_all(barrier, np.int64(GATE))
+
+
 @device
 def wait(barrier, threads):
     """Until all threads have come here; if one has failed, the others fail too, before they touch what it did not finish."""
@@ -94,7 +154,7 @@ def wait(barrier, threads):
     generation = atomic_load(barrier, np.int64(GATE))  # type: ignore[call-arg, var-annotated]  # its first argument is the compiler's
     if atomic_add(barrier, np.int64(ARRIVED), np.int64(1)) == threads - 1:
         atomic_store(barrier, np.int64(ARRIVED), np.int64(0))
-        atomic_store(barrier, np.int64(GATE), generation + 1)
+        open_gate(barrier)
         return
     looks = 0
     while atomic_load(barrier, np.int64(GATE)) == generation:
@@ -102,7 +162,7 @@ def wait(barrier, threads):
         if looks > SPINS:
             if atomic_load(barrier, np.int64(BROKEN)):
                 raise RuntimeError("another thread has failed")
-            give_way()
+            let_others_work(barrier, generation)
 
 
 @device

@@ -27,6 +27,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.sigutils import normalize_signature
 from numba.extending import overload
 
+from ._compiling import InlinedCompiler, KernelCompiler
 from ._version import __version__
 from .caches import cache_root, own_folder
 
@@ -224,6 +225,9 @@ def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that is called from Python, and keep the binary on disk. It releases the interpreter for other threads."""
     compiled = numba.njit(nogil=True, **OPTIONS)(function)
     compiled._cache = _KernelCache(function)  # as njit(cache=True) does, with Numba's own
+    given = getattr(compiled, "_compiler", None)
+    if given is not None:  # else nothing is compiled (NUMBA_DISABLE_JIT)
+        compiled._compiler = KernelCompiler(function, given.targetdescr, given.targetoptions, given.locals, given.pipeline_class)
     return compiled
 
 
@@ -239,12 +243,12 @@ def device(function: Callable[..., Any]) -> Any:
     several copies of a function that is called, a process that compiles may run another than one that loads its kernels from disk, and
     they need not round alike.
     """
-    return numba.njit(**_INLINED)(function)
+    return numba.njit(pipeline_class=InlinedCompiler, **_INLINED)(function)
 
 
 def as_written(function: Callable[..., Any]) -> Any:
     """As ``device``, but every operation is rounded as it is written: nothing is contracted, in whatever kernel it is used."""
-    return numba.njit(**_AS_WRITTEN)(function)
+    return numba.njit(pipeline_class=InlinedCompiler, **_AS_WRITTEN)(function)
 
 
 _PICKED: list[Any] = []  # all functions that are picked by type
@@ -271,7 +275,8 @@ def picked_by_type(stub: Callable[..., Any]) -> Any:
 
     made: Any = picked
     made.of, made.default, made.implementations = of, of(None), implementations
-    overload(picked, jit_options=_AS_WRITTEN, strict=False)(
+    options: Any = {**_AS_WRITTEN, "pipeline_class": InlinedCompiler}
+    overload(picked, jit_options=options, strict=False)(
         lambda kind, *_: _implementation(implementations, getattr(kind, "instance_class", None), stub.__name__)
     )
     _PICKED.append(made)

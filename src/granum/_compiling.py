@@ -41,7 +41,7 @@ class _LoweringToInline(NativeLowering):
         name = made.fndesc.qualname.split(".")[-1]
         known_as = _dynfunc.make_function(made.fndesc.lookup_module(), name, "inlined", 0, made.env, (state.library,))
         state.targetctx.insert_user_function(known_as, made.fndesc, [state.library])
-        state.reload_init.extend(state.library._reload_init)
+        state.reload_init.extend(getattr(state.library, "_reload_init", ()))  # Numba 0.61 has none
         state["cr"] = made._replace(cfunc=known_as)
         return True
 

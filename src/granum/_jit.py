@@ -27,9 +27,11 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.sigutils import normalize_signature
 from numba.extending import overload
 
-from ._compiling import InlinedCompiler, KernelCompiler
 from ._version import __version__
 from .caches import cache_root, own_folder
+
+KNOWN = (0, 61), (0, 68)
+"""First and last version of Numba whose steps ``_compiling.py`` is known to suit; others compile in their own way, which takes longer."""
 
 # No nnan/ninf: a NaN must reach the NaN check. No reassoc: sums keep their written order, so results keep their bits.
 FASTMATH = {"contract", "nsz"}
@@ -226,10 +228,18 @@ def kernel(function: Callable[..., Any]) -> Any:
     compiled = numba.njit(nogil=True, **OPTIONS)(function)
     compiled._cache = _KernelCache(function)  # as njit(cache=True) does, with Numba's own
     given = getattr(compiled, "_compiler", None)
-    if given is not None:  # else nothing is compiled (NUMBA_DISABLE_JIT)
-        compiled._compiler = KernelCompiler(function, given.targetdescr, given.targetoptions, given.locals, given.pipeline_class)
+    if given is not None and _KERNEL_COMPILER is not None:  # with NUMBA_DISABLE_JIT nothing is compiled
+        compiled._compiler = _KERNEL_COMPILER(function, given.targetdescr, given.targetoptions, given.locals, given.pipeline_class)
     return compiled
 
+
+if KNOWN[0] <= numba.version_info.short <= KNOWN[1]:
+    from ._compiling import InlinedCompiler, KernelCompiler
+
+    _KERNEL_COMPILER: Any = KernelCompiler
+    _PIPELINE: dict[str, Any] = {"pipeline_class": InlinedCompiler}
+else:
+    _KERNEL_COMPILER, _PIPELINE = None, {}
 
 # Nobody calls them from Python: wrappers that would take all groups of arrays apart are a quarter of what there is to compile.
 _INLINED: Any = {**OPTIONS, "_nrt": False, "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -243,12 +253,12 @@ def device(function: Callable[..., Any]) -> Any:
     several copies of a function that is called, a process that compiles may run another than one that loads its kernels from disk, and
     they need not round alike.
     """
-    return numba.njit(pipeline_class=InlinedCompiler, **_INLINED)(function)
+    return numba.njit(**_PIPELINE, **_INLINED)(function)
 
 
 def as_written(function: Callable[..., Any]) -> Any:
     """As ``device``, but every operation is rounded as it is written: nothing is contracted, in whatever kernel it is used."""
-    return numba.njit(pipeline_class=InlinedCompiler, **_AS_WRITTEN)(function)
+    return numba.njit(**_PIPELINE, **_AS_WRITTEN)(function)
 
 
 _PICKED: list[Any] = []  # all functions that are picked by type
@@ -275,8 +285,7 @@ def picked_by_type(stub: Callable[..., Any]) -> Any:
 
     made: Any = picked
     made.of, made.default, made.implementations = of, of(None), implementations
-    options: Any = {**_AS_WRITTEN, "pipeline_class": InlinedCompiler}
-    overload(picked, jit_options=options, strict=False)(
+    overload(picked, jit_options={**_PIPELINE, **_AS_WRITTEN}, strict=False)(
         lambda kind, *_: _implementation(implementations, getattr(kind, "instance_class", None), stub.__name__)
     )
     _PICKED.append(made)

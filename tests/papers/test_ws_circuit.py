@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from granum import Simulation
 from granum.papers import EXPERIMENTS, ws_circuit
 from granum.papers.methods import iterations_within
 from granum.papers.ws_circuit import COMPARED, QUICK, STAGES, CircuitSize
@@ -17,7 +16,6 @@ TINY = CircuitSize(
     prepare_iterations=5,
     settle=0.1,
     window=0.2,
-    impact_iterations=7,
     scene={"drum_width": 8, "drum_length": 8, "speed": 3.0, "rate": 30, "belt_length": 6, "belt_speed": 0.2, "rollers": 4},
 )
 HALF = {"cold": {"drum": 24.0, "belt": 12.0, "sieve": 2.0}, "history": {"drum": 8.0, "belt": 6.0, "sieve": 2.0}}
@@ -65,20 +63,10 @@ def test_iterations_within_five_per_cent():
     assert iterations_within(sweeps, np.array([np.nan, 0.99, 1.0]), 1.0) == 100
 
 
-def test_a_circuit_in_miniature(monkeypatch):
-    """All runs have the impact stage of the size, and differ in the method and its sweeps only."""
-    step, seen = Simulation.step, set()
-
-    def noted(sim):
-        stepper = sim.settings.stepper
-        seen.add((stepper.solver.iterations, stepper.impact_iterations))
-        return step(sim)
-
-    monkeypatch.setattr(Simulation, "step", noted)
+def test_a_circuit_in_miniature():
     outcome = ws_circuit.measure(TINY, lambda jobs: [job.function(*job.args) for job in jobs])
     curves = outcome.curves
     for method in COMPARED:
         assert ((curves["drum"][method] > 10) & (curves["drum"][method] < 80)).all()
         assert (curves["cpu"][method] > 0).all()
     assert curves["numbers"]["drum_mass"] > 0
-    assert seen == {(2, 7), (5, 7)}

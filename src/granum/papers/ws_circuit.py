@@ -16,11 +16,10 @@ from ..nonsmooth.warm_start import StabilityGuard
 from ..scene.library import make_scene
 from ..scene.library.circuit import CircuitParameters
 from ..scene.parameters import parameters_of
-from ..scene.scene import Scene
-from ..simulation import Settings, Simulation
+from ..simulation import Simulation
 from .experiment import Outcome, Row, Runner, compared
 from .figures.circuit import draw_circuit_needs
-from .methods import iterations_within, settings_for
+from .methods import iterations_within, settings_for, start
 from .pool import Job
 
 TITLE = "a balling circuit: iterations for 5 % in drum, belt and sieve, and cost by warm start (WS 5, Fig. 17)"
@@ -45,8 +44,6 @@ class CircuitSize:
     """From the change of method to the measurement [s]: the belt has carried away what lay on it."""
     window: float
     """Of the measurement [s]."""
-    impact_iterations: int = 200
-    """Sweeps of the impact stage at most, the same for all methods: it is not compared, and often costs more than the solve."""
     scene: dict[str, float] = field(default_factory=dict)
     """Parameters of the scene ``circuit`` that differ from its own."""
 
@@ -57,7 +54,6 @@ QUICK = CircuitSize(
     prepare_iterations=50,
     settle=2.4,
     window=2.0,
-    impact_iterations=50,
     scene={
         "drum_width": 24.0,
         "drum_length": 16.0,
@@ -106,13 +102,7 @@ def draw(outcome: Outcome, folder: Path) -> list[Path]:
 def prepare(size: CircuitSize) -> dict[str, Any]:
     """A checkpoint of a circuit that has run full."""
     scene = make_scene("circuit", {**size.scene, "time_step": TIME_STEP})
-    return Simulation(scene, _settings(size, scene, BEST, size.prepare_iterations)).run(size.prepare).checkpoint()
-
-
-def _settings(size: CircuitSize, scene: Scene, method: str, iterations: int) -> Settings:
-    """Those of a method, with the impact stage of this size."""
-    found = settings_for(scene, method, iterations)
-    return found.model_copy(update={"stepper": found.stepper.model_copy(update={"impact_iterations": size.impact_iterations})})
+    return start(scene, BEST, size.prepare_iterations).run(size.prepare).checkpoint()
 
 
 def run_circuit(size: CircuitSize, prepared: dict[str, Any], method: str, iterations: int) -> dict[str, Any]:
@@ -122,7 +112,7 @@ def run_circuit(size: CircuitSize, prepared: dict[str, Any], method: str, iterat
     the sieve [m] at which mass leaves it; flows, masses and sizes; the mass through each gap [kg/s]; CPU time of a step [s].
     """
     scene = make_scene("circuit", {**size.scene, "time_step": TIME_STEP})
-    sim = Simulation.restore(scene, _settings(size, scene, method, iterations), copy.deepcopy(prepared))
+    sim = Simulation.restore(scene, settings_for(scene, method, iterations), copy.deepcopy(prepared))
     sim.nonsmooth.stability = StabilityGuard()  # it knows nothing of what was before
     passes, begins = Passes(parameters_of(scene, CircuitParameters)), sim.time + size.settle
     angles, spent = [], 0.0

@@ -11,7 +11,7 @@ import pytest
 from granum._jit import kernel
 from granum.checks import InputError
 from granum.parallel import Crew, Team, team
-from granum.parallel.barrier import wait
+from granum.parallel.barrier import ASLEEP, FUTEX, atomic_load, wait
 from granum.scene import Body, Box
 from granum.scene.library import make_scene
 from granum.simulation import Simulation, make_settings
@@ -179,3 +179,24 @@ def test_an_error_in_one_thread_is_raised_and_the_team_goes_on(all_threads, who)
 def test_few_things_wake_few_threads():
     assert Team(8).run(fails, 10, -1) == 1
     assert Team(8).run(fails, 3 * team.LEAST, -1) == 3
+
+
+@kernel
+def wait_for_sleepers(crew, met):
+    """The first thread comes to the barrier when all others sleep there; each then tells that it has got through."""
+    thread, threads, barrier = crew
+    asleep = 0
+    while thread == 0 and asleep < threads - 1:
+        asleep = atomic_load(barrier, np.int64(ASLEEP))
+    wait(barrier, threads)
+    met[thread] += 1
+    wait(barrier, threads)
+    return asleep
+
+
+@pytest.mark.skipif(FUTEX is None, reason="threads only sleep on Linux")
+def test_threads_that_wait_for_long_sleep_and_are_woken():
+    met = np.zeros(3, np.int64)
+    for round in range(1, 6):
+        assert Team(3).run(wait_for_sleepers, 10**6, met) == 2
+        assert (met == round).all()

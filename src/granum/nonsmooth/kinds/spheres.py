@@ -67,10 +67,10 @@ AT_RZ = U(RZ * LANES)
 
 
 @device
-def fetch_part(packed, blocks, momentum, k, last, kept, part):
+def fetch_part(packed, blocks, momentum, k, kept, part):
     """Have a quarter of the numbers and of the bodies of the next block on their way; all at once they would stand in each other's way."""
     following = k + 1
-    if following < last:
+    if following * LANES < len(blocks.lane_a):
         d, o, first = U(following * blocks.fields) * W, U(following * kept) * W, U(following) * W
         lines, more = U(blocks.fields) * W // L, U(kept) * W // L
         for line in range(lines * part // QUARTERS, lines * (part + U(1)) // QUARTERS):
@@ -161,7 +161,7 @@ def sweep_blocks(packed, blocks, momentum, first, last, sampled, beta, keeps, so
     kept = 7 if rolling else 4
     for k in range(first, last):
         d = U(k * fields) * W
-        fetch_part(packed, blocks, momentum, k, last, kept if keeps else 0, U(0))
+        fetch_part(packed, blocks, momentum, k, kept if keeps else 0, U(0))
         load_bodies(body, lane_a, lane_b, U(k) * W, s)
         for lane in range(W):  # the impulses this sweep starts from, in scratch 16-22
             s[S[16] + lane] = data[d + AT_PN + lane]
@@ -173,7 +173,7 @@ def sweep_blocks(packed, blocks, momentum, first, last, sampled, beta, keeps, so
                 s[S[20] + lane] = data[d + AT_RX + lane]
                 s[S[21] + lane] = data[d + AT_RY + lane]
                 s[S[22] + lane] = data[d + AT_RZ + lane]
-        fetch_part(packed, blocks, momentum, k, last, kept if keeps else 0, U(1))
+        fetch_part(packed, blocks, momentum, k, kept if keeps else 0, U(1))
         if keeps:
             o = U(k * kept) * W
             for lane in range(U(kept) * W):
@@ -181,7 +181,7 @@ def sweep_blocks(packed, blocks, momentum, first, last, sampled, beta, keeps, so
                 y = p + beta * (p - before[o + lane])
                 before[o + lane] = p
                 s[S[16] + lane] = y
-        fetch_part(packed, blocks, momentum, k, last, kept if keeps else 0, U(2))
+        fetch_part(packed, blocks, momentum, k, kept if keeps else 0, U(2))
         for lane in range(W):
             nx, ny, nz = data[d + AT_NX + lane], data[d + AT_NY + lane], data[d + AT_NZ + lane]
             arm = data[d + AT_ARM + lane]
@@ -224,7 +224,7 @@ def sweep_blocks(packed, blocks, momentum, first, last, sampled, beta, keeps, so
             s[S[11] + lane] -= imb * wx
             s[S[12] + lane] -= imb * wy
             s[S[13] + lane] -= imb * wz
-        fetch_part(packed, blocks, momentum, k, last, kept if keeps else 0, U(3))
+        fetch_part(packed, blocks, momentum, k, kept if keeps else 0, U(3))
         if rolling:
             for lane in range(W):
                 ima, imb, ira, irb = s[S[6] + lane], s[S[14] + lane], s[S[7] + lane], s[S[15] + lane]

@@ -7,6 +7,7 @@ grains in a row that nothing guides buckle, which is physics, and tests of such 
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import hypothesis
@@ -40,6 +41,10 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: family(item.nodeid))  # see scheduling.py; files stay whole, as sorting is stable
+
+
+def pytest_collection_finish():
+    gc.freeze()  # modules and tests stay: garbage is not looked for among them
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -186,10 +186,12 @@ class _KernelCache(FunctionCache):
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         """Numba's key of a compiled signature, with the fields of the records in it, which Numba tells by their class alone, and with what
-        is picked by their classes."""
+        is picked by their classes. All in words: a process that cannot import a class, say the law of somebody's own script, must still
+        be able to read the keys of the others."""
         records = _records_in(normalize_signature(sig)[0])
-        fields = tuple((record.__qualname__, *record._fields) for record in records)
-        return (*super()._index_key(sig, codegen), fields, _digest_of_picked(records))
+        fields = tuple((record.__module__, record.__qualname__, *record._fields) for record in records)
+        types, *more = super()._index_key(sig, codegen)
+        return (str(types), *more, fields, _digest_of_picked(records))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         if not self._open():

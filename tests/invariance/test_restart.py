@@ -49,7 +49,7 @@ def wait_for_step(process, recording, step):
                 return
         except InputError:  # not there yet
             pass
-        time.sleep(0.002)
+        time.sleep(0.02)
     pytest.fail(f"the run ended before step {step}: {process.communicate()}")
 
 

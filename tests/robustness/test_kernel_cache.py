@@ -175,6 +175,39 @@ def test_a_record_whose_fields_change_places_is_not_taken_for_the_old_one(tmp_pa
     assert told == [["90.0", "0"], ["90.0", "1"], ["90.0", "0"]]
 
 
+def test_a_class_that_another_process_cannot_import_costs_it_nothing(tmp_path):
+    """A kernel that was once given a record of some script, its own law say, is found by all others as they left it."""
+    (tmp_path / "work.py").write_text(
+        textwrap.dedent("""
+        import sys
+        from typing import NamedTuple
+        from granum._jit import kernel
+
+        class Known(NamedTuple):
+            x: float
+
+        def first(given):
+            return given.x
+
+        if len(sys.argv) > 1:
+            from records import Known
+
+        compiled = kernel(first)
+        print(compiled(Known(2.0)), sum(compiled.stats.cache_hits.values()))
+    """)
+    )
+    (tmp_path / "records.py").write_text("from typing import NamedTuple\nclass Known(NamedTuple):\n    x: float\n")
+
+    def told(*arguments):
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+        command = [sys.executable, "-B", "work.py", *arguments]
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+    assert [told(), told("other"), told("other")] == [["2.0", "0"], ["2.0", "0"], ["2.0", "1"]]
+    (tmp_path / "records.py").unlink()
+    assert told() == ["2.0", "1"]
+
+
 class Once(NamedTuple):
     factor: float
 

@@ -17,6 +17,7 @@ from tests.command_line import granum
 from tests.reference.scenes import FREE, D, G, make
 
 PLATE = Box(material="m", lower=(-0.1, -0.1, -0.01), upper=(0.1, 0.1, 0.0), side="outside")
+QUIET = {"progress": False, "picture": False}
 
 
 def rocking(t):
@@ -69,7 +70,7 @@ def test_a_grain_rides_on_a_plate_that_follows_a_table(stepper, h):
         guards=FREE,
         settings={"stepper": {"name": stepper}},
     )
-    sim.run(0.8)
+    sim.run(0.7)
     assert_allclose(sim.bodies.position[1], (0, 0, 0.04), atol=1e-15)
     assert_allclose(sim.position[0], (0, 0, 0.04 + D / 2), atol=1e-2 * D)
 
@@ -81,8 +82,8 @@ def test_a_restart_gives_the_same_bits(name, tmp_path):
     def fresh():
         return make([(0, 0, D / 2 + 0.001)], bodies=[driven(MOTIONS[name])], gravity=(0, 0, -G), h=1e-3).scene
 
-    whole = run(fresh(), duration=0.05, time_step=1e-3, output=tmp_path / "whole.h5", progress=False)
-    run(fresh(), duration=0.03, time_step=1e-3, output=tmp_path / "part.h5", progress=False)
+    whole = run(fresh(), duration=0.05, time_step=1e-3, output=tmp_path / "whole.h5", **QUIET)
+    run(fresh(), duration=0.03, time_step=1e-3, output=tmp_path / "part.h5", **QUIET)
     given = {"scene": fresh()} if name == "function" else {}
     part = restart(tmp_path / "part.h5", duration=0.02, progress=False, **given)
     for field in ("position", "velocity", "spin"):
@@ -98,7 +99,7 @@ def test_a_restart_gives_the_same_bits(name, tmp_path):
 
 def test_info_tells_what_drives(tmp_path):
     scene = make([(0, 0, 1)], bodies=[driven(rocking)]).scene
-    run(scene, duration=0.01, time_step=1e-3, output=tmp_path / "x.h5", progress=False)
+    run(scene, duration=0.01, time_step=1e-3, output=tmp_path / "x.h5", **QUIET)
     result = granum("info", tmp_path / "x.h5")
     assert result.exit_code == 0
     assert "plate by the Python function rocking" in result.stdout
@@ -115,7 +116,7 @@ def test_a_python_scene_goes_on_from_the_command_line(tmp_path):
         "    bodies=[Body(name='plate', kind='kinematic', motion=lift, walls=[plate])])\n"
     )
     record = tmp_path / "lift.h5"
-    assert granum("run", tmp_path / "lift.py", "--duration", 0.01, "--time-step", 1e-3, "-o", record).exit_code == 0
+    assert granum("run", tmp_path / "lift.py", "--duration", 0.01, "--time-step", 1e-3, "--no-picture", "-o", record).exit_code == 0
     refused = granum("restart", record, "--duration", 0.01)
     assert refused.exit_code == 2
     assert "--scene scene.py" in refused.stderr

@@ -287,7 +287,8 @@ def picked_by_type(stub: Callable[..., Any]) -> Any:
 
     made: Any = picked
     made.of, made.default, made.implementations = of, of(None), implementations
-    overload(picked, jit_options={**_PIPELINE, **_AS_WRITTEN}, strict=False)(
+    options: Any = {**_PIPELINE, **_AS_WRITTEN}
+    overload(picked, jit_options=options, strict=False)(
         lambda kind, *_: _implementation(implementations, getattr(kind, "instance_class", None), stub.__name__)
     )
     _PICKED.append(made)

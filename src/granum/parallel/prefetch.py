@@ -7,11 +7,13 @@ changes no result. Hints for many lines at once stand in each other's way, so th
 
 from __future__ import annotations
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from typing import Any
 
+from llvmlite import ir
+from numba import extending, types
+from numba.core import cgutils
+
+intrinsic: Any = extending.intrinsic  # callers do not give the first argument, which is the compiler's
 IN_LINE = 8  # numbers of eight bytes in a line of the cache
 
 

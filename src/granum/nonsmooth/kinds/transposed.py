@@ -7,10 +7,12 @@ bits depend on it.
 
 from __future__ import annotations
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from typing import Any
 
+from llvmlite import ir
+from numba import extending, types
+
+intrinsic: Any = extending.intrinsic  # callers do not give the first argument, which is the compiler's
 EIGHT = 8  # rows and columns: numbers of a packed body
 ROW = ir.VectorType(ir.DoubleType(), EIGHT)
 INDEX = ir.IntType(64)

@@ -6,9 +6,13 @@ import functools
 import warnings
 
 import typer
+from typer import testing
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from granum.cli import make_app
+
+testing._get_command = functools.cache(get_command)  # else the parameters of all commands are looked at in every call
 
 
 @functools.cache

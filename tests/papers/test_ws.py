@@ -150,7 +150,7 @@ def test_a_failing_job_ends_the_experiment_with_its_error():
 
 
 def test_reproduce_by_name(tmp_path, monkeypatch):
-    tiny = dataclasses.replace(TINY_PILE, seeds=1, references=1, reference_step=0.005)
+    tiny = dataclasses.replace(TINY_PILE, count=30, rest=0.1, seeds=1, references=1, reference_step=0.005)
     monkeypatch.setitem(EXPERIMENTS, "ws-pile", dataclasses.replace(EXPERIMENTS["ws-pile"], quick=tiny))
     run = granum("reproduce", "ws-pile", "--json", "--fresh", "--workers", "1", "-o", str(tmp_path / "figures"))
     assert run.exit_code == 0

@@ -67,16 +67,16 @@ def test_scenes_by_name_by_file_and_as_objects(tmp_path):
 
 
 def test_what_a_run_offers(tmp_path):
-    found = run("box", solver="pgs", duration=0.02, output="box.h5", **QUIET)
-    assert repr(found) == f"Run(box, 1000 grains, t = {found.summary['time']:.6g} s, box.h5)"
+    found = run(make_scene("box", count=100), solver="pgs", duration=0.02, output="box.h5", **QUIET)
+    assert repr(found) == f"Run(box, 100 grains, t = {found.summary['time']:.6g} s, box.h5)"
     page = found._repr_html_()
     assert page.count("<tr>") == len(found.rows)
     assert "[dim]" not in page
     assert len(found.recording) >= 2
     assert found.recording is found.recording
-    assert found.found.grain_count == 1000
+    assert found.found.grain_count == 100
     figure = found.plot(path="picture.png")
-    assert "1000 grains" in " ".join(text.get_text() for text in figure.texts)
+    assert "100 grains" in " ".join(text.get_text() for text in figure.texts)
     assert (tmp_path / "picture.png").exists()
     assert "energy" in found.plot("energy").axes[0].get_ylabel()
     with pytest.raises(InputError, match="unknown figure"):

@@ -120,13 +120,13 @@ def test_silo_walls_carry_the_weight():
 def test_silo_opens_after_settling_and_flows_slower_with_friction():
     """Nothing leaves before the lid goes; then fewer grains leave the rougher silo in the same time.
 
-    For 0.3 s only: a layer of equal grains that stands around the wall does not come down, whatever the friction. Of three fillings
+    For 0.3 s only: a layer of equal grains that stands around the wall does not come down, whatever the friction. Of two fillings
     together 1.4 times as many leave the smoother one, with a scatter of 0.08.
     """
     left = []
     for friction in (0.05, 0.7):
         left.append(0)
-        for seed in range(3):
+        for seed in range(2):
             filling = {"count": 400, "width": 8, "outlet": 5, "friction": friction, "ramp": 0.5, "settle": 0.3, "seed": seed}
             scene = make_scene("silo", filling)
             sim = Simulation(scene, make_settings(scene.run))
@@ -134,7 +134,7 @@ def test_silo_opens_after_settling_and_flows_slower_with_friction():
             assert sim.position[:, 2].min() > 0.3 * D
             sim.run(0.3)
             left[-1] += int((sim.position[:, 2] < -D / 2).sum())
-    assert left[0] > left[1] > 150
+    assert left[0] > left[1] > 100
 
 
 def test_sawtooth_profile():

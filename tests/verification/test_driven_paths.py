@@ -61,18 +61,18 @@ def test_a_hinge_keeps_its_distance():
 
 @pytest.mark.parametrize("stepper, h", [("nonsmooth", 1e-3), ("smooth", 5e-5)])
 def test_a_grain_rides_on_a_plate_that_follows_a_table(stepper, h):
-    """Lifted by 5 cm within 1 s, from and to rest, a grain on the plate goes along."""
+    """Lifted by 2 cm, from and to rest, a grain on the plate goes along."""
     sim = make(
         [(0, 0, D / 2)],
-        bodies=[driven({"poses": [[0, 0, 0, 0], [0.05, 0, 0, 0], [0.5, 0, 0, 0.04], [0.55, 0, 0, 0.04]]})],
+        bodies=[driven({"poses": [[0, 0, 0, 0], [0.05, 0, 0, 0], [0.3, 0, 0, 0.02], [0.35, 0, 0, 0.02]]})],
         gravity=(0, 0, -G),
         h=h,
         guards=FREE,
         settings={"stepper": {"name": stepper}},
     )
-    sim.run(0.7)
-    assert_allclose(sim.bodies.position[1], (0, 0, 0.04), atol=1e-15)
-    assert_allclose(sim.position[0], (0, 0, 0.04 + D / 2), atol=1e-2 * D)
+    sim.run(0.4)
+    assert_allclose(sim.bodies.position[1], (0, 0, 0.02), atol=1e-15)
+    assert_allclose(sim.position[0], (0, 0, 0.02 + D / 2), atol=1e-2 * D)
 
 
 @pytest.mark.parametrize("name", MOTIONS)

@@ -15,7 +15,7 @@ from tests.reference.scenes import FREE, D, make
 
 def test_what_sleeps_has_nothing_to_do(monkeypatch):
     """Solved to rounding, both give the same velocities in every step of a box that settles: no contact was left asleep."""
-    scene = make_scene("box", {"count": 60, "rolling_friction": 0.0, "friction": 0.1})
+    scene = make_scene("box", {"count": 30, "rolling_friction": 0.0, "friction": 0.1})
     exact = {"impact_tolerance": 1e-9, "impact_iterations": 20_000}
     sim = Simulation(scene, make_settings(scene.run, {"stepper": exact, "guards": FREE}))
     solve, seen = impact.sweep, []

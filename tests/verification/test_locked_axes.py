@@ -90,7 +90,7 @@ def test_a_platen_rests_on_one_side_without_tilting(stepper, h, locked):
         guards=FREE,
         settings={} if stepper == "nonsmooth" else SMOOTH,
     )
-    sim.run(0.2)
+    sim.run(0.1)
     assert_array_equal(sim.bodies.orientation[1], (1, 0, 0, 0))
     assert_array_equal(sim.bodies.spin[1], 0.0)
     above = sim.contacts.b == -2

@@ -95,7 +95,7 @@ def test_every_falling_grain_is_counted_once_where_it_crosses(scheme):
 def test_top_of_a_collapsed_heap(angle):
     """The slope over the floor it stood on; a grain that lies apart, and what ran out, do not count."""
     slope, rng = math.tan(math.radians(angle)), RNG(4)
-    x, y, z = rng.uniform(0, 0.15, 80_000), rng.uniform(0, 0.15, 80_000), rng.uniform(D / 2, 0.15, 80_000)
+    x, y, z = rng.uniform(0, 0.15, 20_000), rng.uniform(0, 0.15, 20_000), rng.uniform(D / 2, 0.15, 20_000)
     inside = z < 0.15 - slope * x
     place = np.concatenate([np.stack([x, y, z], axis=1)[inside], [[0.1, 0.05, 0.5]]])
     found = collapse_slope(place, np.full(len(place), D / 2), 0.15)

@@ -18,6 +18,7 @@ ALLOWED = {
     "_asdict",
     "_replace",
     "_assign_work_unit",  # of the schedulers of pytest-xdist: how files of tests are handed out
+    "_get_command",  # of the runner for tests of Typer: what it does in every call can be done once
     "_repr_html_",  # what notebooks ask for
 }
 

@@ -1,9 +1,9 @@
 """A barrier between the threads of one compiled kernel: cheap enough (well below a microsecond) to stand between two colours of a sweep.
 
 A thread that arrives counts itself; the last one opens the gate by a new generation number, and the others look at that number until it
-changes. They spin, since the work between two barriers is short, but go to sleep after a while: more threads than cores must not starve the
-ones that still work. Linux wakes who sleeps when the gate opens (futex); elsewhere a thread that has looked for long only lets others go
-first.
+changes. They spin, since the work between two barriers is short, but go to sleep after a while, by the clock: more threads than cores must
+not starve the ones that still work. Linux wakes who sleeps when the gate opens (futex); elsewhere a thread that has looked for long only
+lets others go first.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from ..array_types import LongArray
 
 LINE = 16  # numbers between two that different threads write: two cache lines, so that neither disturbs the other
 ARRIVED, GATE, BROKEN, ASLEEP, FIRST_BOARD = 0, LINE, 2 * LINE, 3 * LINE, 4 * LINE
-SPINS = 2000  # looks at the gate before the core is given away: about ten microseconds
+LOOKS = 200  # at the gate before a thread looks at the clock: a fraction of a microsecond, or a few, by processor
+PATIENCE = 10_000  # [ns] that a thread looks at the gate before it gives its core away: 50 us and more cost twice as much on a busy machine
 NAP = 10_000_000  # [ns] after which a sleeper looks for itself whether another thread has failed
 FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine()) if sys.platform == "linux" and sys.byteorder == "little" else None
 """Number of the system call by which threads sleep; none: they do not."""
 FUTEX_WAIT, FUTEX_WAKE = 128, 129  # between the threads of one process
+MONOTONIC = 1  # the clock of that name
 
 
 def cores() -> int:
@@ -80,6 +82,21 @@ def atomic_store(typingctx, array, index, value):
 
 
 @intrinsic
+def nanoseconds(typingctx):
+    """A clock that only goes forward [ns]; Linux reads it without entering the kernel."""
+
+    def emit(context, builder, signature, args):
+        long = ir.IntType(64)
+        now = cgutils.alloca_once(builder, ir.ArrayType(long, 2))
+        kind = ir.FunctionType(ir.IntType(32), [ir.IntType(32), now.type])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "clock_gettime"), [ir.IntType(32)(MONOTONIC), now])
+        seconds, rest = (builder.load(cgutils.gep_inbounds(builder, now, 0, k)) for k in range(2))
+        return builder.add(builder.mul(seconds, long(1_000_000_000)), rest)
+
+    return types.int64(), emit
+
+
+@intrinsic
 def give_way(typingctx):
     """Let another thread have this core."""
 
@@ -128,6 +145,17 @@ def wake_all(typingctx, array, index):
 
 
 @device
+def out_of_patience(since):
+    """Whether a thread has looked for long enough, and since when [ns] it does; 0: it has not looked at the clock before."""
+    if FUTEX is None:
+        return True, since
+    now = nanoseconds()  # type: ignore[call-arg, var-annotated]  # its first argument is the compiler's
+    if since == 0:
+        return False, now
+    return now - since > PATIENCE, since
+
+
+@device
 def let_others_work(barrier, generation):
     """Give the core away while the gate is that of this generation."""
     if FUTEX is None:
@@ -156,13 +184,16 @@ def wait(barrier, threads):
         atomic_store(barrier, np.int64(ARRIVED), np.int64(0))
         open_gate(barrier)
         return
-    looks = 0
+    looks, since, sleeps = 0, np.int64(0), False
     while atomic_load(barrier, np.int64(GATE)) == generation:
         looks += 1
-        if looks > SPINS:
+        if looks % LOOKS == 0 or sleeps:
             if atomic_load(barrier, np.int64(BROKEN)):
                 raise RuntimeError("another thread has failed")
-            let_others_work(barrier, generation)
+            if not sleeps:
+                sleeps, since = out_of_patience(since)
+            if sleeps:
+                let_others_work(barrier, generation)
 
 
 @device

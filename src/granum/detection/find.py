@@ -12,7 +12,7 @@ import numpy as np
 from .._jit import kernel
 from ..array_types import FloatArray, IntArray, LongArray
 from ..kernel_groups import group
-from ..parallel.barrier import share, wait
+from ..parallel.barrier import add_up, share, wait
 from ..parallel.crew import Crew
 from ..state.bodies import BodyArrays, GrainArrays
 from ..state.contacts import ContactArrays, Spans
@@ -20,7 +20,7 @@ from .images import move_rows
 from .mesh import CANDIDATE_COLUMNS
 from .narrow import Candidates, find_pairs, gather
 from .persistence import carry_over
-from .prediction import Ahead, fast_meetings, keep_first_meetings
+from .prediction import Ahead, keep_first_meetings, time_meetings
 from .reach import BALL, bound_walls
 from .surfaces import MOST_SURFACES, ROW, Surfaces, place_surfaces
 from .wall_table import WallTable
@@ -108,12 +108,11 @@ def find_contacts(
     if total > len(contacts.a):
         return 0, pairs, total, False, -1
     if ahead.step > 0.0:
-        if thread == 0:
-            some = np.empty(total, np.int64)
-            fast = fast_meetings(total, contacts, at, grains, walls.frame, ahead, some)
-            if fast > 1:
-                soonest = np.full(len(grains.radius), np.inf)
-                keep_first_meetings(some[:fast], contacts, at, grains, walls.frame, ahead, np.empty(fast), soonest)
-        wait(barrier, threads)
+        low, high = share(total, thread, threads)
+        fast = add_up(barrier, thread, threads, time_meetings(low, high, contacts, at, grains, walls.frame, ahead))[1]
+        if fast > 1:
+            if thread == 0:
+                keep_first_meetings(total, contacts, grains.radius, np.full(len(grains.radius), np.inf))
+            wait(barrier, threads)
     same, through = carry_over(crew, looks.id, ahead.fall, last.contacts, last.first, last.number, contacts, total)
     return 0, pairs, total, same, through

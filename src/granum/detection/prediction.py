@@ -111,32 +111,32 @@ def meeting_time(c, contacts, bodies, grains, frame, ahead):
 
 
 @device
-def fast_meetings(total, contacts, bodies, grains, frame, ahead, some):
-    """How many of the first ``total`` contacts are of a fast pair that meets in this step; ``some`` receives which."""
+def time_meetings(low, high, contacts, bodies, grains, frame, ahead):
+    """When each of the contacts from ``low`` to ``high`` meets, if its pair is fast, into ``rebound``, whose own numbers come later.
+
+    Returns how many do.
+    """
     count = 0
-    for c in range(total):
-        if meeting_time(c, contacts, bodies, grains, frame, ahead) < np.inf:
-            some[count] = c
-            count += 1
+    for c in range(low, high):
+        contacts.rebound[c] = meeting_time(c, contacts, bodies, grains, frame, ahead)
+        count += contacts.rebound[c] < np.inf
     return count
 
 
 @device
-def keep_first_meetings(some, contacts, bodies, grains, frame, ahead, time, soonest):
+def keep_first_meetings(total, contacts, radius, soonest):
     """Of all that a fast grain would meet on its way in this step only the first counts: after it the way is another.
 
-    ``some`` are the contacts of fast pairs, ``frame`` (K,) is the body that each wall is fixed to; ``time``, of each of them, and
-    ``soonest`` (N,), infinite, are room to work in.
+    ``rebound`` of the first ``total`` contacts holds when they meet [s]; ``soonest`` (N,), infinite, is room to work in.
     """
-    a, b, overlap, radius = contacts.a, contacts.b, contacts.overlap, grains.radius
-    for k in range(len(some)):
-        c = some[k]
-        time[k] = meeting_time(c, contacts, bodies, grains, frame, ahead)
-        soonest[a[c]] = min(soonest[a[c]], time[k])
-        if b[c] >= 0:
-            soonest[b[c]] = min(soonest[b[c]], time[k])
-    for k in range(len(some)):
-        c = some[k]
-        before = soonest[a[c]] if b[c] < 0 else min(soonest[a[c]], soonest[b[c]])
-        if time[k] > before * (1.0 + 1e-9):
-            overlap[c] = -NOT_NOW * radius[a[c]]
+    a, b, overlap, time = contacts.a, contacts.b, contacts.overlap, contacts.rebound
+    for c in range(total):
+        if time[c] < np.inf:
+            soonest[a[c]] = min(soonest[a[c]], time[c])
+            if b[c] >= 0:
+                soonest[b[c]] = min(soonest[b[c]], time[c])
+    for c in range(total):
+        if time[c] < np.inf:
+            before = soonest[a[c]] if b[c] < 0 else min(soonest[a[c]], soonest[b[c]])
+            if time[c] > before * (1.0 + 1e-9):
+                overlap[c] = -NOT_NOW * radius[a[c]]

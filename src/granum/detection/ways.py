@@ -15,6 +15,9 @@ import numpy as np
 from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray
 from ..kernel_groups import call, group
+from ..parallel import Team
+from ..parallel.barrier import add_up, share, wait
+from ..parallel.crew import Crew
 from ..state.bodies import Bodies, BodyArrays, GrainArrays
 from .images import in_cell, nearest
 from .mesh import CANDIDATE_COLUMNS
@@ -33,8 +36,8 @@ GRAZING = 2.0  # if they do not have to go back along their way by more than thi
 
 
 @device
-def any_fast(bodies, first, radius, wall_bodies, repeats, h):
-    """Whether anything could go far enough in a step to be followed: a quick look at all bodies.
+def any_fast(thread, threads, bodies, first, radius, wall_bodies, repeats, h):
+    """Whether anything in a thread's share could go far enough in a step to be followed: a quick look at all bodies.
 
     The first ``wall_bodies`` have walls, which are faster at their rim: those that turn are compared with each grain, unless space
     ``repeats``, where grains meet walls at other places than their own.
@@ -43,15 +46,17 @@ def any_fast(bodies, first, radius, wall_bodies, repeats, h):
     for i in range(len(radius)):
         smallest = min(smallest, radius[i])
     limit = (LATE * smallest) ** 2
-    for k in range(len(velocity)):
+    low, high = share(len(velocity), thread, threads)
+    for k in range(low, high):
         square = velocity[k, 0] ** 2 + velocity[k, 1] ** 2 + velocity[k, 2] ** 2
         if square * h * h > limit:
             return True
+    low, high = share(len(radius), thread, threads)
     for k in range(wall_bodies):
         if spin[k, 0] != 0.0 or spin[k, 1] != 0.0 or spin[k, 2] != 0.0:
             if repeats:
                 return True
-            for i in range(len(radius)):
+            for i in range(low, high):
                 ux, uy, uz = approach(bodies, k, first + i)
                 if (ux * ux + uy * uy + uz * uz) * h * h > (SLOWER * FAST * radius[i]) ** 2:
                     return True
@@ -59,9 +64,11 @@ def any_fast(bodies, first, radius, wall_bodies, repeats, h):
 
 
 @kernel
-def may_be_fast(bodies: BodyArrays, grains: GrainArrays, wall_bodies: int, repeats: bool, h: float) -> bool:
-    """See ``any_fast``."""
-    return any_fast(bodies, grains.first, grains.radius, wall_bodies, repeats, h)
+def may_be_fast(crew: Crew, bodies: BodyArrays, grains: GrainArrays, wall_bodies: int, repeats: bool, h: float) -> bool:
+    """Whether anything could go far enough in a step to be followed (see ``any_fast``)."""
+    thread, threads, barrier = crew
+    own = any_fast(thread, threads, bodies, grains.first, grains.radius, wall_bodies, repeats, h)
+    return add_up(barrier, thread, threads, np.int64(own))[1] > 0
 
 
 @group
@@ -93,12 +100,23 @@ def times_to_pairs(
     order, candidate_first, candidate, sphere = near
     position, velocity, first, radius = bodies.position, bodies.velocity, grains.first, grains.radius
     time, back, other = ways
+    quick, some = np.zeros(len(order), np.bool_), False  # two that are not, are no pair that is looked at below
+    for k in range(len(order)):
+        i = order[k]
+        if i >= 0:
+            square = velocity[first + i, 0] ** 2 + velocity[first + i, 1] ** 2 + velocity[first + i, 2] ** 2
+            quick[k] = not square * h * h <= (SLOWER * LATE * radius[i]) ** 2
+            some = some or quick[k]
+    if not some:
+        return
     for k in range(len(order)):
         i = order[k]
         if i < 0:
             continue
         for c in range(candidate_first[k], candidate_first[k + 1]):
             m = candidate[c]
+            if not (quick[k] or quick[m]):
+                continue
             j = order[m]
             if j < 0:
                 continue
@@ -144,6 +162,7 @@ def times_to_pairs(
 
 @kernel
 def times_to_walls(
+    crew: Crew,
     bodies: BodyArrays,
     grains: GrainArrays,
     yielding: FloatArray,
@@ -153,6 +172,7 @@ def times_to_walls(
     ways: Ways,
 ) -> None:
     """The same for walls, fast ones only, with which grains then move on; positions are those in the cell."""
+    thread, threads, barrier = crew
     place, first, radius = bodies.position, grains.first, grains.radius
     time, back, other = ways
     most = MOST_SURFACES * walls.kind.shape[0]
@@ -163,7 +183,8 @@ def times_to_walls(
     found = np.empty((max(1, walls.mesh.candidate_room), CANDIDATE_COLUMNS))
     ball, v = np.empty((walls.kind.shape[0], BALL)), bodies.velocity
     bound_walls(walls, bodies, h, np.empty((1, ROW)), ball)
-    for i in range(len(radius)):
+    low, high = share(len(radius), thread, threads)
+    for i in range(low, high):
         body = first + i
         if yielding[body] == 0.0:
             continue
@@ -187,6 +208,7 @@ def times_to_walls(
             if met:
                 time[i], other[i] = when, -1
                 back[i, 0], back[i, 1], back[i, 2] = -ux, -uy, -uz
+    wait(barrier, threads)
 
 
 @kernel
@@ -200,11 +222,11 @@ def hold_back(ways: Ways, first: int, h: float, position: FloatArray) -> None:
                 position[first + i, f] -= (h - time[i]) * back[i, f]
 
 
-def find_ways(near: NeighbourList, bodies: Bodies, walls: WallTable, period: FloatArray | None, h: float) -> Ways:
+def find_ways(team: Team, near: NeighbourList, bodies: Bodies, walls: WallTable, period: FloatArray | None, h: float) -> Ways:
     """How far grains go in a step of ``h`` [s]; ``near`` has the places at which it began."""
     b, count, yielding = bodies, bodies.grain_count, bodies.yielding
     ways = Ways(np.full(count, h), np.zeros((count, 3)), np.full(count, -1, np.int32))
     call(times_to_pairs, near.arrays, b.arrays, b.grain_arrays, yielding, b.struck, period, h, ways)
     at = b.arrays if period is None else b.arrays._replace(position=in_cell(b.position, b.first_grain, period))
-    call(times_to_walls, at, b.grain_arrays, yielding, b.struck, walls, h, ways)
+    team.run(times_to_walls, count, at, b.grain_arrays, yielding, b.struck, walls, h, ways)
     return ways

@@ -81,9 +81,7 @@ def aim_at_impacts(
 def solve_impacts(problem: Problem, most_sweeps: int, tolerance: float) -> None:
     """Sweep the contacts that approach too fast, and those they reach, until no velocity changes by more than ``tolerance`` [m/s], or
     finer where few are reached. Nothing is soft; a box of friction is swept without momentum."""
-    p = problem
-    reached, awake = np.zeros(p.packed.yielding, np.int8), np.zeros(p.colour_blocks + p.one_by_one, np.bool_)
-    sweep(p, Method(most_sweeps, tolerance, 0.0, momentum=not p.blocks.box), impact=Impact(reached, awake))
+    sweep(problem, Method(most_sweeps, tolerance, 0.0, momentum=not problem.blocks.box), impact=Impact.begin(problem))
 
 
 @kernel

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .._jit import device, kernel
 from ..arithmetic.sums import sum_of
 from ..array_types import FloatArray, IntArray
@@ -135,12 +137,13 @@ def take_velocities(
     for c in range(low, high):
         rebounds += met.rebound[c] != 0.0
     _, rebounding = add_up(barrier, thread, threads, rebounds)
-    friction, drives, fast = 0.0, 0.0, False
+    friction, drives = 0.0, 0.0
     if thread == 0:
         friction = sum_of(work.sums, chunks, 0, 1)
         drives = work_of_drives(packed, blocks, found, driven)
-        fast = any_fast(bodies, bodies.first, bodies.radius, wall_bodies, not moves, h)
-    if moves and add_up(barrier, thread, threads, rebounding + int(fast))[1] == 0:
+    own = any_fast(thread, threads, bodies, bodies.first, bodies.radius, wall_bodies, not moves, h)
+    fast = add_up(barrier, thread, threads, np.int64(own))[1] > 0
+    if moves and not fast and rebounding == 0:
         move_share(thread, threads, bodies, h)
         wait(barrier, threads)
     return drives, friction, fast, rebounding

@@ -278,10 +278,11 @@ class NonsmoothStepper:
             now.gained = call(return_angular_momentum, *now.owed, p.arrays, self._met, placed, self.walls.frame, self.period, b.struck)
             self.shown.count_pushed(before)
         if now.impacts or self.bodies.may_merge:  # velocities have changed since
-            now.fast = call(may_be_fast, b.arrays, b.grain_arrays, b.wall_body_count, self.period is not None, now.h)
+            repeats, things = self.period is not None, b.grain_count // LIGHT
+            now.fast = self.team.run(may_be_fast, things, b.arrays, b.grain_arrays, b.wall_body_count, repeats, now.h)
         if self.settings.prediction == 0.0 or not now.fast:
             return
-        now.ways = find_ways(self.detector.neighbours, b, self.walls, self.period, now.h)
+        now.ways = find_ways(self.team, self.detector.neighbours, b, self.walls, self.period, now.h)
 
     def _move(self, now: NonsmoothStep) -> None:
         """Positions and orientations; contacts that rebound are put apart."""

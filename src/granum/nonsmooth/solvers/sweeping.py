@@ -171,7 +171,7 @@ def sweep_until(
                     weigh_links(packed, blocks, levers, found)
             wait(barrier, threads)
         if impact is not None:
-            if not go_on_with_impact(crew, impact, low, high, progress):
+            if not go_on_with_impact(crew, packed, blocks, impact, low, high, progress):
                 break
             if keeps:
                 ahead, square = sum_awake(blocks, impact, work.sums)

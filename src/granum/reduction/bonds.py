@@ -27,15 +27,21 @@ def turned_by(q, x, y, z, back):
 
 
 @device
-def place_for(i, other, body, partner):
-    """Where grain i keeps its bond with ``other``: where it did, in an empty place, or in that of somebody it has parted from; -1: none."""
-    free = -1
+def bond_of(i, other, partner):
+    """Where grain i keeps its bond with ``other``; -1: it keeps none."""
     for n in range(ROOM):
         if partner[i, n] == other:
             return n
-        if free < 0 and (partner[i, n] == NOBODY or (partner[i, n] >= 0 and body[partner[i, n]] != body[i])):
-            free = n
-    return free
+    return -1
+
+
+@device
+def room_of(i, body, partner):
+    """Where grain i can keep a bond: in an empty place, or in that of somebody it has parted from; -1: nowhere."""
+    for n in range(ROOM):
+        if partner[i, n] == NOBODY or (partner[i, n] >= 0 and body[partner[i, n]] != body[i]):
+            return n
+    return -1
 
 
 @kernel
@@ -52,10 +58,14 @@ def keep_impulses(
     a, b, first = contacts.a, contacts.b, grains.first
     for c in inside:
         i, j, sign = a[c], b[c], 1.0
-        n = place_for(i, j, grains.body, partner)
+        n = bond_of(i, j, partner)
         if n < 0 and j >= 0:
-            i, j, sign = b[c], a[c], -1.0
-            n = place_for(i, j, grains.body, partner)
+            i, j, sign, n = j, i, -1.0, bond_of(j, i, partner)
+        if n < 0:  # a new one
+            i, j, sign = a[c], b[c], 1.0
+            n = room_of(i, grains.body, partner)
+        if n < 0 and j >= 0:
+            i, j, sign, n = j, i, -1.0, room_of(j, grains.body, partner)
         if n < 0:
             continue
         partner[i, n] = j
@@ -67,22 +77,19 @@ def keep_impulses(
 
 
 @kernel
-def recall_impulses(contacts: ContactArrays, orientation: FloatArray, first: int, partner: IntArray, kept: FloatArray) -> None:
-    """Give contacts without an impulse the one that was kept for them; grain i has the row ``first`` + i of the bodies."""
+def recall_impulses(contacts: ContactArrays, orientation: FloatArray, first: int, partner: IntArray, kept: FloatArray, ends: bool) -> None:
+    """Give contacts without an impulse the one that was kept for them; grain i has the row ``first`` + i of the bodies.
+
+    With ``ends`` those bonds end there; else they stay, as after a trial contacts are looked for once more.
+    """
     a, b, normal, impulse = contacts.a, contacts.b, contacts.normal, contacts.impulse
     for c in range(len(a)):
         if impulse[c, 0] != 0.0:
             continue
         i, j, sign = a[c], b[c], 1.0
-        n = -1
-        for m in range(ROOM):
-            if partner[i, m] == j:
-                n = m
+        n = bond_of(i, j, partner)
         if n < 0 and j >= 0:
-            i, j, sign = b[c], a[c], -1.0
-            for m in range(ROOM):
-                if partner[i, m] == j:
-                    n = m
+            i, j, sign, n = j, i, -1.0, bond_of(j, i, partner)
         if n < 0:
             continue
         q = orientation[first + i]
@@ -90,7 +97,8 @@ def recall_impulses(contacts: ContactArrays, orientation: FloatArray, first: int
         for f in (1, 4):
             x, y, z = turned_by(q, kept[i, n, f], kept[i, n, f + 1], kept[i, n, f + 2], False)
             impulse[c, f], impulse[c, f + 1], impulse[c, f + 2] = sign * x, sign * y, sign * z
-        partner[i, n] = NOBODY
+        if ends:
+            partner[i, n] = NOBODY
         along = impulse[c, 1] * normal[c, 0] + impulse[c, 2] * normal[c, 1] + impulse[c, 3] * normal[c, 2]
         for f in range(3):
             impulse[c, 1 + f] -= along * normal[c, f]

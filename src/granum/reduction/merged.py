@@ -112,10 +112,11 @@ class Merged:
 
     # --- contacts ---
 
-    def find_again(self) -> None:
-        """Contacts of this step once more, with the impulses that opened contacts carried when they closed."""
+    def find_again(self, for_trial: bool = False) -> None:
+        """Contacts of this step once more, with the impulses that opened contacts carried when they closed; after a trial their bonds are
+        still there: what came off before it has them only from there."""
         c, b = self.detector.look_again(self.bodies), self.bodies
-        call(recall_impulses, c.arrays, b.orientation, b.first_grain, self.bonds.partner, self.bonds.kept)
+        call(recall_impulses, c.arrays, b.orientation, b.first_grain, self.bonds.partner, self.bonds.kept, not for_trial)
         self.measure_motion()
 
     def measure_motion(self) -> None:

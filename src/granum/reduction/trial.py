@@ -65,7 +65,7 @@ class Trial:
         m, b, t = self.merged, self.merged.bodies, self.merged.policy.trial
         own, rows = b.grain_body[region].copy(), b.first_grain + region
         with self._freed(region):
-            m.find_again()
+            m.find_again(for_trial=True)
             solved = self.solve_contacts(h, gravity, t.iterations)
             slow = self._slow_in_trial(region, solved) if np.isfinite(self.limit).any() else np.ones(len(region), bool)
         slot = m.detector.slot[region]

@@ -201,3 +201,25 @@ def test_a_lump_without_any_force_stays_one():
         splits += sim.stepper.parts["reduced"].splitting.count
     assert splits == 0
     assert (sim.report.aggregates, sim.report.free_grains) == (1, 0)
+
+
+def test_a_trial_that_frees_nobody_leaves_a_hit_as_it_is():
+    """A ball falls onto a lump that rests on the ground, under a load that contacts must carry. The grains that the hit sets free go on with
+    the impulses that they had: with a trial in the same step, which has looked at these contacts before, to the same bits."""
+    ball = Grains(material="stone", position=[(0.015, 0.015, 0.1)], diameter=2 * D)
+    of = scene(stones(block(4, 4, 4)), ball, walls=(Plane(material="stone"),))
+    policies = ({"split": ["contact"]}, {"split": ["contact", "trial"], "trial": {"every": 1000, "force": 1e9}})
+    run, tried = (
+        Simulation(of, make_settings({"time_step": 5e-3, "stepper": {"reduction": {"merge": {"smallest": 2}} | policy}}))
+        for policy in policies
+    )
+    merged = 0.0
+    while (level := run.step().reduction_level) >= merged:
+        merged = level
+        tried.step()
+        assert run.time < 0.2
+    tried.step()
+    assert merged > 0.9
+    assert level < merged - 0.05
+    assert_array_equal(tried.position, run.position)
+    assert_array_equal(tried.velocity, run.velocity)

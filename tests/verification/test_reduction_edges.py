@@ -204,8 +204,8 @@ def test_a_lump_without_any_force_stays_one():
 
 
 def test_a_trial_that_frees_nobody_leaves_a_hit_as_it_is():
-    """A ball falls onto a lump that rests on the ground, under a load that contacts must carry. The grains that the hit sets free go on with
-    the impulses that they had: with a trial in the same step, which has looked at these contacts before, to the same bits."""
+    """A ball falls onto a lump that rests on the ground. The grains that the hit sets free go on with the impulses that they had: with a
+    trial in the same step, which has looked at these contacts before, to the same bits."""
     ball = Grains(material="stone", position=[(0.015, 0.015, 0.1)], diameter=2 * D)
     of = scene(stones(block(4, 4, 4)), ball, walls=(Plane(material="stone"),))
     policies = ({"split": ["contact"]}, {"split": ["contact", "trial"], "trial": {"every": 1000, "force": 1e9}})

@@ -32,9 +32,6 @@ FIELD = 14.0  # [m] half of the width of the ground
 IMPACT_SWEEPS = 100
 """Of the impact stage at most, in which the whole machine collides with the bed: half of the work of a dig. The force of the stick in the
 drag is within 2.5 % of that of 200 sweeps, 4 % of that of 1000 (5000 and 20 000 stones); 50 give 4 to 7 % less than 200, 25 give 14 %."""
-IMPACT_VELOCITY = 0.125
-"""[m/s] Approaches that are slower rebound from nothing. 0.05 m/s suits pellets of 10 mm (WS Table 1); it grows with the root of the
-diameter, as speeds under gravity do, and the mean stone has 62.5 mm. What is left out is a rebound of 0.03 mm."""
 VIEW = (-52.0, 16.0)  # azimuth and elevation [degrees]
 
 
@@ -112,7 +109,6 @@ def excavator(
         friction=friction,
         rolling_friction=rolling_friction,
     )
-    few_sweeps = {"solver": {"iterations": iterations}, "impact_iterations": IMPACT_SWEEPS}
     return Scene(
         name="excavator",
         materials=(stone, Material(name="steel", density=7800, youngs_modulus=youngs_modulus, poisson_ratio=0.3, restitution=restitution)),
@@ -125,7 +121,7 @@ def excavator(
         run={
             "time_step": time_step,
             "duration": duration,
-            "stepper": {"impact_velocity": IMPACT_VELOCITY} | (few_sweeps if iterations else {}),
+            "stepper": {"solver": {"iterations": iterations}, "impact_iterations": IMPACT_SWEEPS} if iterations else None,
         },
         results=(Dig(lower=low, upper=high),),
         view=VIEW,

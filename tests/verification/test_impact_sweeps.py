@@ -6,7 +6,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from granum.nonsmooth import impact
-from granum.nonsmooth.impact_sweeps import FINE
+from granum.nonsmooth.impact_sweeps import FEW, FINE
 from granum.nonsmooth.solvers.sweeping import Method
 from granum.scene.library import make_scene
 from granum.simulation import Simulation, make_settings
@@ -35,6 +35,24 @@ def test_what_sleeps_has_nothing_to_do(monkeypatch):
     for _ in range(80):
         sim.step()
     assert len(seen) > 20
+
+
+def test_many_impacts_reach_the_end_of_every_row():
+    """e = 0: rows of touching balls, every second one hit from the left, the others from the right. So many contacts are awake that bodies
+    wake others through lists; in every row all move on with the mean velocity, to the last ball."""
+    u, balls, side = 1.0, 40, 7
+    x, y, z = (a.ravel() for a in np.meshgrid(np.arange(-1.0, balls), np.arange(side), np.arange(side), indexing="ij"))
+    way = np.where((y + z) % 2 == 0, 1.0, -1.0)
+    velocity = np.zeros((len(x), 3))
+    velocity[x < 0, 0] = u * way[x < 0]
+    x[x < 0] -= 0.02
+    position = D * np.stack([way * x, 3 * y, 3 * z], axis=1)
+    exact = {"impact_tolerance": 1e-6, "impact_iterations": 20_000}
+    sim = make(position, velocity=velocity, h=1e-3, restitution=0.0, friction=0.0, youngs_modulus=1e10, stepper=exact)
+    assert sim.step().impacts == side**2
+    assert balls * side**2 > FEW
+    assert_allclose(way * sim.velocity[:, 0], u / (balls + 1), rtol=0.01)
+    assert_allclose(sim.velocity[:, 1:], 0.0, atol=1e-10)  # rows are straight to 1e-12 of a diameter
 
 
 def test_small_impacts_pass_on_small_changes():

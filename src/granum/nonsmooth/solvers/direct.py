@@ -203,6 +203,8 @@ class Solution:
                 self._active_set(p)
             if not self._ended():
                 go_inside(self, p)
+        if not self._done():  # a few contacts at their bounds may be all that is wrong, and sweeps find out which
+            self._look(self._sweep(self.best.impulse, MORE_SWEEPS))
         if self._done():
             return ""
         if self._spent():

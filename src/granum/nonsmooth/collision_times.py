@@ -113,14 +113,20 @@ def place_at_collisions(
                 group = root(parent, i)
                 if collisions[group] == 1:
                     struck[i] = time[group]
+    kept = 0
+    for k in range(count):  # grains that touch, and are hit at the start of the step, stay where they are and owe nothing
+        if k >= owned or overlap[some[k]] < 0.0 or struck[body[k, 0]] != 0.0 or struck[body[k, 1]] != 0.0:
+            some[kept], body[kept, 0], body[kept, 1] = some[k], body[k, 0], body[k, 1]
+            kept += 1
+    owned, count = kept - (count - owned), kept
     for k in range(count):
         c = some[k]
         d = at(place[c], fields)
         for f in range(3):
-            p = data[d + PN * LANES] * normal[c, f] + data[d + (PN + 1 + f) * LANES]
+            push = data[d + PN * LANES] * normal[c, f] + data[d + (PN + 1 + f) * LANES]
             for side in range(2):
                 i = body[k, side]
-                shift[i, f] += (1.0 - 2.0 * side) * inverse_mass[i] * p * struck[i]
+                shift[i, f] += (1.0 - 2.0 * side) * inverse_mass[i] * push * struck[i]
     for k in range(owned, count):
         for side in range(2):
             i, slot = body[k, side], np.int64(found.slot_a[some[k]] if side == 0 else found.slot_b[some[k]])
@@ -133,12 +139,12 @@ def place_at_collisions(
         for f in range(3):
             hits[k, f] = data[d + PN * LANES] * normal[c, f] + data[d + (PN + 1 + f) * LANES]
         hits[k, 3:] = levers.arm[place[c] - blocks.serial_start]
+    arm, p = np.empty(3), np.empty(3)
     for k in range(count):
         c, i, j = some[k], body[k, 0], body[k, 1]
         if inverse_mass[i] == 0.0 or inverse_mass[j] == 0.0:
             continue
         d = at(place[c], fields)
-        arm, p = np.zeros(3), np.empty(3)
         for f in range(3):
             p[f] = data[d + PN * LANES] * normal[c, f] + data[d + (PN + 1 + f) * LANES]
             arm[f] = struck[j] * velocity[j, f] - struck[i] * velocity[i, f]

@@ -1,7 +1,9 @@
 """Sweeps of the impact stage: over the contacts that the collisions reach alone (physics 3 and 4).
 
-An impact is local. A block of contacts sleeps until one of its bodies has been hit; from then on it is swept to the end, so that the
-extrapolation of impulses and of velocities always goes together. A grain that lands on a large bed costs as much as on a small one.
+An impact is local. A contact sleeps until one of its bodies has been hit; then it is copied into blocks of its colour beside those of the
+problem (``Impact.gathered``) and swept to the end, so that the extrapolation of impulses and of velocities always goes together. So blocks
+that are swept are full of contacts that count, however few of the problem's they are, and a grain that lands on a large bed costs as much
+as on a small one.
 
 A few grains that hit each other are solved finely, since it costs nothing: a row of elastic balls keeps its energy. Many are solved to
 what their speeds are worth, and what a bed feels of an impact less than that is left to the continuous stage.
@@ -21,48 +23,73 @@ from ..array_types import BoolArray, IntArray
 from ..kernel_groups import group
 from ..parallel.barrier import add_up, share, wait
 from .blocks import BODY, COLOURS, INV_DN, LANES, LEFT_OVER, PN, RX, TARGET, at, lanes_of, own_lanes, yields
+from .groups import ContactBlocks
 from .kinds.full import sweep_contact
 from .kinds.links import reach_links
 from .kinds.spheres import sweep_blocks
 from .problem import Problem
 
+U = np.uint64  # unsigned indices need no check for negative ones, which would keep the loops from being vectorised
+W = U(LANES)
 STARTED_AT = 16  # field of the scratch of ``sweep_blocks`` that holds the normal impulses a sweep started from, then the tangential ones
+CHANGED = 23  # ... and the first of two that are free after a block
 FINE = 0.01  # of the tolerance: how well small impacts are solved,
 FEW = 1000  # contacts in a sweep: those that reach no more than this,
 SMALL = 10_000  # updates of contacts: and take no more than this (a fraction of a millisecond)
 # A body that no impulse has moved, one that has, one that passes it on from the next sweep on if the impact is small, and one that does.
 UNTOUCHED, TOUCHED, STIRRED, HIT = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
 
-# How sleeping blocks wake up in a sweep: not at all, since nobody was hit in the one before; as soon as one of their bodies is hit; or
-# also by a look at all of their bodies when it is their turn.
-ASLEEP, WOKEN, LOOKED_AT = 0.0, 1.0, 2.0
-LISTED_AFTER = 4  # sweeps: looks at all blocks cost more from then on than lists of the contacts of every body
-
 # What each thread knows of the progress: the change of a velocity [m/s] that counts, and the one that wakes others; updates of contacts
-# so far; how sleeping blocks wake up; of the last sweep, contacts that changed more than that, bodies hit first, contacts; sweeps so far.
-FINE_CHANGE, CHANGE, UPDATES, WAKING, MOVED, FRESH, SWEPT, SWEEPS = range(8)
-PROGRESS = 8
+# so far; of the last sweep, contacts that changed more than that, and contacts.
+FINE_CHANGE, CHANGE, UPDATES, MOVED, SWEPT = range(5)
+PROGRESS = 5
 
 
 @group
 class Impact(NamedTuple):
-    """Who an impact has reached, all zeros at the start; and room for lists of the lanes of every body."""
+    """Who an impact has reached, and the contacts that it has woken."""
 
     reached: NDArray[np.int8]
     """(yielding slots,) ``UNTOUCHED`` to ``HIT``"""
     awake: BoolArray
-    """(blocks, then contacts that are swept one by one)"""
+    """(contacts that are swept one by one,)"""
+    gathered: ContactBlocks
+    """Copies of the contacts in colours that are awake: those of a colour in the first lanes of its blocks, in the order they woke."""
+    used: IntArray
+    """(COLOURS,) lanes of each colour in ``gathered`` that have a contact"""
+    copied: IntArray
+    """(COLOURS,) ... whose numbers are there, too"""
+    taken: BoolArray
+    """(lanes in colours,) whether the contact in a lane of the problem is among them"""
+    colour: IntArray
+    """(blocks in colours,)"""
     newest: IntArray
-    """(grains,) the last entry in the list of each: twice its lane, and 1 more where it is b; -1: none"""
+    """(2, grains) the last lane in which each is a, and b; -1: none"""
     older: IntArray
-    """(2 * lanes in blocks,) the entry before each"""
+    """(2, lanes in colours) the one before each"""
+    fresh: IntArray
+    """(threads, 1 + grains) how many grains each thread has found to be hit since others were told, and which"""
+    nobody: int
+    """Slot of empty lanes."""
 
     @classmethod
     def begin(cls, problem: Problem) -> Impact:
         """Nobody has been reached."""
-        yielding, grains, blocks = problem.packed.yielding, problem.packed.first_full, problem.colour_blocks
-        reached, awake = np.zeros(yielding, np.int8), np.zeros(blocks + problem.one_by_one, np.bool_)
-        return cls(reached, awake, np.empty(grains, np.int32), np.empty(2 * LANES * blocks, np.int32))
+        grains, blocks, threads = problem.packed.first_full, problem.colour_blocks, problem.team.threads
+        used, copied = np.zeros(COLOURS, np.int32), np.zeros(COLOURS, np.int32)
+        return cls(
+            np.zeros(problem.packed.yielding, np.int8),
+            np.zeros(problem.one_by_one, np.bool_),
+            problem.beside,
+            used,
+            copied,
+            np.zeros(LANES * blocks, np.bool_),
+            np.empty(blocks, np.int32),
+            np.empty((2, grains), np.int32),
+            np.empty((2, LANES * blocks), np.int32),
+            np.empty((threads, 1 + grains), np.int32),
+            problem.nobody,
+        )
 
 
 @device
@@ -72,47 +99,108 @@ def is_hit(packed, impact, slot):
 
 
 @device
-def reach(packed, impact, slot, how, listed):
-    """Note that an impulse has moved a body; returns 1 if it wakes its contacts from now on, else 0.
-
-    Where they are ``listed``, their blocks are awake at once.
-    """
+def reach(packed, impact, slot, how, thread):
+    """Note that an impulse has moved a body, and if it is hit by that, for the others."""
     if not yields(packed, slot) or impact.reached[slot] >= how:
-        return 0
+        return
     impact.reached[slot] = how
     reach_links(packed.links, impact.reached, packed.first_full, slot, how)
-    if how != HIT:
-        return 0
-    if listed and slot < packed.first_full:
-        entry = impact.newest[slot]
-        while entry >= 0:
-            impact.awake[entry // 2 // LANES] = True
-            entry = impact.older[entry]
-    return 1
+    if how == HIT and slot < packed.first_full:
+        tell(impact.fresh[thread], slot)
+
+
+@device
+def tell(fresh, slot):
+    """One more grain that is hit."""
+    fresh[0] += 1
+    fresh[fresh[0]] = slot
 
 
 @device
 def list_lanes(crew, packed, blocks, impact):
-    """The lanes in blocks of every body that yields."""
-    thread, threads, barrier = crew
-    low, high = share(len(impact.newest), thread, threads)
-    for slot in range(low, high):
-        impact.newest[slot] = -1
-    wait(barrier, threads)
+    """The lanes in colours of every grain, and the colours of blocks. The two sides of contacts have lists of their own, which two threads
+    can make."""
+    thread, threads, _ = crew
+    for side in range(thread, 2, threads):
+        newest, older, slots = impact.newest[side], impact.older[side], blocks.lane_a if side == 0 else blocks.lane_b
+        newest[:] = -1
+        for p in range(len(older)):
+            slot = slots[p]
+            if slot < packed.first_full:
+                older[p] = newest[slot]
+                newest[slot] = p
     if thread == 0:
-        for p in range(len(impact.older) // 2):
-            for side in range(2):
-                slot = blocks.lane_a[p] if side == 0 else blocks.lane_b[p]
-                if slot < packed.first_full:
-                    impact.older[2 * p + side] = impact.newest[slot]
-                    impact.newest[slot] = 2 * p + side
-    wait(barrier, threads)
+        for k in range(COLOURS):
+            for block in range(blocks.colour_block[k], blocks.colour_block[k + 1]):
+                impact.colour[block] = k
 
 
 @device
-def is_listed(progress):
-    """Whether bodies that are hit in this sweep wake their blocks themselves."""
-    return progress[SWEEPS] >= LISTED_AFTER and progress[WAKING] != ASLEEP
+def gather_contacts(packed, blocks, impact, slot):
+    """Give all contacts in colours of a grain that has been hit a lane among those that are swept."""
+    g = impact.gathered
+    for side in range(2):
+        p = np.int64(impact.newest[side, slot])
+        while p >= 0:
+            if not impact.taken[p]:
+                impact.taken[p] = True
+                k = impact.colour[p // LANES]
+                place = np.int64(blocks.colour_block[k]) * LANES + impact.used[k]
+                if impact.used[k] % LANES == 0:
+                    for empty in range(place, place + LANES):
+                        g.lane_a[empty] = g.lane_b[empty] = impact.nobody
+                        g.contact_at[empty] = -1
+                g.lane_a[place], g.lane_b[place], g.contact_at[place] = blocks.lane_a[p], blocks.lane_b[p], blocks.contact_at[p]
+                impact.used[k] += 1
+                other = blocks.lane_b[p] if side == 0 else blocks.lane_a[p]
+                if yields(packed, other):
+                    impact.reached[other] = max(impact.reached[other], TOUCHED)
+            p = np.int64(impact.older[side, p])
+
+
+@device
+def gather_fresh(packed, blocks, impact, threads):
+    """Those of all grains that were found to be hit: in the order of threads, whose parts follow each other, so in one order always."""
+    for thread in range(threads):
+        fresh = impact.fresh[thread]
+        for n in range(1, fresh[0] + 1):
+            gather_contacts(packed, blocks, impact, fresh[n])
+
+
+@device
+def copy_contacts(blocks, found, work, impact, m):
+    """Numbers of the contacts that are new in a gathered block, and zeros in its empty lanes."""
+    g, fields = impact.gathered, blocks.fields
+    k = impact.colour[m]
+    first, kept = np.int64(blocks.colour_block[k]) * LANES, 7 if fields > RX else 4
+    for p in range(max(m * LANES, first + impact.copied[k]), (m + 1) * LANES):
+        c, to = g.contact_at[p], at(p, fields)
+        if c >= 0:
+            source = at(found.place[c], fields)
+            for f in range(fields):
+                g.data[to + f * LANES] = blocks.data[source + f * LANES]
+        else:
+            for f in range(fields):
+                g.data[to + f * LANES] = 0.0
+        for f in range(kept):
+            work.before[at(p, kept) + f * LANES] = 0.0
+
+
+@device
+def return_impulses(crew, blocks, found, impact):
+    """Impulses of the gathered contacts, back into the problem."""
+    thread, threads, barrier = crew
+    g, fields = impact.gathered, blocks.fields
+    for k in range(COLOURS):
+        low, high = share(np.int64(impact.used[k]), thread, threads)
+        first = np.int64(blocks.colour_block[k]) * LANES
+        for p in range(first + low, first + high):
+            source, to = at(p, fields), at(found.place[g.contact_at[p]], fields)
+            for f in range(PN, PN + 4):
+                blocks.data[to + f * LANES] = g.data[source + f * LANES]
+            for f in range(RX, fields):
+                blocks.data[to + f * LANES] = g.data[source + f * LANES]
+    wait(barrier, threads)
 
 
 @device
@@ -139,121 +227,144 @@ def begin_impact(crew, packed, blocks, found, work, impact, tolerance, progress)
     thread, threads, barrier = crew
     lanes = blocks.serial_start + blocks.full_first[COLOURS + 1]
     low, high = share(lanes, thread, threads)
+    impact.fresh[thread, 0] = 0
     for p in range(low, high):
         c = blocks.contact_at[p]
         if c >= 0 and found.gap_rate[c] < blocks.data[at(p, blocks.fields) + TARGET * LANES] - tolerance:
-            reach(packed, impact, blocks.lane_a[p], HIT, False)
-            reach(packed, impact, blocks.lane_b[p], HIT, False)
-    low, high = share((lanes + LANES - 1) // LANES * LANES * (7 if blocks.fields > RX else 4), thread, threads)
-    for o in range(low, high):
-        work.before[o] = 0.0
+            for slot in (blocks.lane_a[p], blocks.lane_b[p]):
+                if yields(packed, slot):
+                    impact.reached[slot] = HIT
+                    reach_links(packed.links, impact.reached, packed.first_full, slot, HIT)
+    kept = 7 if blocks.fields > RX else 4
+    low, high = share(blocks.full_first[COLOURS + 1], thread, threads)
+    for p in range(blocks.serial_start + low, blocks.serial_start + high):
+        for f in range(kept):
+            work.before[at(p, kept) + f * LANES] = 0.0
     low, high = share(np.int64(packed.yielding), thread, threads)
     for i in range(low, high):
         for f in range(6):
             work.body_before[i * 6 + f] = packed.body[i * BODY + f]
-    low, high = share(2 * len(impact.awake), thread, threads)
-    for o in range(low, high):
-        work.sums[o] = 0.0  # blocks may be awake before they are swept
-    progress[FINE_CHANGE], progress[CHANGE], progress[UPDATES], progress[SWEEPS] = FINE * tolerance, tolerance, 0.0, 0.0
-    progress[WAKING] = LOOKED_AT
+    if not blocks.box:
+        list_lanes(crew, packed, blocks, impact)
+    progress[FINE_CHANGE], progress[CHANGE], progress[UPDATES] = FINE * tolerance, tolerance, 0.0
     wait(barrier, threads)
+    hit_all(crew, packed, blocks, impact, HIT)
 
 
 @device
-def sweep_awake_block(packed, blocks, work, impact, k, beta, scratch, progress):
-    """Sweep one block of spheres if it is awake, or wakes up."""
-    if progress[WAKING] == LOOKED_AT and not impact.awake[k]:
-        for p in range(k * LANES, (k + 1) * LANES):
-            if blocks.contact_at[p] >= 0 and (is_hit(packed, impact, blocks.lane_a[p]) or is_hit(packed, impact, blocks.lane_b[p])):
-                impact.awake[k] = True
-    if not impact.awake[k]:
-        return
-    sweep_blocks(packed, blocks, work, k, k + 1, 0, beta, True, 0.0, scratch)
-    fine, tolerance, fields, listed = progress[FINE_CHANGE], progress[CHANGE], blocks.fields, is_listed(progress)
-    moved, fresh = 0, 0
-    for lane in range(LANES):
-        p = k * LANES + lane
-        if blocks.contact_at[p] < 0:
-            continue
+def hit_all(crew, packed, blocks, impact, state):
+    """All bodies in this state wake their contacts."""
+    thread, threads, _ = crew
+    low, high = share(np.int64(packed.yielding), thread, threads)
+    fresh = impact.fresh[thread]
+    fresh[0] = 0
+    for slot in range(low, high):
+        if impact.reached[slot] == state:
+            impact.reached[slot] = HIT
+            if slot < packed.first_full:
+                tell(fresh, slot)
+    gather(crew, packed, blocks, impact, LEFT_OVER)
+
+
+@device
+def gather(crew, packed, blocks, impact, swept):
+    """After colour ``swept``: gather the contacts of all that was hit since this was last done. Every thread waits for the others before
+    and after it."""
+    thread, threads, barrier = crew
+    wait(barrier, threads)
+    if thread == 0 and not blocks.box:
+        if swept < COLOURS:
+            impact.copied[swept] = impact.used[swept]
+        gather_fresh(packed, blocks, impact, threads)
+    wait(barrier, threads)
+    impact.fresh[thread, 0] = 0
+
+
+@device
+def changes(data, first, s):
+    """Squares of what a sweep changed in the normal and tangential impulses of a block, whose numbers begin at ``first`` of ``data``, and
+    of the inverse weights 1 / D_n, by lane: into fields 23 and 24 of the scratch of ``sweep_blocks``."""
+    for lane in range(W):
         square = 0.0
-        for f in range(4):
-            change = blocks.data[(k * fields + PN + f) * LANES + lane] - scratch[(STARTED_AT + f) * LANES + lane]
+        for f in range(U(4)):
+            change = data[first + (U(PN) + f) * W + lane] - s[(U(STARTED_AT) + f) * W + lane]
             square += change * change
-        weight = blocks.data[(k * fields + INV_DN) * LANES + lane]
-        how = strength(square, (fine * weight) ** 2, (tolerance * weight) ** 2)
-        moved += how >= STIRRED
-        fresh += reach(packed, impact, blocks.lane_a[p], how, listed)
-        fresh += reach(packed, impact, blocks.lane_b[p], how, listed)
+        weight = data[first + U(INV_DN) * W + lane]
+        s[U(CHANGED) * W + lane], s[U(CHANGED + 1) * W + lane] = square, weight * weight
+
+
+@device
+def sweep_gathered(packed, blocks, found, work, impact, m, beta, scratch, progress, thread):
+    """Sweep one block of spheres that are awake."""
+    copy_contacts(blocks, found, work, impact, m)
+    g = impact.gathered
+    sweep_blocks(packed, g, work, m, m + 1, 0, beta, True, 0.0, scratch)
+    changes(g.data, U(m * g.fields) * W, scratch)
+    fine, tolerance, moved = progress[FINE_CHANGE] ** 2, progress[CHANGE] ** 2, 0
+    for lane in range(LANES):
+        square, weight = scratch[CHANGED * LANES + lane], scratch[(CHANGED + 1) * LANES + lane]
+        if square > fine * weight:
+            moved += 1
+            how = strength(square, fine * weight, tolerance * weight)
+            reach(packed, impact, g.lane_a[m * LANES + lane], how, thread)
+            reach(packed, impact, g.lane_b[m * LANES + lane], how, thread)
     progress[MOVED] += moved
-    progress[FRESH] += fresh
     progress[SWEPT] += LANES
 
 
 @device
 def sweep_awake(crew, packed, blocks, levers, found, work, impact, beta, scratch, progress):
     """One sweep over the contacts that are awake. A box of friction is swept contact by contact and without momentum."""
-    thread, threads, barrier = crew
-    box, fine, tolerance, listed = blocks.box, progress[FINE_CHANGE], progress[CHANGE], is_listed(progress)
-    progress[MOVED], progress[FRESH], progress[SWEPT] = 0.0, 0.0, 0.0
+    thread, threads, _ = crew
+    box, fine, tolerance = blocks.box, progress[FINE_CHANGE], progress[CHANGE]
+    progress[MOVED], progress[SWEPT] = 0.0, 0.0
     count = np.int64(blocks.colour_block[COLOURS])
     for k in range(LEFT_OVER + 1):
         first, last = lanes_of(blocks, k)
         if first == last:
             continue
         if k < COLOURS and not box:
-            block, end = share((last - first) // LANES, thread, threads)
+            if impact.used[k] == 0:
+                continue
+            block, end = share((np.int64(impact.used[k]) + LANES - 1) // LANES, thread, threads)
             for m in range(first // LANES + block, first // LANES + end):
-                sweep_awake_block(packed, blocks, work, impact, m, beta, scratch, progress)
-            wait(barrier, threads)
+                sweep_gathered(packed, blocks, found, work, impact, m, beta, scratch, progress, thread)
+            gather(crew, packed, blocks, impact, k)
             continue
         place, end = own_lanes(first, last, k, thread, threads)
-        moved, fresh, swept = 0, 0, 0
         for p in range(place, end):
             c, a, b = blocks.contact_at[p], blocks.lane_a[p], blocks.lane_b[p]
             if c < 0:
                 continue
-            own = count + p - blocks.serial_start
+            own = p - blocks.serial_start
             is_awake = is_hit(packed, impact, a) or is_hit(packed, impact, b)
             if not is_awake and (box or not impact.awake[own]):
                 continue
             ahead, square = sweep_contact(packed, blocks, levers, work.before, np.int64(p), beta, not box, 0.0)
             if not box:
                 impact.awake[own] = True
-                work.sums[2 * own], work.sums[2 * own + 1] = ahead, square
-            swept += 1
+                work.sums[2 * (count + own)], work.sums[2 * (count + own) + 1] = ahead, square
+            progress[SWEPT] += 1
             # D dp^2 D: the square of a change of velocity
             how = strength(square * found.weight[c], fine * fine, tolerance * tolerance)
-            moved += how >= STIRRED
-            fresh += reach(packed, impact, a, how, listed)
-            fresh += reach(packed, impact, b, how, listed)
-        progress[MOVED] += moved
-        progress[FRESH] += fresh
-        progress[SWEPT] += swept
-        wait(barrier, threads)
+            progress[MOVED] += how >= STIRRED
+            reach(packed, impact, a, how, thread)
+            reach(packed, impact, b, how, thread)
+        gather(crew, packed, blocks, impact, k)
 
 
 @device
-def go_on_with_impact(crew, packed, blocks, impact, low, high, progress):
-    """Whether another sweep is due after this one, of which every thread knows its own part; ``low`` to ``high`` are its bodies."""
+def go_on_with_impact(crew, packed, blocks, impact, progress):
+    """Whether another sweep is due after this one, of which every thread knows its own part."""
     thread, threads, barrier = crew
     if add_up(barrier, thread, threads, np.int64(progress[MOVED]))[1] == 0:
         return False
-    listed = is_listed(progress)  # in this sweep
-    progress[SWEEPS] += 1.0
-    if progress[SWEEPS] == LISTED_AFTER:
-        list_lanes(crew, packed, blocks, impact)
-    fresh = add_up(barrier, thread, threads, np.int64(progress[FRESH]))[1]
-    progress[WAKING] = ASLEEP if fresh == 0 else WOKEN if listed else LOOKED_AT
     swept = add_up(barrier, thread, threads, np.int64(progress[SWEPT]))[1]
     progress[UPDATES] += swept
     if swept > FEW or progress[UPDATES] > SMALL:
         progress[FINE_CHANGE] = progress[CHANGE]
     elif progress[FINE_CHANGE] < progress[CHANGE]:
-        progress[WAKING] = LOOKED_AT
-        for i in range(low, high):
-            if impact.reached[i] == STIRRED:
-                impact.reached[i] = HIT
-        wait(barrier, threads)
+        hit_all(crew, packed, blocks, impact, STIRRED)
     return True
 
 
@@ -261,8 +372,14 @@ def go_on_with_impact(crew, packed, blocks, impact, low, high, progress):
 def sum_awake(blocks, impact, sums):
     """The two momentum sums of a sweep over what is awake."""
     ahead, square = 0.0, 0.0
-    for k in range(np.int64(blocks.colour_block[COLOURS]) + blocks.full_first[COLOURS + 1]):
-        if impact.awake[k]:
-            ahead += sums[2 * k]
-            square += sums[2 * k + 1]
+    for k in range(COLOURS):
+        first = np.int64(blocks.colour_block[k])
+        for m in range(first, first + (np.int64(impact.copied[k]) + LANES - 1) // LANES):  # who has woken since was not swept
+            ahead += sums[2 * m]
+            square += sums[2 * m + 1]
+    count = np.int64(blocks.colour_block[COLOURS])
+    for own in range(len(impact.awake)):
+        if impact.awake[own]:
+            ahead += sums[2 * (count + own)]
+            square += sums[2 * (count + own) + 1]
     return ahead, square

@@ -51,6 +51,8 @@ class Problem:
         self.found = Found(none, none, none, nothing, nothing, nothing, nothing)
         self._arrays = ProblemArrays(self.packed, self.blocks, self.levers, self.found)
         self.momentum = Momentum(nothing, nothing, nothing)
+        self.nobody = 0  # slot of empty lanes
+        self._beside = self.blocks
 
     @property
     def arrays(self) -> ProblemArrays:
@@ -80,6 +82,15 @@ class Problem:
         """(C,) where the first number of each contact is in ``blocks.data``; number f is at f * LANES after it."""
         place = self.found.place.astype(np.int64)
         return np.asarray(place // LANES * self.blocks.fields * LANES + place % LANES)
+
+    @property
+    def beside(self) -> ContactBlocks:
+        """Room for as many blocks again, for a part of the contacts; what it holds is not kept."""
+        b = self.blocks
+        if len(self._beside.lane_a) < len(b.lane_a):
+            lane_a, lane_b, contact_at = (np.zeros_like(b.lane_a) for _ in range(3))
+            self._beside = b._replace(lane_a=lane_a, lane_b=lane_b, contact_at=contact_at, data=np.zeros_like(b.data))
+        return self._beside
 
     def soften(self, soft_t: float) -> None:
         """Softness of the friction [1/kg] and rolling rows [1/(kg m^2)] from now on."""
@@ -148,6 +159,7 @@ class Problem:
 
     def colour(self, nobody: int) -> None:
         """Contacts into coloured blocks; ``nobody`` is the slot of empty lanes."""
+        self.nobody = nobody
         f, b, m = self.found, self.blocks, self.momentum
         coloured, count, self.colours = self.team.run(lay_out, self.contact_count // LIGHT, self.packed, f, nobody, b, 0)
         if len(b.lane_a) < count * LANES:

@@ -21,7 +21,16 @@ from ...parallel.crew import Crew
 from ..blocks import BODY
 from ..coarse import Coarse, correct
 from ..groups import ContactBlocks, Found, Levers, Momentum, Packed
-from ..impact_sweeps import PROGRESS, Impact, begin_impact, extrapolate_touched, go_on_with_impact, sum_awake, sweep_awake
+from ..impact_sweeps import (
+    PROGRESS,
+    Impact,
+    begin_impact,
+    extrapolate_touched,
+    go_on_with_impact,
+    return_impulses,
+    sum_awake,
+    sweep_awake,
+)
 from ..kinds.every import add_step_sums, mean_residual, sweep_all
 from ..kinds.full import sweep_contact, weigh_links
 from ..kinds.links import update_drives
@@ -171,7 +180,7 @@ def sweep_until(
                     weigh_links(packed, blocks, levers, found)
             wait(barrier, threads)
         if impact is not None:
-            if not go_on_with_impact(crew, packed, blocks, impact, low, high, progress):
+            if not go_on_with_impact(crew, packed, blocks, impact, progress):
                 break
             if keeps:
                 ahead, square = sum_awake(blocks, impact, work.sums)
@@ -192,6 +201,8 @@ def sweep_until(
                 history[sweep, 4] = corrections
             if residual <= tolerance:
                 break
+    if impact is not None:
+        return_impulses(crew, blocks, found, impact)
     return done, residual, kinds[0], kinds[1], kinds[2]
 
 

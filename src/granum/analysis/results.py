@@ -111,7 +111,11 @@ def _level(wanted: Level, s: EndState) -> Found:
 
 def _drum(wanted: DrumFlow, s: EndState) -> Found:
     now = Snapshot.build(s.scene, GrainRows(position=s.position, radius=s.radius, velocity=s.velocity), time=s.time)
-    drum = Drum.of(now)
+    try:
+        drum = Drum.of(now)
+    except InputError:
+        names = MEASURES["drum"][1]
+        return dict.fromkeys(names, math.nan), "no drum turns at the end of the run"
     angles = drum_angles(now, drum)
     lack = "there are too few grains for a surface" if drum.speed > 0 else "the drum stands still"
     numbers = {"surface_angle": angles.surface, "centre_of_mass_angle": angles.centre_of_mass, "plug_fraction": plug_fraction(now, drum)}

@@ -22,10 +22,10 @@ class PileShape:
     """Height [m] and angle of repose [degrees] of a pile on the plane z = 0.
 
     ``compute`` takes the largest set of grains that hang together, the ``heap``; the others are strays. It sorts the heap into rings one
-    (mean) diameter wide around its axis, the rings into sectors and these into cells about one diameter long; the mean of the highest points of
-    the cells is the ``surface`` [m] over ``radius`` [m]. The ``flank`` is the rings that follow each other from 0.85 of the height down to 0.15 of it, or
-    1.5 diameters if that is higher. A straight line through it has the slope of the ``angle``; ``error`` is the standard error of its mean over the sectors.
-    NaN where there is no such number, and then ``lack`` says why.
+    (mean) diameter wide around its axis, the rings into sectors and these into cells about one diameter long; the mean of the highest
+    points of the cells is the ``surface`` [m] over ``radius`` [m]. The ``flank`` is the rings that follow each other from 0.85 of the
+    height down to 0.15 of it, or 1.5 diameters if that is higher. A straight line through it has the slope of the ``angle``; ``error``
+    [degrees] is the standard error of its mean over the sectors. NaN where there is no such number, and then ``lack`` says why.
     """
 
     def compute(self, position: FloatArray, radius: FloatArray) -> PileShape:
@@ -33,7 +33,7 @@ class PileShape:
         self.height = self.angle = self.error = self.slope = self.offset = math.nan  # height = offset + slope radius
         self.low, self.high = math.nan, math.nan  # [m] between which the flank lies
         self.sectors = 0
-        self.centre = np.zeros(2)
+        self.centre: FloatArray = np.zeros(2)
         self.radius = self.surface = self.surface_error = np.zeros(0)
         self.flank: BoolArray = np.zeros(0, bool)  # rings that are fitted
         self.heap = main_heap(position, radius)
@@ -67,7 +67,9 @@ class PileShape:
             return f"too small to tell: the heap is {self.height / d:.1f} diameters high, and an angle needs {LOWEST_PILE:g}"
         self.flank = _connected(self.surface, self.low, self.high)
         if np.count_nonzero(self.flank) < FEWEST_RINGS:
-            return f"the heap has no flank: fewer than {FEWEST_RINGS} rings between {self.low / d:.1f} and {self.high / d:.1f} diameters high"
+            return (
+                f"the heap has no flank: fewer than {FEWEST_RINGS} rings between {self.low / d:.1f} and {self.high / d:.1f} diameters high"
+            )
         return self._fit(sectors[self.flank])
 
     def _fit(self, sectors: FloatArray) -> str | None:

@@ -15,17 +15,17 @@ from ..array_types import FloatArray
 from ..checks import InputError
 from ..contact.law import contact_stiffnesses, overlaps_under, pull_off
 from ..io import Recording
-from ..scene.results import Bed, Column, Dig, DrumFlow, Level, Pile, Ridge, Slope
+from ..scene.results import Bed, Column, Dig, DrumFlow, Level, Pile, Result, Ridge, Slope
 from ..scene.scene import Scene
 from ..state.contacts import overlap_in_diameters
 from .circuit import circuit_flow, circuit_numbers, circuit_passes
 from .conveyor import ridge_angle
 from .dig import bed_height, outside_trench
 from .drum import Drum, drum_angles, plug_fraction
+from .pile import PileShape
 from .shear_cell import ShearFlowMeans, shear_flow
 from .snapshot import Snapshot, snapshots
 from .snapshot_rows import GrainRows
-from .pile import PileShape
 from .surface import bulk_packing_fraction, collapse_slope, resting_grains, surface_height
 from .triaxial import TriaxialCurve, triaxial_curve
 
@@ -200,6 +200,14 @@ def frame_results(recording: Recording) -> tuple[dict[str, float | None], list[s
     return {name: value if math.isfinite(value) else None for name, value in found.items()}, lacks
 
 
+def _of_content(s: EndState) -> tuple[Result, ...]:
+    """What a scene is judged by that asks for nothing: by what is in it, whatever its name."""
+    turned = any(body.is_driven and body.fastest[1].any() for body in s.scene.bodies)
+    if not turned or all(math.isnan(value) for value in _drum(DrumFlow(), s)[0].values()):
+        return ()
+    return (DrumFlow(),)
+
+
 def scene_results(
     scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, time: float
 ) -> tuple[dict[str, float | None], dict[str, str]]:
@@ -211,7 +219,7 @@ def scene_results(
     state = EndState(scene, position, radius, velocity, time)
     found: dict[str, float] = {"height": state.top}
     missing = {} if len(position) else {"height": "there are no grains"}
-    for wanted in scene.results:
+    for wanted in scene.results or _of_content(state):
         if wanted.measure in FRAME_MEASURES:
             continue
         measure, names = MEASURES[wanted.measure]

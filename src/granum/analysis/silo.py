@@ -157,7 +157,7 @@ def loads(snapshot: Snapshot) -> Loads:
 
 
 def check_upright(snapshot: Snapshot) -> None:
-    """InputError if grains lean on slopes, as in a funnel: its cross-section changes with the height, and slopes carry weight by their push."""
+    """InputError if grains lean on slopes, as in a funnel: its cross-section changes with the height, and slopes push upwards."""
     s = snapshot
     lean = np.abs(s.normal[:, 2])
     push = np.where(s.at_wall & (lean < LEVEL), s.normal_force, 0.0)

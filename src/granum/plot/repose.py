@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..analysis.pile import LOWEST_PILE, pile_grains, pile_shape
+from ..analysis.snapshot import Snapshot
+from ..array_types import BoolArray, FloatArray
 from ..io import Recording
 from . import style
 from .look import Look, about
@@ -15,13 +17,17 @@ DOT = 9.0  # [points^2] of a grain
 
 
 def draw_repose(recording: Recording, look: Look) -> Any:
-    """Grains by their distance from the axis of the pile, strays in grey; the mean surface of rings with its error, and the fitted flank."""
+    """The pile in the chosen frame."""
     seen = look.snapshots(recording)
-    s = seen[-1]
+    return repose_figure(seen[-1], about(recording, seen))
+
+
+def repose_figure(s: Snapshot, subtitle: str) -> Any:
+    """Grains by their distance from the axis of the pile, strays in grey; the mean surface of rings, and the fitted flank."""
     shape, resting = pile_shape(s), pile_grains(s)
     position = s.position[resting]
     away, top = np.hypot(*(position[:, :2] - shape.centre).T), position[:, 2] + s.radius[resting]
-    figure, (axes,) = style.chart("Angle of repose", about(recording, seen), width=7.6, height=4.6)
+    figure, (axes,) = style.chart("Angle of repose", subtitle, width=7.6, height=4.6)
     reach = _shown(away, shape.heap)
     factor, unit = style.length_unit(reach)
     heap, ring, fitted = shape.heap, shape.radius, shape.flank
@@ -50,7 +56,7 @@ def draw_repose(recording: Recording, look: Look) -> Any:
     return figure
 
 
-def _shown(away: Any, heap: Any) -> float:
+def _shown(away: FloatArray, heap: BoolArray) -> float:
     """[m] so far out the figure goes: half as far again as the heap, or all strays if they are nearer."""
     if not heap.any():
         return 1.05 * float(away.max(initial=1.0))

@@ -77,7 +77,7 @@ class Section:
 
 
 def make_section(s: Snapshot, view: str | None, slab: float | None, usual: float, *, whole_drum: bool = False) -> Section:
-    """Through the middle of the grains, looking along axis ``view`` (none: along y, or along the axis of a drum), from the side of pictures.
+    """Through the middle of the grains, looking along axis ``view`` (none: y, or the axis of a drum), from the side of pictures.
 
     ``slab`` is its thickness in mean diameters, none: ``usual``, or all of a drum if ``whole_drum``.
     """

@@ -210,6 +210,8 @@ def _shear_stress(s: dict[str, Any], unit: str) -> str:
     """What the figure of a shear draws: the stress that resists it."""
     curve = s["curve"]
     pure = s["mode"] == "pure"
-    values = [(y - x) / 2 for x, y in zip(curve["stress_xx"], curve["stress_yy"], strict=True)] if pure else [-v for v in curve["stress_xy"]]
+    values = (
+        [(y - x) / 2 for x, y in zip(curve["stress_xx"], curve["stress_yy"], strict=True)] if pure else [-v for v in curve["stress_xy"]]
+    )
     name = "(sigma_yy - sigma_xx) / 2" if pure else "-sigma_xy"
     return f"{values[0]:.5g} to {values[-1]:.5g} {unit}, largest {max(values):.5g} ({name}, as in the figure)"

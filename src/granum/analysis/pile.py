@@ -34,7 +34,8 @@ class PileShape:
         self.low, self.high = math.nan, math.nan  # [m] between which the flank lies
         self.sectors = 0
         self.centre: FloatArray = np.zeros(2)
-        self.radius = self.surface = self.surface_error = np.zeros(0)
+        nothing: FloatArray = np.zeros(0)
+        self.radius = self.surface = self.surface_error = nothing
         self.flank: BoolArray = np.zeros(0, bool)  # rings that are fitted
         self.heap = main_heap(position, radius)
         self.lack: str | None = "there are no grains at rest"

@@ -34,8 +34,9 @@ class PileShape:
         self.low, self.high = math.nan, math.nan  # [m] between which the flank lies
         self.sectors = 0
         self.centre: FloatArray = np.zeros(2)
-        nothing: FloatArray = np.zeros(0)
-        self.radius = self.surface = self.surface_error = nothing
+        self.radius: FloatArray = np.zeros(0)
+        self.surface: FloatArray = np.zeros(0)
+        self.surface_error: FloatArray = np.zeros(0)
         self.flank: BoolArray = np.zeros(0, bool)  # rings that are fitted
         self.heap = main_heap(position, radius)
         self.lack: str | None = "there are no grains at rest"
@@ -58,7 +59,7 @@ class PileShape:
         self.centre = np.median(position[core if core.any() else slice(None), :2], axis=0)
         sectors = _sector_heights(position[:, :2] - self.centre, top, d)  # (rings, sectors) [m], NaN where there is none
         some = np.isfinite(sectors).any(axis=1)
-        sectors, self.radius = sectors[some], ((np.arange(len(sectors)) + 0.5) * d)[some]
+        sectors, self.radius = sectors[some], (np.flatnonzero(some) + 0.5) * np.float64(d)
         count = np.isfinite(sectors).sum(axis=1)
         self.surface = np.nanmean(sectors, axis=1)
         spread = np.sqrt(np.nansum((sectors - self.surface[:, None]) ** 2, axis=1) / np.maximum(count - 1, 1))

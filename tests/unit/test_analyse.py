@@ -214,6 +214,26 @@ def test_the_first_frame_has_no_contacts_and_says_so(granum, bin_run):
     assert found["axis"]["note"] == "no contacts near the axis"
 
 
+def test_means_have_their_spread_and_one_frame_has_none(granum, drum_run):
+    found = metrics(granum("analyse", drum_run, "energy", "drum-angle", "--last", 5, "--json"))
+    for name, key in (("energy", "kinetic"), ("energy", "scaled"), ("drum-angle", "surface")):
+        values = found[name]["series"][key]
+        assert len(values) == 5
+        assert found[name][key] == pytest.approx(np.mean(values))
+        assert found[name][f"{key}_std"] == pytest.approx(np.std(values))
+    alone = metrics(granum("analyse", drum_run, "drum-angle", "--json"))["drum-angle"]
+    assert alone["surface"] is not None
+    assert alone["surface_std"] is None
+    assert "note" not in alone
+
+
+def test_repose_of_what_is_no_pile_is_words(granum, bin_run):
+    found = metrics(granum("analyse", bin_run, "repose", "--json"))["repose"]
+    assert found["angle"] is found["angle_error"] is None
+    assert found["note"].startswith("the heap has no flank: fewer than 3 rings between 1.5 and ")
+    assert f"note: {found['note']}" in " ".join(granum("analyse", bin_run, "repose").stdout.split())
+
+
 def refused(result, *words):
     assert result.exit_code == 2
     assert result.stdout == ""
@@ -227,7 +247,7 @@ def test_refusals(granum, bin_run, drum_run, tmp_path):
     refused(granum("analyse", bin_run), "which metric of", "'overlap'")
     refused(granum("analyse", bin_run, "overlap", "janson"), "unknown metric 'janson'", "Did you mean 'janssen'?")
     refused(granum("analyse", tmp_path / "no.h5", "overlap"), "does not exist")
-    refused(granum("analyse", bin_run, "plug"), "scene 'bin' has no drum", "turns about a level axis")
+    refused(granum("analyse", bin_run, "plug"), "scene 'bin' has no drum", "round about a level axis")
     refused(granum("analyse", drum_run, "janssen"), "scene 'kiln' has no side walls that close around its grains")
     refused(granum("analyse", bin_run, "overlap", "--last", 2, "--time", "0:1"), "exclude each other")
     refused(granum("analyse", bin_run, "overlap", "--last", 0), "--last must be 1 or more frames (got 0)")

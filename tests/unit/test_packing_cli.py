@@ -215,8 +215,11 @@ def test_shear_records_stress_against_strain(granum, file, jammed):
     assert_array_equal(read_packing("packing-shear.h5", 0).position, jammed.position)
     for name in ("shear", "packing", "network", "forces"):
         assert granum("plot", "packing-shear.h5", name).exit_code == 0
-    shown = granum("info", "packing-shear.h5").stdout
+    shown = " ".join(granum("info", "packing-shear.h5").stdout.split())
     assert "strain 0 to strain 0.01" in shown
+    sheared, deviatoric = -np.array(found["curve"]["stress_xy"]), found["curve"]["deviatoric_stress"]
+    assert f"shear stress │ {sheared[0]:.5g} to {sheared[-1]:.5g}" in shown  # what the figure draws
+    assert f"deviatoric stress │ {deviatoric[0]:.5g} to {deviatoric[-1]:.5g}" in shown
     measured = json.loads(granum("analyse", "packing-shear.h5", "packing", "--frames", "0:3", "--json").stdout)
     assert_allclose(measured["metrics"]["packing"]["series"]["shear_stress"][-1], found["curve"]["shear_stress"][-1], rtol=1e-12)
 

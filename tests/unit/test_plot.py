@@ -13,6 +13,9 @@ from granum.io import Recording
 from granum.plot.fields import field_of
 from granum.plot.figures import FIGURES, PACKING_FIGURES, draw_figure
 from granum.plot.look import Look
+from granum.plot.masking import crowded, side_of_walls
+from granum.plot.picture import picture_camera
+from granum.plot.repose import repose_figure
 from granum.plot.section import cut, make_section, outline, surface
 from granum.scene import Body, Box, Capsule, Cylinder, Mesh, Motion, Plane, Scene
 from tests.command_line import granum
@@ -53,6 +56,7 @@ SHOWN = {
     "inertial": ("Inertial number", [PLANE]),
     "histogram": ("Overlap of contacts", [(OVERLAP, "contacts")]),
     "forces": ("Distribution of normal forces", [None]),
+    "repose": ("Angle of repose", [("distance from the axis [mm]", "height [mm]")]),
     "janssen": ("Pressure in the silo", [("pressure [Pa]", "height above the floor [mm]")]),
     "energy": ("Energy", [("", "energy / $\\Sigma\\, m g d$"), (IN_TIME, "total, with potential [mJ]")]),
     "contacts": ("Contacts", [("", "contacts"), (IN_TIME, "contacts of a grain")]),
@@ -126,7 +130,52 @@ def test_figures_of_a_drum(runs, name):
     with Recording(runs / "drum.h5") as recording:
         axes = draw_figure(recording, name, Look(average=3) if name != "network" else Look()).axes
     labels = axes[0].get_xlabel(), axes[0].get_ylabel()
-    assert labels == ("across [mm]", "up [mm]") if name != "profile" else all("/ R" in label for label in labels)
+    assert labels == PLANE if name != "profile" else all("/ R" in label for label in labels)
+
+
+@pytest.mark.parametrize("spin", [(0, 1, 0), (0, -1, 0), (1, 0, 0), (-1, 0, 0)])
+def test_sections_are_seen_from_the_side_of_pictures(spin):
+    """Whichever way a drum turns, and along whichever axis; the names of the axes say where they point."""
+    wall = Cylinder(material="glass", axis=tuple(map(abs, spin)), radius=0.1, length=0.1)
+    body = Body(name="drum", kind="kinematic", motion=Motion(spin=spin), walls=(wall,))
+    glass = Material(name="glass", density=2500, youngs_modulus=1e8)
+    for view, sign in (((-62.0, 20.0), ""), ((118.0, 20.0), "-")):
+        scene = Scene(materials=(glass,), bodies=(body,), view=view)
+        s = Snapshot.build(scene, GrainRows(position=[(0, 0, 0), (0.01, 0.01, 0.01)], radius=0.01))
+        for axis in (None, "x", "y"):
+            section = make_section(s, axis, None, 1.0)
+            assert section.camera.towards @ picture_camera(scene).towards > 0
+            level = {"x": "y", "y": "x"}[axis or ("y" if spin[1] else "x")]
+            assert section.names == (sign + level, "z")
+
+
+def test_a_field_ends_at_walls_and_needs_some_grains():
+    """Two places on either side of an upright wall, one of them behind its end; a patch of 5 grains and one of 6."""
+    wall = np.array([[[0.0, -1.0], [0.0, 1.0]]])
+    place, grain = np.array([[-0.5, 0.0], [0.5, 0.0], [0.3, 1.4]]), np.array([[-1.0, 0.0], [-0.5, 2.0]])
+    assert_allclose(side_of_walls(place, grain, wall, 0.01), [0.5, -0.5, 0.5], atol=2e-3)
+    assert np.isinf(side_of_walls(place, grain, wall[:0], 0.01)).all()
+    filled = np.zeros((9, 4), bool)
+    filled[:3] = filled[5:8] = True
+    cell = np.array([[1, 1]] * 5 + [[6, 2]] * 6 + [[4, 1]] * 9 + [[-1, 0], [9, 0]])
+    assert crowded(filled, cell).tolist() == (filled & (np.arange(9) > 4)[:, None]).tolist()
+
+
+def test_the_figure_of_a_pile_shows_its_flank_its_fit_and_its_strays(tmp_path):
+    """Tops that fall by 0.5 from 8 d, and two grains apart."""
+    d = 0.01
+    away, angle = np.meshgrid((np.arange(12)[:, None] + [0.1, 0.6]).ravel() * d, 2 * np.pi * np.arange(320) / 320, indexing="ij")
+    heap = np.stack([away * np.cos(angle), away * np.sin(angle), 7.5 * d - 0.5 * away], axis=-1).reshape(-1, 3)
+    x = np.concatenate([heap, [[0.2, 0, d / 2], [0, 0.25, d / 2]]])
+    glass = Material(name="glass", density=2500, youngs_modulus=1e8)
+    figure = repose_figure(Snapshot.build(Scene(materials=(glass,)), GrainRows(position=x, radius=d / 2)), "a pile")
+    (axes,) = panels(figure)
+    assert set(legend(axes)) == {"top of a grain of the heap", "stray", "fit", "surface of a ring", "ring of the flank"}
+    (fit,) = (line for line in axes.lines if line.get_label() == "fit")
+    across, up = fit.get_data()
+    assert np.diff(up) / np.diff(across) == pytest.approx(-0.5)
+    assert any("26.6° ± 0.0°" in text.get_text() for text in axes.texts)
+    assert len(axes.collections[1].get_offsets()) == 2  # the strays
 
 
 def test_all_figures_are_listed(granum):

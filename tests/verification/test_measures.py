@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -288,12 +289,14 @@ def test_plug_zone_below_a_sliding_layer():
 def test_the_results_of_a_run_tell_of_its_drum_or_silo():
     x = filled(30.0)
     turning = drum_scene().changed(results=["drum"])
-    found = scene_results(turning, x + CENTRE, np.full(len(x), D / 2), np.cross([0, OMEGA, 0], x), 1.0)
+    found, _ = scene_results(turning, x + CENTRE, np.full(len(x), D / 2), np.cross([0, OMEGA, 0], x), 1.0)
     assert found["surface_angle"] == pytest.approx(30, abs=0.3)
     assert found["centre_of_mass_angle"] == pytest.approx(30)
     assert found["plug_fraction"] == 1
     layer = lattice(4, 4, 3)
-    found = scene_results(
+    unasked, _ = scene_results(drum_scene(), x + CENTRE, np.full(len(x), D / 2), np.cross([0, OMEGA, 0], x), 1.0)
+    assert unasked == found  # by what is in the scene
+    found, _ = scene_results(
         Scene(name="bin", materials=(GLASS,), results=["level"]), layer, np.full(len(layer), D / 2), np.zeros((len(layer), 3)), 1.0
     )
     assert found["height"] == pytest.approx(3 * D)
@@ -311,8 +314,28 @@ def test_a_drum_is_found_by_its_walls_and_says_what_is_missing():
     mesh = Mesh(material="glass", vertices=np.concatenate([ring, ring + np.array([0, 0.1, 0])]), triangles=[[0, 1, 8], [3, 2, 9]])
     assert Drum.of(Snapshot.build(drum_scene(wall=mesh), GrainRows(position=[CENTRE], radius=D))).radius == pytest.approx(R)
     for scene in (Scene(materials=(GLASS,)), drum_scene(spin=(0, 0, 1)), drum_scene(spin=(0, 0, 0))):
-        with pytest.raises(InputError, match="has no drum: a body with a cylinder or mesh that turns about a level axis"):
+        with pytest.raises(InputError, match="has no drum: a body with a wall that is round about a level axis"):
             Drum.of(Snapshot.build(scene, GrainRows(position=[CENTRE], radius=D)))
+
+
+def test_a_drum_is_round_about_the_axis_it_turns_about():
+    """A cylinder away from the origin of its body that turns about its own axis is one; a bucket, or a cylinder that swings, is none."""
+
+    def found(wall, **motion) -> Drum:
+        body = Body(name="thing", kind="kinematic", motion=Motion(spin=(0, OMEGA, 0), **motion), walls=(wall,))
+        return Drum.of(Snapshot.build(Scene(materials=(GLASS,), bodies=(body,)), GrainRows(position=[CENTRE], radius=D), time=1.0))
+
+    wall = Cylinder(material="glass", centre=CENTRE, axis=(0, 1, 0), radius=R, length=0.08)
+    drum = found(wall, about=CENTRE)
+    assert_allclose(drum.centre, CENTRE, atol=1e-12)
+    assert drum.radius == R
+    bucket = Mesh(
+        material="glass", vertices=[[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1.0]], triangles=[[0, 1, 2], [0, 2, 3], [0, 1, 4]]
+    )
+    across = Cylinder(material="glass", centre=CENTRE, axis=(1, 0, 0), radius=R, length=0.08)
+    for other, about in ((wall, (0, 0, 0)), (bucket, (0, 0, 0)), (across, CENTRE)):
+        with pytest.raises(InputError, match="has no drum"):
+            found(other, about=about)
 
 
 # Containers. ---------------------------------------------------------------------------------------------------------------
@@ -375,6 +398,19 @@ def filled_tube(pressure, shear=0.0, d: float = D, around: int = 40) -> Snapshot
         GrainRows(position=(radius - d / 2) * out + np.outer(z, [0, 0, 1]) - [0, 0, 2], radius=d / 2),
         ContactRows(a=np.arange(n), b=np.full(n, -1), normal=out, normal_force=force, tangential_force=-np.outer(shear * force, [0, 0, 1])),
     )
+
+
+@pytest.mark.parametrize(("lean", "upright"), [(3.0, True), (20.0, False), (45.0, False)])
+def test_walls_that_are_not_upright_have_no_pressure_over_the_height(lean, upright):
+    """A tube whose walls lean outwards by some degrees is a funnel."""
+    shot, tilt = filled_tube(lambda z: 100 + 0 * z), math.radians(lean)
+    funnel = replace(shot, normal=shot.normal * math.cos(tilt) - np.array([0, 0, math.sin(tilt)]))
+    if upright:
+        assert wall_pressure([funnel]).pressure.mean() == pytest.approx(100, rel=0.05)
+        return
+    for measure in (wall_pressure, vertical_pressure):
+        with pytest.raises(InputError, match="are not upright: 100% of the push"):
+            measure([funnel])
 
 
 def test_hydrostatic_wall_pressure():

@@ -11,6 +11,7 @@ from .drum import Drum, DrumAngles, FlowProfile, Towers, drum_angles, flow_profi
 from .energy import EnergySeries, energy_series, kinetic_energy, scaled_kinetic_energy
 from .force_network import ForceDistribution, ForceNetwork
 from .grid import FieldGrid
+from .pile import PileShape, pile_shape
 from .results import exact_column_height, frame_results, mean_and_largest_overlap, scene_results, state_hash
 from .silo import (
     AxisProfile,
@@ -28,14 +29,12 @@ from .silo import (
 from .snapshot import Snapshot, snapshots
 from .snapshot_rows import ContactRows, GrainRows
 from .surface import (
-    PileShape,
     SurfaceHeight,
     SurfaceLine,
     bulk_packing_fraction,
     collapse_slope,
     heap_slope,
     main_heap,
-    pile_shape,
     surface_height,
 )
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ..array_types import FloatArray
 from ..checks import InputError
 from ..scene.library.drum import DrumParameters
-from ..scene.shapes import Cylinder, Mesh
+from ..scene.shapes import Cylinder, Mesh, Shape
+from ..state.rotation import matrix
 from .contact_errors import Spread
 from .snapshot import Snapshot
 from .surface import MIDDLE, SurfaceLine, carried, fit_surface, main_heap, surface_profile
@@ -23,6 +24,10 @@ NARROWEST_BAND = 1.5  # [mean diameters] or this
 SAME_SPEED = 0.05  # of Omega: frames of a flow profile may differ by this from the last one
 WINDOW = 6.0  # [mean diameters] of surface over which its steepest part is looked for
 STANDING = 2.0  # [mean diameters] above the fitted surface: what co-rotates there stands out of the flow
+PARALLEL = 0.99  # least cosine of the angle between the axis of a cylinder and that about which it turns
+RIM = 0.9  # of the radius of a mesh: corners farther out make up its rim
+WIDEST_GAP = math.pi / 3 * 1.01  # [rad] between corners of the rim
+TRAVELS = 0.05  # of the rim's speed: a drum whose axis moves faster than this is none
 LEVEL = 0.5  # least sine of the angle between a level axis and gravity
 
 
@@ -42,14 +47,13 @@ class Drum:
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Drum:
-        """The body of the scene that turns about a level axis and has a cylinder or mesh; InputError without one."""
+        """The body of the scene that turns about a level axis and has a wall that is round about it; InputError without one."""
         scene = snapshot.scene
         known = scene.parameters if isinstance(scene.parameters, DrumParameters) else None
         for w, owner in enumerate(scene.all_bodies):
-            round_walls = [wall for wall in owner.walls if isinstance(wall, Mesh) or (isinstance(wall, Cylinder) and wall.side == "inside")]
             spin = snapshot.wall_spin[w]
             speed = float(np.linalg.norm(spin))
-            if not round_walls or (speed == 0 and known is None):
+            if speed == 0 and (known is None or not any(isinstance(wall, (Cylinder, Mesh)) for wall in owner.walls)):
                 continue
             axis = spin / speed if known is None or speed > 0 else np.asarray(known.axis) / np.linalg.norm(known.axis)
             gravity = np.asarray(scene.gravity.acceleration)  # at the start of a ramp there may be none
@@ -57,11 +61,21 @@ class Drum:
             if not np.linalg.norm(up) > LEVEL * np.linalg.norm(gravity):
                 continue
             up /= np.linalg.norm(up)
-            radius = known.drum_radius if known is not None else _radius(round_walls[0], axis)
-            return cls(snapshot.wall_position[w], axis, up, np.cross(axis, up), speed, radius)
+            if known is not None:
+                centre, radius = snapshot.wall_position[w], known.drum_radius
+            else:
+                turn = matrix(snapshot.wall_orientation[w])
+                found = next((one for wall in owner.walls if (one := _round_about(wall, turn.T @ axis)) is not None), None)
+                if found is None:
+                    continue
+                centre, radius = snapshot.wall_position[w] + turn @ found[0], found[1]
+                moves = snapshot.wall_velocity[w] + np.cross(spin, centre - snapshot.wall_position[w])
+                if np.linalg.norm(moves - axis * (axis @ moves)) > TRAVELS * speed * radius:
+                    continue  # it swings about another axis than its own
+            return cls(centre, axis, up, np.cross(axis, up), speed, radius)
         raise InputError(
-            f"scene {scene.name!r} has no drum: a body with a cylinder or mesh that turns about a level axis. "
-            "Give the recording of a drum (granum run drum)."
+            f"scene {scene.name!r} has no drum: a body with a wall that is round about a level axis, and that turns about it at "
+            f"t = {snapshot.time:g} s. Give the recording of a drum (granum run drum), or a frame in which it turns."
         )
 
     def project(self, vector: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -69,11 +83,26 @@ class Drum:
         return vector @ self.across, vector @ self.axis, vector @ self.up
 
 
-def _radius(wall: Cylinder | Mesh, axis: FloatArray) -> float:
+def _round_about(wall: Shape, axis: FloatArray) -> tuple[FloatArray, float] | None:
+    """Centre (3,) and radius [m] of a wall, in the frame of its body, if it is round about an axis of that direction; else None.
+
+    A mesh is round if its outermost corners lie on a circle, none of their gaps wider than those of a hexagon.
+    """
     if isinstance(wall, Cylinder):
-        return wall.radius
-    out = wall.vertices - np.outer(wall.vertices @ axis, axis)
-    return float(np.linalg.norm(out, axis=1).max())
+        along = abs(float(np.asarray(wall.axis) @ axis))
+        return (np.asarray(wall.centre, float), wall.radius) if wall.side == "inside" and along > PARALLEL else None
+    if not isinstance(wall, Mesh):
+        return None
+    u = np.cross(np.eye(3)[np.argmin(np.abs(axis))], axis)
+    u /= np.linalg.norm(u)
+    flat = wall.vertices @ np.stack([u, np.cross(axis, u)], axis=1)
+    middle = (flat.min(axis=0) + flat.max(axis=0)) / 2
+    away = np.hypot(*(flat - middle).T)
+    radius = float(away.max())
+    angle = np.sort(np.arctan2(*(flat - middle)[away > RIM * radius].T))
+    if np.diff(angle, append=angle[:1] + 2 * np.pi).max() > WIDEST_GAP:
+        return None
+    return wall.vertices.mean(axis=0) @ axis * axis + middle @ np.stack([u, np.cross(axis, u)]), radius
 
 
 @dataclass(frozen=True)

@@ -58,13 +58,17 @@ def means(rows: Sequence[dict[str, float]]) -> MetricResult:
 
 
 def series(shots: Iterable[Snapshot], look: Callable[[Snapshot], dict[str, float]], missing: str, spread: bool = False) -> MetricResult:
-    """Means over the frames, and the values of each where there are several; ``missing`` says why one is NaN."""
+    """Means over the frames, and the values of each where there are several; ``missing`` says why one is NaN.
+
+    ``spread`` adds standard deviations over the frames, which one frame has not.
+    """
     times, rows = [], []
     for s in shots:
         times.append(s.time)
         rows.append(look(s))
     values = means(rows).values
+    note = missing if any(math.isnan(value) for value in values.values()) else None
     if spread:
-        values |= {f"{name}_std": Spread.of([row[name] for row in rows]).std for name in rows[0]}
+        values |= {f"{name}_std": Spread.of([row[name] for row in rows]).std if len(rows) > 1 else math.nan for name in rows[0]}
     columns = {"time": times} | {name: [row[name] for row in rows] for name in rows[0]} if len(rows) > 1 else {}
-    return MetricResult(values, columns, missing if any(math.isnan(value) for value in values.values()) else None)
+    return MetricResult(values, columns, note)

@@ -15,17 +15,18 @@ from ..array_types import FloatArray
 from ..checks import InputError
 from ..contact.law import contact_stiffnesses, overlaps_under, pull_off
 from ..io import Recording
-from ..scene.results import Bed, Column, Dig, DrumFlow, Level, Pile, Ridge, Slope
+from ..scene.results import Bed, Column, Dig, DrumFlow, Level, Pile, Result, Ridge, Slope
 from ..scene.scene import Scene
 from ..state.contacts import overlap_in_diameters
 from .circuit import circuit_flow, circuit_numbers, circuit_passes
 from .conveyor import ridge_angle
 from .dig import bed_height, outside_trench
-from .drum import drum_angles, plug_fraction
+from .drum import Drum, drum_angles, plug_fraction
+from .pile import PileShape
 from .shear_cell import ShearFlowMeans, shear_flow
 from .snapshot import Snapshot, snapshots
 from .snapshot_rows import GrainRows
-from .surface import PileShape, bulk_packing_fraction, collapse_slope, resting_grains, surface_height
+from .surface import bulk_packing_fraction, collapse_slope, resting_grains, surface_height
 from .triaxial import TriaxialCurve, triaxial_curve
 
 
@@ -83,52 +84,65 @@ class EndState:
         return float((self.position[:, 2] + self.radius).max()) if len(self.position) else math.nan
 
 
-def _column(wanted: Column, s: EndState) -> dict[str, float]:
+Found = tuple[dict[str, float], str | None]
+"""Numbers by name, and why some of them are NaN."""
+
+
+def _column(wanted: Column, s: EndState) -> Found:
     exact = exact_column_height(s.scene)
-    return {"exact_height": exact, "height_error": (exact - s.top) / exact}
+    return {"exact_height": exact, "height_error": (exact - s.top) / exact}, "there are no grains"
 
 
-def _pile(wanted: Pile, s: EndState) -> dict[str, float]:
+def _pile(wanted: Pile, s: EndState) -> Found:
     resting = resting_grains(s.velocity, s.radius, float(np.linalg.norm(s.scene.gravity.acceleration)))
     shape = PileShape().compute(s.position[resting], s.radius[resting])
-    return {"height": shape.height, "angle": shape.angle}
+    return {"height": shape.height, "angle": shape.angle, "angle_error": shape.error}, shape.lack
 
 
-def _bed(wanted: Bed, s: EndState) -> dict[str, float]:
+def _bed(wanted: Bed, s: EndState) -> Found:
     mean = float(s.position[:, 2].mean()) if len(s.position) else math.nan
-    return {"height": mean, "packing_fraction": bulk_packing_fraction(s.position, s.radius, wanted.area)}
+    return {"height": mean, "packing_fraction": bulk_packing_fraction(s.position, s.radius, wanted.area)}, "the bed is too low"
 
 
-def _level(wanted: Level, s: EndState) -> dict[str, float]:
-    return {"height": surface_height(Snapshot.build(s.scene, GrainRows(position=s.position, radius=s.radius))).level}
+def _level(wanted: Level, s: EndState) -> Found:
+    now = Snapshot.build(s.scene, GrainRows(position=s.position, radius=s.radius))
+    return {"height": surface_height(now).level}, "there are no grains"
 
 
-def _drum(wanted: DrumFlow, s: EndState) -> dict[str, float]:
+def _drum(wanted: DrumFlow, s: EndState) -> Found:
     now = Snapshot.build(s.scene, GrainRows(position=s.position, radius=s.radius, velocity=s.velocity), time=s.time)
-    angles = drum_angles(now)
-    return {"surface_angle": angles.surface, "centre_of_mass_angle": angles.centre_of_mass, "plug_fraction": plug_fraction(now)}
+    try:
+        drum = Drum.of(now)
+    except InputError:
+        names = MEASURES["drum"][1]
+        return dict.fromkeys(names, math.nan), "no drum turns at the end of the run"
+    angles = drum_angles(now, drum)
+    lack = "there are too few grains for a surface" if drum.speed > 0 else "the drum stands still"
+    numbers = {"surface_angle": angles.surface, "centre_of_mass_angle": angles.centre_of_mass, "plug_fraction": plug_fraction(now, drum)}
+    return numbers, lack
 
 
-def _ridge(wanted: Ridge, s: EndState) -> dict[str, float]:
+def _ridge(wanted: Ridge, s: EndState) -> Found:
     ridge = ridge_angle(s.position, s.radius, wanted.along)
-    return {"height": ridge.height, "angle": ridge.mean}
+    return {"height": ridge.height, "angle": ridge.mean}, "there are too few grains for a ridge"
 
 
-def _slope(wanted: Slope, s: EndState) -> dict[str, float]:
-    return {"angle": collapse_slope(s.position, s.radius, wanted.width).angle}
+def _slope(wanted: Slope, s: EndState) -> Found:
+    return {"angle": collapse_slope(s.position, s.radius, wanted.width).angle}, "there are too few grains for a slope"
 
 
-def _dig(wanted: Dig, s: EndState) -> dict[str, float]:
+def _dig(wanted: Dig, s: EndState) -> Found:
     outside = outside_trench(s.position, wanted.lower, wanted.upper)
-    return {
+    numbers = {
         "height": bed_height(s.position, s.radius, wanted.lower, wanted.upper),
         "outside_volume": float((4 / 3 * math.pi * s.radius[outside] ** 3).sum()),
     }
+    return numbers, "there is no bed in the trench"
 
 
-MEASURES: dict[str, tuple[Callable[[Any, EndState], dict[str, float]], tuple[str, ...]]] = {
+MEASURES: dict[str, tuple[Callable[[Any, EndState], Found], tuple[str, ...]]] = {
     "column": (_column, ("exact_height", "height_error")),
-    "pile": (_pile, ("height", "angle")),
+    "pile": (_pile, ("height", "angle", "angle_error")),
     "bed": (_bed, ("height", "packing_fraction")),
     "level": (_level, ("height",)),
     "drum": (_drum, ("surface_angle", "centre_of_mass_angle", "plug_fraction")),
@@ -157,12 +171,12 @@ def shear_cell_numbers(found: ShearFlowMeans) -> dict[str, float]:
     return {f"{name}{part}": value for name, m in means.items() for part, value in (("", m.value), ("_error", m.error))}
 
 
-def _triaxial_results(shots: Iterable[Snapshot]) -> tuple[dict[str, float], str | None]:
+def _triaxial_results(shots: Iterable[Snapshot]) -> Found:
     curve = triaxial_curve(shots)
     return triaxial_numbers(curve), curve.lack
 
 
-FRAME_MEASURES: dict[str, Callable[[Iterable[Snapshot]], tuple[dict[str, float], str | None]]] = {
+FRAME_MEASURES: dict[str, Callable[[Iterable[Snapshot]], Found]] = {
     "triaxial": _triaxial_results,
     "shear-cell": lambda shots: (shear_cell_numbers(shear_flow(shots)[1]), None),
     "circuit": lambda shots: (circuit_numbers(circuit_flow(circuit_passes(shots))), None),
@@ -186,20 +200,33 @@ def frame_results(recording: Recording) -> tuple[dict[str, float | None], list[s
     return {name: value if math.isfinite(value) else None for name, value in found.items()}, lacks
 
 
-def scene_results(scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, time: float) -> dict[str, float | None]:
-    """The numbers that the scene asks for: lengths in m, angles in degrees; None where the state has no such number.
+def _of_content(s: EndState) -> tuple[Result, ...]:
+    """What a scene is judged by that asks for nothing: by what is in it, whatever its name."""
+    turned = any(body.is_driven and body.fastest[1].any() for body in s.scene.bodies)
+    if not turned or all(math.isnan(value) for value in _drum(DrumFlow(), s)[0].values()):
+        return ()
+    return (DrumFlow(),)
+
+
+def scene_results(
+    scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, time: float
+) -> tuple[dict[str, float | None], dict[str, str]]:
+    """The numbers that the scene asks for, lengths in m, angles in degrees, None where the state has no such number; and why, by name.
 
     ``time`` [s] is that at which the last step began: walls moved as the scene says for it. Those of all frames are left to
     :func:`frame_results`.
     """
     state = EndState(scene, position, radius, velocity, time)
     found: dict[str, float] = {"height": state.top}
-    for wanted in scene.results:
+    missing = {} if len(position) else {"height": "there are no grains"}
+    for wanted in scene.results or _of_content(state):
         if wanted.measure in FRAME_MEASURES:
             continue
         measure, names = MEASURES[wanted.measure]
         try:
-            found |= measure(wanted, state)
-        except InputError:  # it cannot be measured here, such as the flow of a drum that is none: a finished run is not lost for that
-            found |= dict.fromkeys(names, math.nan)
-    return {name: value if math.isfinite(value) else None for name, value in found.items()}
+            numbers, lack = measure(wanted, state)
+        except InputError as error:  # such as the flow of a drum that is none: a finished run is not lost for that
+            numbers, lack = dict.fromkeys(names, math.nan), str(error)
+        found |= numbers
+        missing |= {name: lack for name, value in numbers.items() if lack is not None and not math.isfinite(value)}
+    return {name: value if math.isfinite(value) else None for name, value in found.items()}, missing

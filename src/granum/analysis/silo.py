@@ -17,6 +17,9 @@ from .snapshot import Snapshot
 from .surface import surface_height
 
 UPRIGHT = 0.5  # |n_z| below which a surface is a side wall, above which floor or ceiling
+PLUMB = 0.1  # |n_z| of a wall that is upright: it leans by less than 6 degrees,
+LEVEL = 0.9  # and of one that is a floor or ceiling; what lies between is a slope
+MOST_ON_SLOPES = 0.1  # of the push on walls that are not level: with more of it on slopes pressure over the height has no meaning
 STRIP = 5.0  # [mean diameters] height of the strips of wall over which pressure is averaged (SN 4.2.1),
 FEWEST_STRIPS = 6  # in a low filling its height over this number
 AXIS_STRIP = 2.0  # [mean diameters] height of the slices of the core
@@ -153,6 +156,19 @@ def loads(snapshot: Snapshot) -> Loads:
     )
 
 
+def check_upright(snapshot: Snapshot) -> None:
+    """InputError if grains lean on slopes, as in a funnel: its cross-section changes with the height, and slopes push upwards."""
+    s = snapshot
+    lean = np.abs(s.normal[:, 2])
+    push = np.where(s.at_wall & (lean < LEVEL), s.normal_force, 0.0)
+    part = float(push[lean > PLUMB].sum() / push.sum()) if push.any() else 0.0
+    if part > MOST_ON_SLOPES:
+        raise InputError(
+            f"walls of scene {s.scene.name!r} are not upright: {part:.0%} of the push on its side walls is on slopes, such as those of a "
+            "funnel. Pressure over the height and Janssen's law are of upright walls; load and body-force tell what sloping walls carry."
+        )
+
+
 Look = Callable[[Snapshot, Container], tuple[FloatArray, FloatArray]]
 
 
@@ -172,6 +188,7 @@ def wall_pressure(snapshots: Iterable[Snapshot], strip: float | None = None) -> 
     """Strips of about ``strip`` [m] from the floor to the surface of the first frame; none: 5 mean diameters, or a sixth of the height."""
 
     def look(s: Snapshot, _: Container) -> tuple[FloatArray, FloatArray]:
+        check_upright(s)
         side = s.at_wall & (np.abs(s.normal[:, 2]) < UPRIGHT)
         return s.point[side, 2], np.stack([s.normal_force[side], -s.force[side, 2], np.ones(side.sum())])
 
@@ -227,6 +244,7 @@ def vertical_pressure(snapshots: Iterable[Snapshot], strip: float | None = None)
     """Janssen's apparent mass, from the balance of forces on all above z; heights ``strip`` [m] apart, none: one mean diameter."""
 
     def look(s: Snapshot, _: Container) -> tuple[FloatArray, FloatArray]:
+        check_upright(s)
         side = s.at_wall & (np.abs(s.normal[:, 2]) < UPRIGHT)
         weight = np.where(s.static, 0.0, s.mass) * s.gravity_strength
         return np.concatenate([s.position[:, 2], s.point[side, 2]]), np.concatenate([weight, s.force[side, 2]])[None]

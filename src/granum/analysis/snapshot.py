@@ -231,7 +231,10 @@ class Snapshot:
         gravity: Any = None,
         path: Path | None = None,
     ) -> Snapshot:
-        """From plain arrays; none: no contacts, and walls as the scene says for ``time`` (those that are driven have not moved yet)."""
+        """From plain arrays; none: no contacts, and walls as the scene says for ``time``.
+
+        Walls that are driven by a velocity alone, without a path, have not moved yet.
+        """
         g = grains.filled()
         c = (contacts or ContactRows()).filled()
         density = np.array([m.density for m in scene.materials])
@@ -298,12 +301,16 @@ def snapshots(recording: Recording, indices: Iterable[int] | None = None) -> Ite
 
 
 def _walls_of(scene: Scene, time: float) -> dict[str, FloatArray]:
-    """The wall bodies where the scene puts them, with the velocities of ``time`` [s]."""
+    """The wall bodies where the scene puts them, on paths where these have them at ``time`` [s], with the velocities of that time."""
     bodies = scene.all_bodies
     motion = [owner.velocity_at(time) if owner.kind == "kinematic" else (owner.velocity, owner.spin) for owner in bodies]
+    pose = [(np.asarray(owner.position, float), np.asarray(owner.orientation) / np.linalg.norm(owner.orientation)) for owner in bodies]
+    for row, owner in enumerate(bodies):
+        if owner.kind == "kinematic" and np.isfinite(motion[row][0]).all() and owner.path is not None:
+            pose[row] = owner.path.pose(time)
     return {
-        "position": np.array([owner.position for owner in bodies], float),
-        "orientation": np.array([np.asarray(owner.orientation) / np.linalg.norm(owner.orientation) for owner in bodies]),
+        "position": np.array([place for place, _ in pose], float),
+        "orientation": np.array([turned for _, turned in pose], float),
         "velocity": np.array([v for v, _ in motion], float),
         "spin": np.array([w for _, w in motion], float),
     }

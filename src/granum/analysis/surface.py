@@ -1,4 +1,4 @@
-"""The free surface: its height, its slope, the shape of a pile, and how densely grains are packed."""
+"""The free surface: its height, its slope, what belongs to a heap, and how densely grains are packed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from scipy.spatial import cKDTree
 from ..array_types import BoolArray, FloatArray
 from .snapshot import Snapshot
 
-SECTORS = 8  # around the axis: the surface is the mean of their highest grains
-FLANK = (0.15, 0.85)  # of the height: between the foot and the rounded top
 FEWEST_BINS = 3
 CELL = 2.0  # [mean diameters] width of the cells whose highest grains are the surface
 MIDDLE = (0.25, 0.75)  # of the length of a sloping surface: away from its ends
@@ -23,47 +21,6 @@ SAME_ANGLE = 1e-4  # [rad]: the plane is turned until less is left of the slope,
 ON_FLOOR = 0.25  # [diameters]: grains whose lowest point is less above the floor lie directly on it
 NEAR = 0.02  # [diameters] of the smaller grain: a gap across which grains still belong together
 MOST_TURNS = 10  # or so many times: cells change with the turn, so a little may always be left
-
-
-class PileShape:
-    """Height [m] and angle of repose [degrees] of a pile on the plane z = 0.
-
-    ``compute`` sorts the grains into rings one (mean) diameter wide around the pile's axis and each ring into sectors; the mean over the
-    sectors of the highest point is the ``surface`` [m] over ``radius`` [m]. A straight line through its flank, weighted with the number
-    of sectors, has the slope of the ``angle``; NaN where the pile is too small for a flank.
-    """
-
-    def compute(self, position: FloatArray, radius: FloatArray) -> PileShape:
-        """From the centres (N, 3) [m] and radii (N,) [m] of the grains at rest; returns itself."""
-        self.height = self.angle = math.nan
-        self.radius = self.surface = np.zeros(0)
-        if not len(position):
-            return self
-        top = position[:, 2] + radius
-        self.height = float(top.max())
-        width = 2 * float(radius.mean())
-        x, y = (position[:, :2] - np.median(position[:, :2], axis=0)).T
-        ring = (np.hypot(x, y) / width).astype(int)
-        sector = ((np.arctan2(y, x) / (2 * np.pi) + 0.5) * SECTORS).astype(int) % SECTORS
-        highest = np.full((ring.max() + 1, SECTORS), -np.inf)
-        np.maximum.at(highest, (ring, sector), top)
-        there = np.isfinite(highest)
-        count = there.sum(axis=1)
-        some = count > 0
-        self.radius = ((np.arange(len(highest)) + 0.5) * width)[some]
-        self.surface = np.where(there, highest, 0.0).sum(axis=1)[some] / count[some]
-        self.angle = self._fit(count[some])
-        return self
-
-    def _fit(self, weight: NDArray[np.integer]) -> float:
-        low, high = (part * self.height for part in FLANK)
-        flank = (self.surface > low) & (self.surface < high)
-        if np.count_nonzero(flank) < FEWEST_BINS:
-            flank = self.surface < high
-        if np.count_nonzero(flank) < FEWEST_BINS:
-            return math.nan
-        slope = np.polyfit(self.radius[flank], self.surface[flank], 1, w=np.sqrt(weight[flank]))[0]
-        return math.degrees(math.atan(-slope))
 
 
 def bulk_packing_fraction(position: FloatArray, radius: FloatArray, area: float) -> float:
@@ -187,12 +144,6 @@ def heap_slope(snapshot: Snapshot, downhill: tuple[float, float] = (1.0, 0.0)) -
     some = carried(snapshot)
     x, y, z = snapshot.position[some].T
     return fit_surface(ex * x + ey * y, ex * y - ey * x, z, snapshot.radius[some])
-
-
-def pile_shape(snapshot: Snapshot) -> PileShape:
-    """Of the grains that are not on their way down: slower than a fall of a quarter diameter."""
-    resting = resting_grains(snapshot.velocity, snapshot.radius, snapshot.gravity_strength) & ~snapshot.static
-    return PileShape().compute(snapshot.position[resting], snapshot.radius[resting])
 
 
 def resting_grains(velocity: FloatArray, radius: FloatArray, gravity: float) -> BoolArray:

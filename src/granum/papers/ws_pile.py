@@ -206,7 +206,9 @@ def _rows(size: PileSize, curves: dict[str, Any]) -> list[Row]:
     rows = [
         Row(
             f"reference height, {size.count} grains, h = {1000 * size.reference_step:g} ms",
-            f"{height:.2f} d at {angle:.0f} degrees" + (f"; piles scatter by {scatter:.1%}" if size.seeds > 1 else ""),
+            f"{height:.2f} d"
+            + (f" at {angle:.0f} degrees" if math.isfinite(angle) else ", too low for an angle")
+            + (f"; piles scatter by {scatter:.1%}" if size.seeds > 1 else ""),
             f"about 15 d ({PAPER_COUNT} grains)",
             float(height),
             bool(13 <= height <= 17) if size.count == PAPER_COUNT else None,

@@ -18,6 +18,7 @@ from ..checks import InputError
 from ..io import Recording
 from . import style
 from .look import Look, about
+from .masking import crowded, side_of_walls
 from .section import Section, draw_cut_grains, draw_walls, make_section, window
 
 SLAB = 4.0  # [d] through the middle; a drum, or what is thinner, is seen whole
@@ -102,14 +103,15 @@ def draw_field(recording: Recording, look: Look, name: str) -> Any:
             f"no contact carries force at t = {s.time:g} s in {recording.path}: there is no {kind.title.lower()}. Choose a later frame."
         )
     x, y = (np.r_[low, c, high] for low, c, high in list(zip(fields.grid.lower, fields.grid.centres, fields.grid.upper, strict=True))[:2])
-    fill = _fill(section, x, y, np.pad(fields.solid_fraction[:, :, 0], 1, mode="edge"))
+    extent = window(section, s)
+    fill = _fill(section, s, x, y, np.pad(fields.solid_fraction[:, :, 0], 1, mode="edge"))
+    fill = _without_few(section, seen, fields, fill)
     filled = fill[1:-1, 1:-1] > LEAST_SOLID
     values, unit = np.where(filled, kind.values(fields)[:, :, 0], np.nan), kind.unit
     if kind.prefixed:
         values, unit = style.scaled(values, unit)
     if not np.isfinite(values).any():
         raise InputError(f"the grains at t = {s.time:g} s in {recording.path} are too sparse for a field. Choose another frame.")
-    extent = window(section, s)
     subtitle = f"{about(recording, seen)}; slab of {section.thickness(s):.2g} d, kernel {look.width or 1.0:.2g} d"
     figure, axes, bar = style.drawing(extent, kind.title, subtitle, section.names, bar=True)
     high = float(np.nanquantile(values, MOST)) or 1.0
@@ -135,13 +137,24 @@ def draw_field(recording: Recording, look: Look, name: str) -> Any:
     return figure
 
 
-def _fill(section: Section, x: FloatArray, y: FloatArray, solid: FloatArray) -> FloatArray:
-    """Solid fraction (nx, ny) over x (nx,) and y (ny,) [m], and none outside a drum."""
-    if section.drum is None:
-        return solid
-    centre = section.camera.project(section.drum.centre[None])[0]
-    inside = section.drum.radius - np.hypot(*np.meshgrid(x - centre[0], y - centre[1], indexing="ij"))
-    return np.minimum(solid, LEAST_SOLID + inside / section.drum.radius)  # the line passes where this is LEAST_SOLID: at the wall
+def _fill(section: Section, s: Snapshot, x: FloatArray, y: FloatArray, solid: FloatArray) -> FloatArray:
+    """Solid fraction (nx, ny) over x (nx,) and y (ny,) [m], and none beyond walls; ``s`` as the section sees it."""
+    near = np.flatnonzero(solid.ravel() > LEAST_SOLID)
+    place = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2)
+    d, inside = 2 * float(s.radius.mean()), section.holds(s.position[:, 2])
+    wall = section.walls(s, (float(x[0]) - d, float(x[-1]) + d, float(y[0]) - d, float(y[-1]) + d))
+    fill = solid.ravel().copy()
+    side = side_of_walls(place[near], s.position[inside, :2], wall, CELL * d)
+    fill[near] = np.minimum(fill[near], LEAST_SOLID + side / d)  # the line passes where this is LEAST_SOLID: at the wall
+    return fill.reshape(solid.shape)
+
+
+def _without_few(section: Section, seen: list[Snapshot], fields: Fields, fill: FloatArray) -> FloatArray:
+    """``fill`` (nx + 2, ny + 2) without patches of so few grains that they are no field."""
+    s = seen[-1]
+    at = s.position[section.holds(s.position[:, 2]), :2]
+    cell = np.floor((at - fields.grid.lower[:2]) / fields.grid.cell[:2]).astype(int) + 1
+    return np.where((fill > LEAST_SOLID) & ~crowded(fill > LEAST_SOLID, cell), 0.0, fill)
 
 
 def _arrows(axes: Any, fields: Fields, filled: NDArray[np.bool_], d: float, extent: tuple[float, float, float, float]) -> None:

@@ -23,6 +23,7 @@ from .network import draw_network
 from .packing import draw_force_network, draw_packing
 from .packing_curves import draw_force_spread, draw_search, draw_shear
 from .picture import scene_picture
+from .repose import draw_repose
 from .series import draw_contacts, draw_energy, draw_overlap, draw_solver
 
 
@@ -40,6 +41,7 @@ FIGURES: dict[str, Kind] = {
     "forces": Kind(draw_forces, "how often a normal force occurs, with its exponential tail", ONE_FRAME),
     "profile": Kind(draw_profile, "velocity of a drum's flow across its surface", MEAN),
     "janssen": Kind(draw_janssen, "pressure on upright walls over the height, with Janssen's law", MEAN),
+    "repose": Kind(draw_repose, "profile of a pile with the line that gives its angle of repose, strays in grey", ONE_FRAME),
     "triaxial": Kind(draw_triaxial, "stresses, mobilised friction and volume over the strain of a triaxial test"),
     "shear-cell": Kind(draw_shear_cell, "velocity between sheared plates, and friction on them in time"),
     "circuit": Kind(draw_circuit, "what falls through each gap of a circuit's sieve, sizes in drum, belt and sieve, and flows in time"),

@@ -48,8 +48,7 @@ def scene_picture(
         raise ValueError("there are no grains to draw yet")
     shown = _what_to_show(scene, radius, velocity) if colour == "auto" else colour
     frames = bodies if bodies is not None else wall_frames(scene)
-    view = scene.view if scene.view is not None else VIEW
-    camera = Camera.at(view[0] if azimuth is None else azimuth, view[1] if elevation is None else elevation)
+    camera = picture_camera(scene, azimuth, elevation)
     reach = radius[:, None]
     low, high = (position - reach).min(axis=0), (position + reach).max(axis=0)
     painting = painted(scene, low, high)
@@ -80,6 +79,12 @@ def scene_picture(
     if path is not None:
         figure.savefig(path, dpi=DPI, metadata={"Software": f"granum {__version__}", "Title": scene.name})
     return figure
+
+
+def picture_camera(scene: Scene, azimuth: float | None = None, elevation: float | None = None) -> Camera:
+    """From where a scene is seen; angles [degrees] none: as its ``view`` has them, or a little from above."""
+    view = scene.view if scene.view is not None else VIEW
+    return Camera.at(view[0] if azimuth is None else azimuth, view[1] if elevation is None else elevation)
 
 
 def _what_to_show(scene: Scene, radius: FloatArray, velocity: FloatArray) -> Literal["height", "speed"]:

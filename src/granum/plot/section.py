@@ -15,6 +15,7 @@ from ..checks import InputError
 from ..scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Shape
 from ..state.rotation import matrix
 from . import style
+from .picture import picture_camera
 from .render import Camera
 
 AROUND = 1.5  # [mean diameters] of space around the grains
@@ -76,12 +77,15 @@ class Section:
 
 
 def make_section(s: Snapshot, view: str | None, slab: float | None, usual: float, *, whole_drum: bool = False) -> Section:
-    """Through the middle of the grains, looking along axis ``view`` (none: along y, or along the axis of a drum).
+    """Through the middle of the grains, looking along axis ``view`` (none: y, or the axis of a drum), from the side of pictures.
 
     ``slab`` is its thickness in mean diameters, none: ``usual``, or all of a drum if ``whole_drum``.
     """
     drum = _drum_of(s) if view is None else None
-    camera, names = _camera(view) if drum is None else (Camera(drum.across, drum.up, np.cross(drum.across, drum.up)), ("across", "up"))
+    camera = _camera(view) if drum is None else Camera(drum.across, drum.up, np.cross(drum.across, drum.up))
+    if camera.towards @ picture_camera(s.scene).towards < 0:  # seen from behind
+        camera = Camera(-camera.right, camera.up, -camera.towards)
+    names = _name(camera.right, "across"), _name(camera.up, "up")
     depth = camera.project(s.position)[:, 2]
     back, front = float((depth - s.radius).min()), float((depth + s.radius).max())
     if slab is None and not (whole_drum and drum is not None):
@@ -92,13 +96,17 @@ def make_section(s: Snapshot, view: str | None, slab: float | None, usual: float
     return Section(camera, names, (back, front), drum)
 
 
-def _camera(view: str | None) -> tuple[Camera, tuple[str, str]]:
+def _camera(view: str | None) -> Camera:
     x, y, z = np.eye(3)
-    if view == "x":
-        return Camera(y, z, x), ("y", "z")
-    if view == "z":
-        return Camera(x, y, z), ("x", "y")
-    return Camera(x, z, -y), ("x", "z")
+    return {"x": Camera(y, z, x), "z": Camera(x, y, z)}.get(view or "y", Camera(x, z, -y))
+
+
+def _name(direction: FloatArray, otherwise: str) -> str:
+    """Of an axis of the drawing: x, -x, ... where it is one of the scene's."""
+    k = int(np.argmax(np.abs(direction)))
+    if abs(direction[k]) < 1 - 1e-9:
+        return otherwise
+    return ("" if direction[k] > 0 else "-") + "xyz"[k]
 
 
 def _drum_of(s: Snapshot) -> Drum | None:

@@ -195,7 +195,8 @@ def shear_rows(s: dict[str, Any]) -> Rows:
     return [
         ("strain", f"{s['strain']:.6g} ({s['mode']}) in {s['steps']} steps of {s['step']:g}" + ("" if s["complete"] else ", not complete")),
         *packing_rows(s),
-        ("shear stress", span("deviatoric_stress", f"{unit}, largest {max(curve['deviatoric_stress']):.5g}")),
+        ("shear stress", _shear_stress(s, unit)),
+        ("deviatoric stress", span("deviatoric_stress", f"{unit}, largest {max(curve['deviatoric_stress']):.5g}")),
         ("fabric", f"deviatoric {span('deviatoric_fabric')}"),
         (
             "work",
@@ -203,3 +204,14 @@ def shear_rows(s: dict[str, Any]) -> Rows:
             + (f"; [yellow]{s['unconverged']} steps not converged[/yellow]" if s["unconverged"] else ""),
         ),
     ]
+
+
+def _shear_stress(s: dict[str, Any], unit: str) -> str:
+    """What the figure of a shear draws: the stress that resists it."""
+    curve = s["curve"]
+    pure = s["mode"] == "pure"
+    values = (
+        [(y - x) / 2 for x, y in zip(curve["stress_xx"], curve["stress_yy"], strict=True)] if pure else [-v for v in curve["stress_xy"]]
+    )
+    name = "(sigma_yy - sigma_xx) / 2" if pure else "-sigma_xy"
+    return f"{values[0]:.5g} to {values[-1]:.5g} {unit}, largest {max(values):.5g} ({name}, as in the figure)"

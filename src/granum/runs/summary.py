@@ -16,6 +16,8 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
     """Of a simulation at its end; ``about`` tells where its settings come from."""
     c = sim.contacts
     mean_overlap, max_overlap = mean_and_largest_overlap(c.overlap, c.a, c.b, sim.radius)
+    began = max(0.0, sim.time - sim.time_step)  # the last step
+    results, missing = scene_results(sim.scene, sim.wrapped_position, sim.radius, sim.velocity, began)
     return {
         "scene": sim.scene.name,
         "complete": sim.ended_by is None,
@@ -39,7 +41,8 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
         "state_hash": state_hash(sim.wrapped_position, sim.orientation, sim.velocity, sim.spin),
         "recording": str(recording),
         "checkpoint": str(checkpoint_path(recording)),
-        "results": scene_results(sim.scene, sim.wrapped_position, sim.radius, sim.velocity, max(0.0, sim.time - sim.time_step)),
+        "results": results,
+        "missing": missing,
         "emitters": emitted(sim),
         "taken_out": sim.taken_out,
         "sinks": tally(sim),
@@ -136,6 +139,7 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
         **method(description["settings"]),
         "state_hash": None,
         "results": {},
+        "missing": {},
         "emitters": [],
         "taken_out": 0,
         "sinks": [],
@@ -153,6 +157,7 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
     more = (stage for extension in extensions() for stage in extension.timers if f"{stage}_seconds" in last)
     stages = {stage: last[f"{stage}_seconds"] for stage in timers(more)}
     scalars = [scalar for extension in extensions() for scalar in extension.scalars if scalar.name in last]
+    results, missing = scene_results(scene, frame.position, frame.radius, frame.velocity, frame.time - time_step)
     return known | {
         "grains": len(frame.radius),
         "taken_out": int(last.get("taken_out", 0)),
@@ -167,5 +172,6 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
         "stage_seconds": stages,
         "state_hash": state_hash(frame.position, frame.orientation, frame.velocity, frame.spin),
         **{scalar.name: int(last[scalar.name]) if scalar.whole else last[scalar.name] for scalar in scalars},
-        "results": scene_results(scene, frame.position, frame.radius, frame.velocity, frame.time - time_step),
+        "results": results,
+        "missing": missing,
     }

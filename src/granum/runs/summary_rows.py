@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from ..extensions import extensions
 from .result import Rows
+
+UNITS = {
+    **dict.fromkeys(("height", "exact_height"), "m"),
+    **dict.fromkeys(("angle", "surface_angle", "centre_of_mass_angle", "critical_friction_angle"), "degrees"),
+    **dict.fromkeys(("peak_deviator", "critical_deviator", "critical_lateral_stress", "pressure"), "Pa"),
+    "outside_volume": "m³",
+    **{f"{part}_{what}": unit for part in ("drum", "belt", "sieve") for what, unit in (("flow", "kg/s"), ("mass", "kg"), ("d50", "m"))},
+}
+"""Of results; the others are ratios."""
+DEVIATION = "height_error"  # of a column from its exact height, no standard error
 
 
 def summary_rows(s: dict[str, Any]) -> Rows:
@@ -16,16 +27,11 @@ def summary_rows(s: dict[str, Any]) -> Rows:
     def given(key: str) -> str:
         return f" [dim]({s['chosen'][key]})[/dim]" if key in s["chosen"] else ""
 
-    def number(key: str, unit: str = "") -> str:
+    def number(key: str, unit: str = "", digits: int = 6) -> str:
         value = s.get(key)
-        return "unknown" if value is None else f"{value:.6g} {unit}".strip()
+        return "unknown" if value is None else f"{value:.{digits}g} {unit}".strip()
 
     used = [extension for extension in extensions() if s.get(extension.name) is not None]
-    units = {"height": "m", "exact_height": "m", "angle": "degrees", "critical_friction_angle": "degrees"}
-    units |= dict.fromkeys(("peak_deviator", "critical_deviator", "critical_lateral_stress", "pressure"), "Pa")
-    units |= {
-        f"{part}_{what}": unit for part in ("drum", "belt", "sieve") for what, unit in (("flow", "kg/s"), ("mass", "kg"), ("d50", "m"))
-    }
     rows = [
         ("grains", number("grains")),
         ("contacts", number("contacts") + "".join(f" ({extension.of_contacts})" for extension in used if extension.of_contacts)),
@@ -33,9 +39,9 @@ def summary_rows(s: dict[str, Any]) -> Rows:
         *_how(s, given),
         *(row for extension in used for row in extension.rows(s)),
         ("threads", number("threads")),
-        ("overlap", f"mean {number('mean_overlap')} d, largest {number('max_overlap')} d"),
-        ("kinetic energy", number("kinetic_energy", "J")),
-        ("energy lost", number("energy_lost", "J")),
+        ("overlap", f"mean {number('mean_overlap', digits=3)} d, largest {number('max_overlap', digits=3)} d"),
+        ("kinetic energy", number("kinetic_energy", "J", 4)),
+        ("energy lost", number("energy_lost", "J", 4)),
         *_energy_rows(s),
     ]
     if s.get("taken_out") or s.get("sinks"):
@@ -43,12 +49,7 @@ def summary_rows(s: dict[str, Any]) -> Rows:
         rows.insert(1, ("taken out", ": ".join([f"{s['taken_out']} grains", *([", ".join(each)] if each else [])])))
     if s.get("emitters"):
         rows.insert(1, ("emitted", ", ".join(f"{e['name']} {e['grains']} of {e['due']} grains" for e in s["emitters"])))
-    for name, value in s["results"].items():
-        if name.endswith("_error") and name.removesuffix("_error") in s["results"]:
-            continue  # told with its number
-        error = s["results"].get(f"{name}_error")
-        number_of = "none" if value is None else f"{value:.6g}" if error is None else f"{value:.4g} ± {error:.1g}"
-        rows.append((name.replace("_", " "), f"{number_of} {units.get(name, '')}".strip()))
+    rows += _result_rows(s["results"], {name: escape(why) for name, why in s.get("missing", {}).items()})
     rows += [("note", f"[yellow]{escape(note)}[/yellow]") for note in s.get("notes", ())]
     if s.get("stage_seconds"):
         total = sum(s["stage_seconds"].values()) or 1.0
@@ -57,6 +58,30 @@ def summary_rows(s: dict[str, Any]) -> Rows:
     rows.append(("state hash", f"{(s['state_hash'] or 'unknown')[:16]}"))
     rows += [("warning", f"[yellow]{escape(warning)}[/yellow]") for warning in s.get("warnings", ())]
     return rows
+
+
+def _result_rows(results: dict[str, float | None], missing: dict[str, str]) -> Rows:
+    """What the run is judged by: numbers with their errors and units, and why one is missing."""
+    rows = []
+    for name, value in results.items():
+        if name.endswith("_error") and name != DEVIATION and name.removesuffix("_error") in results:
+            continue  # told with its number
+        error = results.get(f"{name}_error") if f"{name}_error" != DEVIATION else None
+        digits = 6 if "exact_height" in results else 3 if UNITS.get(name) == "degrees" else 4
+        if value is None:
+            told = f"none ({missing[name]})" if name in missing else "none"
+        else:
+            told = f"{with_error(value, error) if error is not None else f'{value:.{digits}g}'} {UNITS.get(name, '')}".strip()
+        rows.append((name.replace("_", " "), told))
+    return rows
+
+
+def with_error(value: float, error: float) -> str:
+    """A number and its standard error, which is known to two digits at most."""
+    if not 1e-6 < error < 1e6:
+        return f"{value:.4g} ± {error:.1g}"
+    places = max(0, (1 if error < 1 else 0) - math.floor(math.log10(error)))
+    return f"{value:.{places}f} ± {error:.{places}f}"
 
 
 def _energy_rows(s: dict[str, Any]) -> Rows:

@@ -89,7 +89,7 @@ class Scene(Record):
     """Run settings that suit this scene; the caller and the command line override them, and what it does not set is the default."""
     results: tuple[Result, ...] = ()
     """What a run is judged by besides the height of the topmost grain: names such as ``pile`` or ``drum``, or tables such as
-    ``{ measure = "bed", area = 0.04 }``."""
+    ``{ measure = "bed", area = 0.04 }``; none: the flow of a drum, if one turns at the end."""
     view: tuple[Finite, Finite] | None = None
     """Azimuth and elevation [degrees] from which pictures look at the scene; none: a little from above."""
     parameters: AnyParameters | None = None

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 
 from ..coarse_graining import coarse_grain
-from ..energy import energy_series
+from ..energy import kinetic_energy, scaled_kinetic_energy
 from ..grid import AXES, FieldGrid
 from ..metric import Metric, MetricResult, series
+from ..pile import pile_shape
 from ..snapshot import Snapshot
-from ..surface import heap_slope, pile_shape, surface_height
+from ..surface import heap_slope, surface_height
 
 FIELD_CELL = 2.0  # [mean diameters] cells of the fields, and width of their kernel
 
 
 def _energy(shots: Iterable[Snapshot]) -> MetricResult:
-    found = energy_series(shots)
-    note = "no gravity or no grains, so no scale" if np.isnan(found.scaled).all() else None
-    return MetricResult(
-        {"kinetic": float(found.kinetic[-1]), "scaled": float(found.scaled[-1])},
-        {"time": found.time, "kinetic": found.kinetic, "scaled": found.scaled},
-        note,
-    )
+    def look(s: Snapshot) -> dict[str, float]:
+        return {"kinetic": kinetic_energy(s), "scaled": scaled_kinetic_energy(s)}
+
+    return series(shots, look, "no gravity or no grains, so no scale", spread=True)
 
 
 def _height(shots: Iterable[Snapshot]) -> MetricResult:
@@ -32,11 +31,23 @@ def _height(shots: Iterable[Snapshot]) -> MetricResult:
 
 
 def _repose(shots: Iterable[Snapshot]) -> MetricResult:
+    lacks: list[str | None] = []
+
     def look(s: Snapshot) -> dict[str, float]:
         shape = pile_shape(s)
-        return {"angle": shape.angle, "height": shape.height}
+        lacks.append(shape.lack)
+        fitted = shape.lack is None
+        return {
+            "angle": shape.angle,
+            "angle_error": shape.error,
+            "height": shape.height,
+            "flank_from": shape.low if fitted else math.nan,
+            "flank_to": shape.high if fitted else math.nan,
+            "rings": int(shape.flank.sum()),
+            "strays": shape.strays,
+        }
 
-    return series(shots, look, "the pile is too small for a flank")
+    return replace(series(shots, look, ""), note=next((lack for lack in reversed(lacks) if lack is not None), None))
 
 
 def _slope(shots: Iterable[Snapshot]) -> MetricResult:
@@ -76,8 +87,8 @@ def _fields(shots: Iterable[Snapshot]) -> MetricResult:
 METRICS: dict[str, Metric] = {
     "energy": Metric(
         _energy,
-        "kinetic energy in time, also over N m g d",
-        {"time": "s", "kinetic": "J"},
+        "kinetic energy in time, also over N m g d: mean and standard deviation over the frames",
+        {"time": "s", "kinetic": "J", "kinetic_std": "J"},
         all_frames=True,
     ),
     "height": Metric(
@@ -87,9 +98,9 @@ METRICS: dict[str, Metric] = {
     ),
     "repose": Metric(
         _repose,
-        "static angle of repose of a pile, from a line through its flank",
-        {"time": "s", "angle": "degrees", "height": "m"},
-        needs="a pile on the plane z = 0",
+        "static angle of repose of a pile, from a line through its flank, with its standard error over 8 sectors; strays lie apart",
+        {"time": "s", **dict.fromkeys(("angle", "angle_error"), "degrees"), **dict.fromkeys(("height", "flank_from", "flank_to"), "m")},
+        needs="a pile on the plane z = 0, 5 diameters high or more",
     ),
     "slope": Metric(
         _slope,

@@ -15,10 +15,10 @@ import h5py
 import numpy as np
 
 from ..array_types import FloatArray, IndexArray
-from ..checks import InputError, RunError, known_name
+from ..checks import InputError, Named, RunError, known_name
 from . import layout
 from .contained import check_contained, check_texts
-from .series import BodySeries, JointSeries
+from .series import BodySeries, CounterSeries, JointSeries
 
 if TYPE_CHECKING:
     from ..scene.scene import Scene
@@ -123,6 +123,8 @@ class Recording:
         self._kinds = {"contacts": layout.CONTACTS, "walls": layout.wall_columns(self._own["walls"])}
         if "joints" in self._own:
             self._kinds["joints"] = layout.JOINTS
+        if "counters" in self._own:
+            self._kinds["counters"] = layout.COUNTERS
         self._first = {name: self._own[name]["first"][: self.frame_count + 1] for name in self._kinds}
         firsts = {len(first) for first in self._first.values()}
         if not len(self.times) == len(self.steps) == len(counts) == self.frame_count or firsts != {self.frame_count + 1}:
@@ -212,6 +214,17 @@ class Recording:
             has = "an older version wrote it. Run it again" if self.scene.joints else "its scene has none"
             raise InputError(f"{self.path} holds no joint {name!r}: {has}.")
         return JointSeries(name=name, time=self.times, **self._series("joints", [j.name for j in self.scene.joints], "joint", name))
+
+    @property
+    def counters(self) -> Named[CounterSeries]:
+        """What sinks and counters have seen, by name, in all frames: ``recording.counters["outlet"].mass`` (F,)."""
+        names = self.scene.counted
+        if names and "counters" not in self._kinds:
+            raise InputError(f"{self.path} holds no counts of {', '.join(map(repr, names))}: an older version wrote it. Run it again.")
+        return Named(
+            "sink or counter",
+            {name: CounterSeries(name=name, time=self.times, **self._series("counters", list(names), "counter", name)) for name in names},
+        )
 
     def _series(self, kind: str, names: list[str], what: str, name: str) -> dict[str, Any]:
         """(F, ...) of the row with this name in every frame."""

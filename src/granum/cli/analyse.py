@@ -34,6 +34,10 @@ def analyse(
     time: Annotated[str | None, typer.Option(metavar="A:B", help="Frames from A to B [s]; either may be left out.")] = None,
     body: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Of body-force: this body; may be given several times.")] = None,
     joint: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Of joint-force: this joint; may be given several times.")] = None,
+    counter: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Of flow-rate: this sink or counter; may be given several times.")
+    ] = None,
+    window: Annotated[float | None, typer.Option(metavar="SECONDS", help="Of flow-rate: length of the windows.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="The table of one metric, as lines of comma-separated values.")] = False,
 ) -> None:
@@ -47,6 +51,7 @@ def analyse(
     granum analyse drum.h5 drum-angle plug flow --time 6:8 --json
     granum analyse silo.h5 pressure janssen load --last 10
     granum analyse digger.h5 body-force --body bucket --csv
+    granum analyse hopper.h5 flow-rate --window 0.1 --csv
     granum analyse triaxial.h5 triaxial --csv > curve.csv
     """
     from ..analysis.metrics import METRICS, frames_of, measure_recording
@@ -63,10 +68,14 @@ def analyse(
         raise InputError(f"which metric of {file}? Choose some of: {', '.join(map(repr, METRICS))}.")
     for name in names:
         known_name("metric", name, METRICS)
-    chosen_names = {"body": body, "joint": joint}
+    chosen_names = {"body": body, "joint": joint, "counter": counter}
     for option, given in chosen_names.items():
-        if given and not any(METRICS[name].of == option for name in names):
-            raise InputError(f"--{option} chooses what {option}-force looks at: ask for that metric too.")
+        takers = [name for name, metric in METRICS.items() if metric.of == option]
+        if given and not set(takers) & set(names):
+            raise InputError(f"--{option} chooses what {' and '.join(takers)} looks at: ask for that metric too.")
+    takers = [name for name, metric in METRICS.items() if metric.windows]
+    if window is not None and not set(takers) & set(names):
+        raise InputError(f"--window is the length of the windows of {' and '.join(takers)}: ask for that metric too.")
     if as_csv and (len(names) > 1 or as_json):
         raise InputError("--csv gives the table of one metric: ask for one, and without --json.")
     found: dict[str, Any] = {}
@@ -76,7 +85,9 @@ def analyse(
             looked_at = frames_of(recording, name, chosen)
             first, last_one = (float(recording.times[looked_at[k]]) for k in (0, -1))
             span = {"frames": len(looked_at), "first_time": first, "last_time": last_one}
-            result = measure_recording(recording, name, looked_at, chosen_names.get(METRICS[name].of))
+            result = measure_recording(
+                recording, name, looked_at, chosen_names.get(METRICS[name].of), window if METRICS[name].windows else None
+            )
             found[name] = (span, (moment(recording, first), moment(recording, last_one)), result)
     if as_json:
         results = {name: as_plain(METRICS[name], span, result) for name, (span, _, result) in found.items()}

@@ -216,10 +216,15 @@ class Recording:
         return JointSeries(name=name, time=self.times, **self._series("joints", [j.name for j in self.scene.joints], "joint", name))
 
     @property
+    def has_counters(self) -> bool:
+        """Whether frames have what sinks and counters have seen."""
+        return "counters" in self._kinds
+
+    @property
     def counters(self) -> Named[CounterSeries]:
         """What sinks and counters have seen, by name, in all frames: ``recording.counters["outlet"].mass`` (F,)."""
         names = self.scene.counted
-        if names and "counters" not in self._kinds:
+        if names and not self.has_counters:
             raise InputError(f"{self.path} holds no counts of {', '.join(map(repr, names))}: an older version wrote it. Run it again.")
         return Named(
             "sink or counter",
@@ -233,6 +238,11 @@ class Recording:
             raise DamagedFileError(self.path, "recording", f"its frames do not have the {kind} of its scene", RECORD_AGAIN)
         part = slice(int(first[0]), int(first[-1]))
         return self._checked(lambda: {c.name: self._own[kind][c.name][part][row :: len(names)] for c in self._kinds[kind]})
+
+    @property
+    def grain_counts(self) -> IndexArray:
+        """(F,) grains of each frame."""
+        return np.diff(self._first_point)
 
     def __len__(self) -> int:
         return self.frame_count

@@ -22,6 +22,7 @@ def summary_rows(s: dict[str, Any]) -> Rows:
 
     used = [extension for extension in extensions() if s.get(extension.name) is not None]
     units = {"height": "m", "exact_height": "m", "angle": "degrees", "critical_friction_angle": "degrees"}
+    units |= dict.fromkeys(("discharge_rate", "beverloo_rate"), "kg/s")
     units |= dict.fromkeys(("peak_deviator", "critical_deviator", "critical_lateral_stress", "pressure"), "Pa")
     units |= {
         f"{part}_{what}": unit for part in ("drum", "belt", "sieve") for what, unit in (("flow", "kg/s"), ("mass", "kg"), ("d50", "m"))
@@ -38,9 +39,9 @@ def summary_rows(s: dict[str, Any]) -> Rows:
         ("energy lost", number("energy_lost", "J")),
         *_energy_rows(s),
     ]
+    rows[1:1] = [(escape(f"{kind} {one['name']}"), _flow(one)) for kind in ("sink", "counter") for one in s.get(f"{kind}s", ())]
     if s.get("taken_out") or s.get("sinks"):
-        each = [f"{k['name']} {k['grains']} ({k['mass']:.6g} kg)" for k in s["sinks"]]
-        rows.insert(1, ("taken out", ": ".join([f"{s['taken_out']} grains", *([", ".join(each)] if each else [])])))
+        rows.insert(1, ("taken out", f"{s['taken_out']} grains"))
     if s.get("emitters"):
         rows.insert(1, ("emitted", ", ".join(f"{e['name']} {e['grains']} of {e['due']} grains" for e in s["emitters"])))
     for name, value in s["results"].items():
@@ -57,6 +58,19 @@ def summary_rows(s: dict[str, Any]) -> Rows:
     rows.append(("state hash", f"{(s['state_hash'] or 'unknown')[:16]}"))
     rows += [("warning", f"[yellow]{escape(warning)}[/yellow]") for warning in s.get("warnings", ())]
     return rows
+
+
+def _flow(one: dict[str, Any]) -> str:
+    """What a sink or counter has seen."""
+    words = [f"{one['grains']} grains, {one['mass']:.6g} kg"]
+    if one.get("waiting"):
+        words.append(f"{one['waiting']} of them still there, as they leave some together")
+    if one.get("grains_back"):
+        words.append(f"{one['grains_back']} went back ({one['mass_back']:.6g} kg)")
+    if one.get("rate") is not None:
+        error = f" ± {one['rate_error']:.1g}" if one.get("rate_error") is not None else ""
+        words.append(f"mean {one['rate']:.4g}{error} kg/s")
+    return "; ".join(words)
 
 
 def _energy_rows(s: dict[str, Any]) -> Rows:

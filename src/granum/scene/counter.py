@@ -52,7 +52,9 @@ class RectangleRegion(Record):
     def _spans(self) -> RectangleRegion:
         u, v, area = np.asarray(self.edge_u), np.asarray(self.edge_v), self._area
         if not dot(area, area) > 1e-12 * dot(u, u) * dot(v, v):
-            raise ValueError(f"edge_u and edge_v must span a piece of a plane, has {self.edge_u} and {self.edge_v}, which lie along each other")
+            raise ValueError(
+                f"edge_u and edge_v must span a piece of a plane, has {self.edge_u} and {self.edge_v}, which lie along each other"
+            )
         return self
 
     @cached_property

@@ -21,7 +21,7 @@ from .grains import GrainBlock
 from .joints import Joint, Motor
 from .parameters import AnyParameters
 from .regulators import Regulator, check_regulator, check_turns
-from .results import Result
+from .results import Discharge, Result
 from .run_settings import RunSettings, SceneRun
 from .sensor import Sensor
 from .shapes import Shape
@@ -132,6 +132,9 @@ class Scene(Record):
             raise ValueError(f"world: lower must be below upper in every direction, has {self.world}")
         if len(set(self.counted)) < len(self.counted):
             raise ValueError(f"names of sinks and counters must differ, has {list(self.counted)}")
+        for result in self.results:
+            if isinstance(result, Discharge):
+                known_name("counter of the result 'discharge'", result.counter, self.counted)
         regions = [(f"sensor {k}", sensor) for k, sensor in enumerate(self.sensors)]
         for name, region in [*regions, *((f"sink {sink.name!r}", sink.region) for sink in self.sinks)]:
             low, high = region.bounds

@@ -65,7 +65,7 @@ def _limits(joint: Any) -> str | None:
 
 def describe_counters(scene: Scene) -> list[dict[str, Any]]:
     """Name, kind and region of every sink, then of every counter."""
-    kinds = {"sink": scene.sinks, "counter": scene.counters}
+    kinds: dict[str, tuple[Any, ...]] = {"sink": scene.sinks, "counter": scene.counters}
     return [{"name": one.name, "kind": kind, "region": one.region.model_dump(mode="json")} for kind, ones in kinds.items() for one in ones]
 
 

@@ -140,7 +140,8 @@ class RecordingWriter:
     ) -> None:
         """Add one frame, SI units: N ``grains`` (``position``, the columns of ``layout.POINT_DATA`` and those of extensions that the file
         was made with), C ``contacts`` (``layout.CONTACTS``), W wall bodies ``walls`` (``layout.WALLS``, and ``layout.LOADS`` in a file that
-        was made with them), ``joints`` (``layout.JOINTS``) and ``counters`` (``layout.COUNTERS``) in a file that has them, and all ``scalars``.
+        was made with them), ``joints`` (``layout.JOINTS``) and ``counters`` (``layout.COUNTERS``) in a file that has
+        them, and all ``scalars``.
 
         On return the frame is in the file. OutputError if the disk does not take it; the frames before it stay.
         """

@@ -59,5 +59,5 @@ def _total_in_words(flow: FlowRate) -> str:
 
 def _mean_in_words(flow: FlowRate, factor: float, unit: str) -> str:
     """Without the first and the last tenth of the mass."""
-    error = f" ± {flow.mean.error * factor:.1g}" if np.isfinite(flow.mean.error) else ""
+    error = f" ± {flow.mean.error * factor:.3g}" if np.isfinite(flow.mean.error) else ""
     return f"{flow.name}: mean {flow.mean.value * factor:.4g}{error} {unit}"

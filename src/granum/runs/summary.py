@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -159,8 +160,8 @@ def _last_tally(recording: Recording) -> dict[str, Any]:
     if not recording.has_counters:
         return {}
     scene, seen = recording.scene, recording.counters
-    last = {name: Counted(*(getattr(one, part)[-1].item() for part in Counted._fields)) for name, one in seen.items()}
-    kinds = {"sinks": scene.sinks, "counters": scene.counters}
+    last = {name: Counted(**{part.name: getattr(one, part.name)[-1].item() for part in fields(Counted)}) for name, one in seen.items()}
+    kinds: dict[str, tuple[Any, ...]] = {"sinks": scene.sinks, "counters": scene.counters}
     return {kind: [_tally_row(kind, one.name, last[one.name]) for one in ones] for kind, ones in kinds.items()}
 
 

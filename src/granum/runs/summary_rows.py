@@ -68,7 +68,7 @@ def _flow(one: dict[str, Any]) -> str:
     if one.get("grains_back"):
         words.append(f"{one['grains_back']} went back ({one['mass_back']:.6g} kg)")
     if one.get("rate") is not None:
-        error = f" ± {one['rate_error']:.1g}" if one.get("rate_error") is not None else ""
+        error = f" ± {one['rate_error']:.2g}" if one.get("rate_error") is not None else ""
         words.append(f"mean {one['rate']:.4g}{error} kg/s")
     return "; ".join(words)
 

@@ -169,7 +169,7 @@ class Scene(Record):
     @property
     def counted(self) -> tuple[str, ...]:
         """Names of the sinks, then of the counters: what a run keeps counts of."""
-        return tuple(one.name for one in (*self.sinks, *self.counters))
+        return (*(sink.name for sink in self.sinks), *(counter.name for counter in self.counters))
 
     @cached_property
     def all_bodies(self) -> tuple[Body, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from ..scene.counter import Counter
 from ..state.bodies import Bodies
 
 
-class Counted(NamedTuple):
+@dataclass(frozen=True)
+class Counted:
     """What one sink or counter has seen since the start of the run; of a counter along its normal, minus what came back."""
 
     count: int

@@ -42,8 +42,8 @@ def check_cell(scene: Scene) -> None:
         normal = np.abs(np.asarray(counter.region.normal))
         if isinstance(counter.region, PlaneRegion) and normal[: cell.dim].max() > ALONG and normal.max() < 1 - ALONG:
             raise InputError(
-                f"counter {counter.name!r}, a plane, must not lean along {'xyz'[int(np.argmax(normal[: cell.dim]))]}, where the cell repeats "
-                f"(normal {counter.region.normal}): turn it, or take a disc or a rectangle."
+                f"counter {counter.name!r}, a plane, must not lean along {'xyz'[int(np.argmax(normal[: cell.dim]))]}, where the cell "
+                f"repeats (normal {counter.region.normal}): turn it, or take a disc or a rectangle."
             )
     wall = -1
     for body in scene.all_bodies:

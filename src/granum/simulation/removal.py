@@ -61,7 +61,7 @@ class Removal:
 
     def _mass(self, bodies: Bodies, rows: IntArray, sink: IntArray) -> FloatArray:
         """(K,) [kg] of them."""
-        return np.bincount(sink, 1 / bodies.inverse_mass[bodies.grains][rows], len(self.sinks))
+        return np.asarray(np.bincount(sink, 1 / bodies.inverse_mass[bodies.grains][rows], len(self.sinks)), np.float64)
 
     def found(self, bodies: Bodies, period: FloatArray | None) -> dict[str, Counted]:
         """What has come into each sink up to now, by name, gone or not. A removal changes nothing of it, to the last bit."""

@@ -75,7 +75,8 @@ class FlowRate:
 
 
 def _edges(time: FloatArray, window: float | None) -> LongArray:
-    """Numbers of the frames at ``time`` (F,) [s] with which windows begin and end; what is left over at the end is no window."""
+    """Numbers of the frames at ``time`` (F,) [s] with which windows begin and end; a rest of less than half of one
+    belongs to the last."""
     span = float(time[-1] - time[0])
     long = span / WINDOWS if window is None else finite_positive("window", window, "s")
     if long > span * (1 + 1e-9):
@@ -83,7 +84,10 @@ def _edges(time: FloatArray, window: float | None) -> LongArray:
     ends = time[0] + long * np.arange(1, int(span / long * (1 + 1e-9)) + 1)
     after = np.clip(np.searchsorted(time, ends), 1, len(time) - 1)
     nearest = np.where(ends - time[after - 1] < time[after] - ends, after - 1, after)
-    return np.unique(np.concatenate([[0], nearest]))
+    edges = np.unique(np.concatenate([[0], nearest]))
+    if time[-1] - time[edges[-1]] < 0.5 * long and len(edges) > 1:
+        edges = edges[:-1]
+    return np.unique(np.concatenate([edges, [len(time) - 1]]))
 
 
 def _steady(mass: FloatArray) -> tuple[int, int]:

@@ -62,7 +62,7 @@ def summary_rows(s: dict[str, Any]) -> Rows:
 
 def _flow(one: dict[str, Any]) -> str:
     """What a sink or counter has seen."""
-    words = [f"{one['grains']} grains, {one['mass']:.6g} kg"]
+    words = [f"{one['grains']} grain{'' if one['grains'] == 1 else 's'}, {one['mass']:.6g} kg"]
     if one.get("waiting"):
         words.append(f"{one['waiting']} of them still there, as they leave some together")
     if one.get("grains_back"):

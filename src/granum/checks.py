@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
+Value = TypeVar("Value")
 MOST_LINES = 10  # of what is wrong with one input
 MOST_STEPS = 2**53  # beyond, numbers of steps are not exact any more
 
@@ -51,6 +52,20 @@ def known_name(kind: str, name: Any, known: Iterable[str]) -> str:
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise InputError(f"unknown {kind} {_short(name)}; choose one of: {', '.join(map(repr, names))}.{hint}")
     return name
+
+
+class Named(dict[str, Value]):
+    """Things by name; a name that is not there is refused with the right ones."""
+
+    def __init__(self, kind: str, content: Mapping[str, Value]) -> None:
+        super().__init__(content)
+        self.kind = kind
+
+    def __missing__(self, name: Any) -> Value:
+        if not self:
+            raise InputError(f"there is no {self.kind} {_short(name)}: the scene has none.")
+        known_name(self.kind, name, self)
+        raise AssertionError
 
 
 def table(tree: Mapping[str, Any], *place: str) -> dict[str, Any]:

@@ -49,7 +49,9 @@ class Metric:
     all_frames: bool = False
     """Of all frames unless some are asked for; else of the last one."""
     of: str = ""
-    """What it looks at by name: ``body`` or ``joint``; the measure chooses where no name is given."""
+    """What it looks at by name: ``body``, ``joint`` or ``counter``; the measure chooses where no name is given."""
+    windows: bool = False
+    """It takes the length of a window [s], as its third argument."""
 
 
 def means(rows: Sequence[dict[str, float]]) -> MetricResult:

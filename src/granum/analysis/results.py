@@ -22,6 +22,7 @@ from .circuit import circuit_flow, circuit_numbers, circuit_passes
 from .conveyor import ridge_angle
 from .dig import bed_height, outside_trench
 from .drum import Drum, drum_angles, plug_fraction
+from .flow_rate import discharge_numbers
 from .pile import PileShape
 from .shear_cell import ShearFlowMeans, shear_flow
 from .snapshot import Snapshot, snapshots
@@ -176,10 +177,11 @@ def _triaxial_results(shots: Iterable[Snapshot]) -> Found:
     return triaxial_numbers(curve), curve.lack
 
 
-FRAME_MEASURES: dict[str, Callable[[Iterable[Snapshot]], Found]] = {
-    "triaxial": _triaxial_results,
-    "shear-cell": lambda shots: (shear_cell_numbers(shear_flow(shots)[1]), None),
-    "circuit": lambda shots: (circuit_numbers(circuit_flow(circuit_passes(shots))), None),
+FRAME_MEASURES: dict[str, Callable[[Any, Recording], Found]] = {
+    "triaxial": lambda wanted, recording: _triaxial_results(snapshots(recording)),
+    "shear-cell": lambda wanted, recording: (shear_cell_numbers(shear_flow(snapshots(recording))[1]), None),
+    "circuit": lambda wanted, recording: (circuit_numbers(circuit_flow(circuit_passes(snapshots(recording)))), None),
+    "discharge": lambda wanted, recording: (discharge_numbers(wanted, recording), None),
 }
 """How results are measured that no single state has: from all frames of a recording; and why some of them are not numbers."""
 
@@ -191,7 +193,7 @@ def frame_results(recording: Recording) -> tuple[dict[str, float | None], list[s
     for wanted in recording.scene.results:
         if wanted.measure in FRAME_MEASURES:
             try:
-                numbers, lack = FRAME_MEASURES[wanted.measure](snapshots(recording))
+                numbers, lack = FRAME_MEASURES[wanted.measure](wanted, recording)
             except InputError as error:  # it cannot be measured yet, such as a test that has not begun
                 lack = str(error)
             else:

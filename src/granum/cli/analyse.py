@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..checks import InputError, known_name
 from .console import in_words, print_json
+from .options import argument, json_option, option, with_parameters
 from .reproduce import plain
 from .tables import console, show_columns, show_list
 
@@ -25,18 +26,26 @@ def register(app: typer.Typer) -> None:
     app.command("analyse")(in_words(analyse))
 
 
-def analyse(
-    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Recording of a run, finished or not.")] = None,
-    names: Annotated[list[str] | None, typer.Argument(metavar="METRIC", help="What to measure; see --list.")] = None,
-    show_list: Annotated[bool, typer.Option("--list", help="List the metrics.")] = False,
-    frames: Annotated[str | None, typer.Option(metavar="A:B", help="Frames A to B - 1, or one frame; negative: from the end.")] = None,
-    last: Annotated[int | None, typer.Option(metavar="N", help="The last N frames.")] = None,
-    time: Annotated[str | None, typer.Option(metavar="A:B", help="Frames from A to B [s]; either may be left out.")] = None,
-    body: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Of body-force: this body; may be given several times.")] = None,
-    joint: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Of joint-force: this joint; may be given several times.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="The table of one metric, as lines of comma-separated values.")] = False,
-) -> None:
+@with_parameters(
+    argument("file", Path | None, "Recording of a run, finished or not.", default=None),
+    argument("names", list[str] | None, "What to measure; see --list.", default=None, metavar="METRIC"),
+    option("show_list", bool, "--list", help="List the metrics.", default=False),
+    option("frames", str | None, "--frames", help="Frames A to B - 1, or one frame; negative: from the end.", metavar="A:B"),
+    option("last", int | None, "--last", help="The last N frames.", metavar="N"),
+    option("time", str | None, "--time", help="Frames from A to B [s]; either may be left out.", metavar="A:B"),
+    *(
+        option(what, list[str] | None, f"--{what}", help=f"Of {metric}: this {long}; may be given several times.", metavar="NAME")
+        for what, metric, long in (
+            ("body", "body-force", "body"),
+            ("joint", "joint-force", "joint"),
+            ("counter", "flow-rate", "sink or counter"),
+        )
+    ),
+    option("window", float | None, "--window", help="Of flow-rate: length of the windows [s].", metavar="SECONDS"),
+    json_option(panel=None),
+    option("as_csv", bool, "--csv", help="The table of one metric, as lines of comma-separated values.", default=False),
+)
+def analyse(**given: Any) -> None:
     """Measure a recording.
 
     Metrics are of the last frame unless frames are chosen (a series in time: of all frames); over several frames they are means.
@@ -47,6 +56,7 @@ def analyse(
     granum analyse drum.h5 drum-angle plug flow --time 6:8 --json
     granum analyse silo.h5 pressure janssen load --last 10
     granum analyse digger.h5 body-force --body bucket --csv
+    granum analyse hopper.h5 flow-rate --window 0.1 --csv
     granum analyse triaxial.h5 triaxial --csv > curve.csv
     """
     from ..analysis.metrics import METRICS, frames_of, measure_recording
@@ -54,7 +64,8 @@ def analyse(
     from ..io.packing import moment
     from ..runs.restart import recording_of
 
-    if show_list:
+    file, names, window, as_json, as_csv = (given[key] for key in ("file", "names", "window", "as_json", "as_csv"))
+    if given["show_list"]:
         _show_list(METRICS, as_json)
         return
     if file is None:
@@ -63,20 +74,23 @@ def analyse(
         raise InputError(f"which metric of {file}? Choose some of: {', '.join(map(repr, METRICS))}.")
     for name in names:
         known_name("metric", name, METRICS)
-    chosen_names = {"body": body, "joint": joint}
-    for option, given in chosen_names.items():
-        if given and not any(METRICS[name].of == option for name in names):
-            raise InputError(f"--{option} chooses what {option}-force looks at: ask for that metric too.")
+    for what in ("body", "joint", "counter"):
+        takers = [name for name, metric in METRICS.items() if metric.of == what]
+        if given[what] and not set(takers) & set(names):
+            raise InputError(f"--{what} chooses what {' and '.join(takers)} looks at: ask for that metric too.")
+    takers = [name for name, metric in METRICS.items() if metric.windows]
+    if window is not None and not set(takers) & set(names):
+        raise InputError(f"--window is the length of the windows of {' and '.join(takers)}: ask for that metric too.")
     if as_csv and (len(names) > 1 or as_json):
         raise InputError("--csv gives the table of one metric: ask for one, and without --json.")
     found: dict[str, Any] = {}
     with Recording(recording_of(file)) as recording:
-        chosen = choose_frames(recording, frames, last, time)
+        chosen = choose_frames(recording, given["frames"], given["last"], given["time"])
         for name in names:
             looked_at = frames_of(recording, name, chosen)
             first, last_one = (float(recording.times[looked_at[k]]) for k in (0, -1))
             span = {"frames": len(looked_at), "first_time": first, "last_time": last_one}
-            result = measure_recording(recording, name, looked_at, chosen_names.get(METRICS[name].of))
+            result = measure_recording(recording, name, looked_at, given.get(METRICS[name].of), window if METRICS[name].windows else None)
             found[name] = (span, (moment(recording, first), moment(recording, last_one)), result)
     if as_json:
         results = {name: as_plain(METRICS[name], span, result) for name, (span, _, result) in found.items()}

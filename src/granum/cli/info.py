@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .console import in_words, print_json
-from .machine_tables import describe_bodies, describe_joints, show_machines
+from .machine_tables import describe_bodies, describe_counters, describe_joints, show_counters, show_machines
 from .tables import show_rows
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def info(
     ],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object: the summary of the run, and what made it.")] = False,
 ) -> None:
-    """Show what a recording holds and how it was made; of a scene its bodies and joints."""
+    """Show what a recording holds and how it was made; of a scene its bodies, joints, sinks and counters."""
     from ..io import Recording
     from ..runs.restart import recording_of
     from ..runs.result import Run
@@ -50,6 +50,7 @@ def info(
         _show_origin(made_by)
         if len(made_by["bodies"]) > 1:
             show_machines(made_by["bodies"], made_by["joints"])
+        show_counters(made_by["counters"])
     show(run, as_json)
 
 
@@ -64,12 +65,13 @@ def _show_scene(file: Path, as_json: bool) -> None:
     from ..scene.file import load_scene
 
     scene = load_scene(file)
-    bodies, joints = describe_bodies(scene), describe_joints(scene)
+    bodies, joints, counters = describe_bodies(scene), describe_joints(scene), describe_counters(scene)
     if as_json:
-        print_json({"scene": scene.name, "bodies": bodies, "joints": joints})
+        print_json({"scene": scene.name, "bodies": bodies, "joints": joints, "counters": counters})
     else:
         show_rows([("scene", scene.name), ("materials", ", ".join(material.name for material in scene.materials))])
         show_machines(bodies, joints)
+        show_counters(counters)
 
 
 def _found(recording: Any) -> Run:
@@ -106,6 +108,7 @@ def origin(recording: Any) -> dict[str, Any]:
         "driven": {body.name: in_words(body.motion) for body in _bodies(recording) if body.is_driven},
         "bodies": [] if "kind" in description else describe_bodies(recording.scene),
         "joints": [] if "kind" in description else describe_joints(recording.scene),
+        "counters": [] if "kind" in description else describe_counters(recording.scene),
         "cell": (description.get("scene", {}).get("cell") or {}).get("vectors"),
     }
 

@@ -1,4 +1,4 @@
-"""Bodies and joints of a scene, in tables."""
+"""Bodies, joints, sinks and counters of a scene, in tables."""
 
 from __future__ import annotations
 
@@ -61,6 +61,33 @@ def _limits(joint: Any) -> str | None:
     if limits.lower is None or limits.upper is None:
         return f"from {limits.lower:g} {unit}" if limits.upper is None else f"to {limits.upper:g} {unit}"
     return f"{limits.lower:g} to {limits.upper:g} {unit}"
+
+
+def describe_counters(scene: Scene) -> list[dict[str, Any]]:
+    """Name, kind and region of every sink, then of every counter."""
+    kinds: dict[str, tuple[Any, ...]] = {"sink": scene.sinks, "counter": scene.counters}
+    return [{"name": one.name, "kind": kind, "region": one.region.model_dump(mode="json")} for kind, ones in kinds.items() for one in ones]
+
+
+def show_counters(counters: list[dict[str, Any]]) -> None:
+    """Nothing where there are none."""
+    from rich.markup import escape
+
+    if counters:
+        show_columns(
+            ("<name", "<kind", "<region"),
+            ((escape(one["name"]), one["kind"], _region(one["region"])) for one in counters),
+            title="sinks and counters",
+        )
+
+
+def _region(region: dict[str, Any]) -> str:
+    rest = (
+        f"{key} {value:g}" if isinstance(value, float) else f"{key} ({', '.join(f'{x:g}' for x in value)})"
+        for key, value in region.items()
+        if key != "shape"
+    )
+    return f"{region['shape']}, {', '.join(rest)} \\[m]"
 
 
 def show_machines(bodies: list[dict[str, Any]], joints: list[dict[str, Any]]) -> None:

@@ -14,12 +14,14 @@ from .options import Opt, argument, option, settings_of, with_parameters
 from .tables import console, show_list
 
 FRAME, PLANE, LOOK = "Which frames", "Drawings of a slab (lengths in mean diameters)", "plot.look:Look"
-NAMES = "Forces on bodies and joints"
+NAMES, FLOW = "Forces on bodies and joints", "Rates of flow"
 OPTIONS = (
     *(Opt(name, f"{LOOK}.{name}", panel=FRAME) for name in ("frame", "time", "average")),
     *(Opt(name, f"{LOOK}.{name}", panel=PLANE) for name in ("view", "slab", "width")),
     Opt("grains", f"{LOOK}.grains", panel=PLANE, flag="--grains"),
     *(Opt(name, f"{LOOK}.{name}", panel=NAMES, metavar="NAME") for name in ("body", "joint")),
+    Opt("counter", f"{LOOK}.counter", panel=FLOW, metavar="NAME"),
+    Opt("window", f"{LOOK}.window", panel=FLOW),
 )
 
 
@@ -42,6 +44,7 @@ def plot(**given: Any) -> None:
     granum plot --list
     granum plot drum.h5 velocity --average 20 --grains
     granum plot digger.h5 body-force --body bucket
+    granum plot hopper.h5 flow-rate --window 0.1
     """
     from ..io import Recording
     from ..plot.figures import FIGURES, PACKING_FIGURES, draw_figure

@@ -27,9 +27,10 @@ def lay_out(
     columns: Sequence[str],
     loads: bool,
     joints: bool,
+    counters: Sequence[str],
 ) -> None:
     """Make all tables in an empty file; ``columns`` names those of extensions, ``loads`` and ``joints`` ask for those of bodies and
-    joints."""
+    joints, ``counters`` names sinks and counters."""
     point_chunk, contact_chunk = layout.chunk_rows(expected_points), layout.chunk_rows(3 * expected_points)
     vtk = file.create_group(layout.VTK)
     steps = vtk.create_group("Steps")
@@ -70,11 +71,17 @@ def lay_out(
     make_table(own, "contacts/first", COUNT, initial=[0])
     for column in layout.CONTACTS:
         make_table(own, f"contacts/{column.name}", column, contact_chunk)
-    for name, own_columns in (("walls", (*layout.WALLS, *(layout.LOADS if loads else ()))), ("joints", layout.JOINTS if joints else ())):
+    for name, own_columns in (
+        ("walls", (*layout.WALLS, *(layout.LOADS if loads else ()))),
+        ("joints", layout.JOINTS if joints else ()),
+        ("counters", layout.COUNTERS if counters else ()),
+    ):
         if own_columns:
             make_table(own, f"{name}/first", COUNT, initial=[0])
         for column in own_columns:
             make_table(own, f"{name}/{column.name}", column)
+    if counters:
+        own["counters"].attrs["names"] = json.dumps(list(counters), ensure_ascii=False)
 
 
 def json_text(content: Mapping[str, Any]) -> str:

@@ -16,9 +16,11 @@ A recording is one HDF5 file of two halves::
         walls/first              (F + 1,) wall bodies of frame i are rows first[i] : first[i + 1]
         walls/*                  wall bodies of all frames, in the order of the description (the ground first)
         joints/first, joints/*   the same for joints, in the order of the description
+        counters/first, counters/*  the same for sinks and then counters, in the order of the description; attrs: names
 
 What grains do to bodies (``walls/force`` and so on) is there in runs of scenes that have bodies besides the ground, ``joints`` in those of
-scenes that have any. These are means over the steps since the last frame, NaN where there was none.
+scenes that have any. These are means over the steps since the last frame, NaN where there was none. ``counters`` is there in runs of scenes
+with sinks or counters: counts and masses since the start of the run.
 
 Columns and scalars of extensions (``granum.extensions``) are there in runs that have them only.
 
@@ -107,6 +109,14 @@ JOINTS = (
     Column("motor_force", np.float64, (), "N, N m", "> 0 pushes the second body away, mean since the last frame"),
     Column("limit_force", np.float64, (), "N, N m", "> 0 pushes the second body away, mean since the last frame"),
 )
+COUNTERS = (
+    Column("count", np.int64, (), "1", "grains that came into a sink, or passed a counter along its normal less those that went back"),
+    Column("mass", np.float64, (), "kg", "of them"),
+    Column("count_back", np.int64, (), "1", "grains that passed a counter against its normal"),
+    Column("mass_back", np.float64, (), "kg", "of them"),
+    Column("waiting", np.int64, (), "1", "grains that a sink has counted and that are still in the frame"),
+)
+"""Of sinks and counters, since the start of the run."""
 PROBLEM_BODIES = (
     Column("velocity", np.float64, (3,), "m/s"),
     Column("surface_spin", np.float64, (3,), "m/s", "radius times angular velocity; all but grains have the radius 1 m"),

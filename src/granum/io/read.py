@@ -15,10 +15,10 @@ import h5py
 import numpy as np
 
 from ..array_types import FloatArray, IndexArray
-from ..checks import InputError, RunError, known_name
+from ..checks import InputError, Named, RunError, known_name
 from . import layout
 from .contained import check_contained, check_texts
-from .series import BodySeries, JointSeries
+from .series import BodySeries, CounterSeries, JointSeries
 
 if TYPE_CHECKING:
     from ..scene.scene import Scene
@@ -123,6 +123,8 @@ class Recording:
         self._kinds = {"contacts": layout.CONTACTS, "walls": layout.wall_columns(self._own["walls"])}
         if "joints" in self._own:
             self._kinds["joints"] = layout.JOINTS
+        if "counters" in self._own:
+            self._kinds["counters"] = layout.COUNTERS
         self._first = {name: self._own[name]["first"][: self.frame_count + 1] for name in self._kinds}
         firsts = {len(first) for first in self._first.values()}
         if not len(self.times) == len(self.steps) == len(counts) == self.frame_count or firsts != {self.frame_count + 1}:
@@ -213,6 +215,22 @@ class Recording:
             raise InputError(f"{self.path} holds no joint {name!r}: {has}.")
         return JointSeries(name=name, time=self.times, **self._series("joints", [j.name for j in self.scene.joints], "joint", name))
 
+    @property
+    def has_counters(self) -> bool:
+        """Whether frames have what sinks and counters have seen."""
+        return "counters" in self._kinds
+
+    @property
+    def counters(self) -> Named[CounterSeries]:
+        """What sinks and counters have seen, by name, in all frames: ``recording.counters["outlet"].mass`` (F,)."""
+        names = self.scene.counted
+        if names and not self.has_counters:
+            raise InputError(f"{self.path} holds no counts of {', '.join(map(repr, names))}: an older version wrote it. Run it again.")
+        return Named(
+            "sink or counter",
+            {name: CounterSeries(name=name, time=self.times, **self._series("counters", list(names), "counter", name)) for name in names},
+        )
+
     def _series(self, kind: str, names: list[str], what: str, name: str) -> dict[str, Any]:
         """(F, ...) of the row with this name in every frame."""
         row, first = names.index(known_name(what, name, names)), self._first[kind]
@@ -220,6 +238,11 @@ class Recording:
             raise DamagedFileError(self.path, "recording", f"its frames do not have the {kind} of its scene", RECORD_AGAIN)
         part = slice(int(first[0]), int(first[-1]))
         return self._checked(lambda: {c.name: self._own[kind][c.name][part][row :: len(names)] for c in self._kinds[kind]})
+
+    @property
+    def grain_counts(self) -> IndexArray:
+        """(F,) grains of each frame."""
+        return np.diff(self._first_point)
 
     def __len__(self) -> int:
         return self.frame_count

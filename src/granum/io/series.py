@@ -1,11 +1,11 @@
-"""What a recording has of one body or joint, in all its frames."""
+"""What a recording has of one body, joint, sink or counter, in all its frames."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..array_types import FloatArray
+from ..array_types import FloatArray, LongArray
 from ..checks import InputError
 
 
@@ -58,3 +58,16 @@ class JointSeries:
     torque: FloatArray  # (F, 3) about the centre of mass of that body [N m]
     motor_force: FloatArray  # (F,) [N, N m] > 0 pushes the second body away
     limit_force: FloatArray  # (F,) [N, N m]
+
+
+@dataclass(frozen=True)
+class CounterSeries:
+    """What a sink or counter has seen since the start of the run, in F frames; of a counter along its normal, minus what came back."""
+
+    name: str
+    time: FloatArray  # (F,) [s]
+    count: LongArray  # (F,) grains
+    mass: FloatArray  # (F,) [kg]
+    count_back: LongArray  # (F,) grains that went against the normal of a counter, which ``count`` is less by
+    mass_back: FloatArray  # (F,) [kg]
+    waiting: LongArray  # (F,) grains of a sink that are counted and still in the frame

@@ -50,6 +50,7 @@ class RecordingWriter:
         columns: Sequence[str] = (),
         loads: bool = False,
         joints: bool = False,
+        counters: Sequence[str] = (),
     ) -> None:
         path = Path(path)
         for name in scalars:
@@ -64,7 +65,7 @@ class RecordingWriter:
             disk = OrderedFile(path, draft)
             try:
                 with h5py.File(disk, "w", **FILE_SPACE) as file:
-                    lay_out(file, description, scalars, expected_points, units or {}, columns, loads, joints)
+                    lay_out(file, description, scalars, expected_points, units or {}, columns, loads, joints, counters)
                 disk.commit()
                 draft.replace_target()
             finally:
@@ -116,6 +117,11 @@ class RecordingWriter:
         return "joints" in self._rows
 
     @property
+    def has_counters(self) -> bool:
+        """Whether frames have what sinks and counters have seen."""
+        return "counters" in self._rows
+
+    @property
     def last_step(self) -> int:
         """Number of time steps done in the last frame; -1 without frames."""
         return int(h5py.Dataset(self._steps.id)[self.frame_count - 1]) if self.frame_count else -1
@@ -130,17 +136,19 @@ class RecordingWriter:
         walls: Mapping[str, Any],
         scalars: Mapping[str, float],
         joints: Mapping[str, Any] | None = None,
+        counters: Mapping[str, Any] | None = None,
     ) -> None:
         """Add one frame, SI units: N ``grains`` (``position``, the columns of ``layout.POINT_DATA`` and those of extensions that the file
         was made with), C ``contacts`` (``layout.CONTACTS``), W wall bodies ``walls`` (``layout.WALLS``, and ``layout.LOADS`` in a file that
-        was made with them), ``joints`` (``layout.JOINTS``, in a file that has them), and all ``scalars``.
+        was made with them), ``joints`` (``layout.JOINTS``) and ``counters`` (``layout.COUNTERS``) in a file that has
+        them, and all ``scalars``.
 
         On return the frame is in the file. OutputError if the disk does not take it; the frames before it stay.
         """
         self._check_open()
         position = _columns((_POSITION,), grains)["position"]
         data = _columns(self._columns, grains, len(position))
-        given = {"contacts": contacts, "walls": walls, "joints": joints or {}}
+        given = {"contacts": contacts, "walls": walls, "joints": joints or {}, "counters": counters or {}}
         rows = {name: _columns(table.columns, given[name]) for name, table in self._rows.items()}
         if set(scalars) != set(self._scalars):
             raise ValueError(f"every frame needs the scalars {sorted(self._scalars)} (got {sorted(scalars)}).")
@@ -252,6 +260,7 @@ class RecordingWriter:
             "contacts": layout.CONTACTS,
             "walls": layout.wall_columns(own["walls"]),
             **({"joints": layout.JOINTS} if "joints" in own else {}),
+            **({"counters": layout.COUNTERS} if "counters" in own else {}),
         }
         self._rows = {name: FrameRows(own[name], columns, self.frame_count) for name, columns in kinds.items()}
         counts = vtk["NumberOfPoints"][: self.frame_count]

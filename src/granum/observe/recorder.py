@@ -10,6 +10,7 @@ import numpy as np
 
 from ..checks import InputError, OutputError, RunError
 from ..io import RecordingWriter
+from ..io.layout import COUNTERS
 from ..state import status
 from ..state.report import STAGES, timers
 from .machine import machine
@@ -69,6 +70,7 @@ class Recorder:
                 columns=tuple(more_columns(sim)),
                 loads=self._means is not None,
                 joints=bool(sim.scene.joints),
+                counters=sim.scene.counted,
             )
             self.resume = True  # a simulation that is run again continues its file
             self._last = -1
@@ -124,6 +126,7 @@ class Recorder:
                 contacts=frame_contacts(sim),
                 walls=frame_walls(sim) | loads,
                 joints=joints,
+                counters=frame_counters(sim) if self._writer.has_counters else None,
                 scalars=frame_scalars(sim),
             )
         except OutputError:
@@ -195,6 +198,12 @@ def contact_status(sim: Watched) -> np.ndarray:
     c, stepper = sim.contacts, sim.stepper
     friction = status.contact_friction(stepper.pairs.friction, sim.bodies.material, stepper.walls.material, c.a, c.b)
     return status.contact_status(c.impulse[:, 0], c.impulse[:, 1:4], friction, c.rebound > 0)
+
+
+def frame_counters(sim: Watched) -> dict[str, Any]:
+    """What sinks and then counters have seen up to now, in the columns of a frame."""
+    seen = list(sim.counters.values())
+    return {column.name: [getattr(one, column.name) for one in seen] for column in COUNTERS}
 
 
 def frame_walls(sim: Watched) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -89,6 +90,10 @@ class Watched(Protocol):
     def contacts(self) -> Contacts: ...
     @property
     def taken_out(self) -> int: ...
+    @property
+    def counters(self) -> Mapping[str, Any]:
+        """What sinks and counters have seen, by name."""
+
     def joint(self, name: str) -> JointView: ...
     def checkpoint(self) -> dict[str, Any]: ...
     def stop(self, reason: str) -> None: ...

@@ -15,6 +15,7 @@ from ..io.packing import is_packing
 from .circuit import draw_circuit
 from .fields import FIELDS, draw_field
 from .flow import draw_janssen, draw_profile
+from .flow_rate import draw_flow_rate
 from .histograms import draw_forces, draw_overlaps
 from .laboratory import draw_shear_cell, draw_triaxial
 from .loads import draw_body_force, draw_joint_force
@@ -50,6 +51,11 @@ FIGURES: dict[str, Kind] = {
     "overlap": Kind(draw_overlap, "mean and largest overlap in time"),
     "body-force": Kind(draw_body_force, "forces and torques on bodies in time", frozenset({"body"})),
     "joint-force": Kind(draw_joint_force, "what joints, their motors and limits carry in time", frozenset({"joint"})),
+    "flow-rate": Kind(
+        draw_flow_rate,
+        "mass that came into sinks or passed counters, and its rate in time, with Beverloo's law",
+        frozenset({"counter", "window"}),
+    ),
     "solver": Kind(draw_solver, "residual and iterations in time"),
     **{name: kind for module in modules("plot") for name, kind in module.FIGURES.items()},
 }

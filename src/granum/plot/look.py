@@ -41,6 +41,11 @@ class Look:
     joint: str | None = None
     """Name of the joint; none: all that have motors."""
 
+    counter: str | None = None
+    """Name of the sink or counter; none: all."""
+    window: float | None = None
+    """Length of the windows of a rate of flow [s]."""
+
     def __post_init__(self) -> None:
         if self.frame is not None and self.time is not None:
             raise InputError(f"give a frame or a time, not both (got frame {self.frame} and time {self.time:g} s).")
@@ -48,6 +53,8 @@ class Look:
             raise InputError(f"average must be 1 or more frames (got {self.average}).")
         if self.view is not None:
             known_name("view", self.view, "xyz")
+        if self.window is not None:
+            finite_positive("window", self.window, "s")
         for name in ("slab", "width"):
             if getattr(self, name) is not None:
                 finite_positive(name, getattr(self, name), "(in diameters)")

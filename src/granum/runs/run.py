@@ -195,7 +195,7 @@ def execute(going: RecordedRun) -> Run:
             words += f" The frames are kept in {recorder.path}."
         raise type(error)(words) from error
     summary = dict(recorder.reported or {})
-    if sim.settings.extensions or sim.scene.results:
+    if sim.settings.extensions or sim.scene.results or sim.scene.counted:
         with Recording(going.recording) as recording:
             summary = of_frames(summary, recording)
     run = Run(f"granum: {sim.scene.name}", summary, summary_rows, going.recording, sim)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from ..analysis import frame_results, mean_and_largest_overlap, scene_results, state_hash
+from ..analysis.flow_rate import FlowRate
 from ..extensions import extensions
 from ..io import Recording, checkpoint_path
 from ..simulation import Simulation
+from ..simulation.counting import Counted
 from ..state.report import timers
 
 
@@ -45,7 +49,7 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
         "missing": missing,
         "emitters": emitted(sim),
         "taken_out": sim.taken_out,
-        "sinks": tally(sim),
+        **tally(sim),
         "chosen": about["chosen"],
         "time_step_reason": about.get("time_step_reason"),
         "warnings": sim.warnings,
@@ -76,10 +80,18 @@ def ledger_of(sim: Simulation) -> dict[str, float] | None:
     return sim.ledger.balance(kinetic, sim.report.energy - kinetic, sim.report.elastic_energy, sim.guard.began)
 
 
-def tally(sim: Simulation) -> list[dict[str, Any]]:
-    """Grains and mass [kg] that each sink has taken out."""
-    r = sim.removal
-    return [{"name": sink.name, "grains": int(n), "mass": float(m)} for sink, n, m in zip(r.sinks, r.count, r.mass, strict=True)]
+def tally(sim: Simulation) -> dict[str, list[dict[str, Any]]]:
+    """Grains and mass [kg] that came into each sink, gone or not, and that passed each counter."""
+    seen = sim.counters
+    return {
+        "sinks": [_tally_row("sinks", one.name, seen[one.name]) for one in sim.scene.sinks],
+        "counters": [_tally_row("counters", one.name, seen[one.name]) for one in sim.scene.counters],
+    }
+
+
+def _tally_row(kind: str, name: str, seen: Any) -> dict[str, Any]:
+    more = {"waiting": seen.waiting} if kind == "sinks" else {"grains_back": seen.count_back, "mass_back": seen.mass_back}
+    return {"name": name, "grains": seen.count, "mass": seen.mass, **more}
 
 
 def method(settings: dict[str, Any]) -> dict[str, Any]:
@@ -120,7 +132,23 @@ def from_recording(path: Path) -> dict[str, Any]:
 def of_frames(summary: dict[str, Any], recording: Recording) -> dict[str, Any]:
     """A summary with what all frames of a recording tell together."""
     found, lacks = frame_results(recording)
-    return summary | means(recording) | {"results": summary.get("results", {}) | found} | ({"notes": lacks} if lacks else {})
+    return (
+        summary
+        | means(recording)
+        | _rates(summary, recording)
+        | {"results": summary.get("results", {}) | found}
+        | ({"notes": lacks} if lacks else {})
+    )
+
+
+def _rates(summary: dict[str, Any], recording: Recording) -> dict[str, Any]:
+    """What a summary says of sinks and counters, with their mean rates [kg/s] and errors."""
+    rows = {kind: summary.get(kind, []) for kind in ("sinks", "counters")}
+    if len(recording) < 2 or not recording.has_counters or not any(rows.values()):
+        return {}
+    flows = {name: FlowRate.of(recording, name).mean for name in recording.scene.counted}
+    found = {name: {"rate": mean.value, "rate_error": mean.error if math.isfinite(mean.error) else None} for name, mean in flows.items()}
+    return {kind: [row | found[row["name"]] for row in of_kind] for kind, of_kind in rows.items()}
 
 
 def means(recording: Recording) -> dict[str, float]:
@@ -128,6 +156,16 @@ def means(recording: Recording) -> dict[str, float]:
     done = recording.steps > 0
     names = [scalar.name for extension in extensions() for scalar in extension.scalars if scalar.mean and scalar.name in recording.scalars]
     return {f"mean_{name}": float(recording.scalars[name][done].mean()) for name in names} if done.any() else {}
+
+
+def _last_tally(recording: Recording) -> dict[str, Any]:
+    """As :func:`tally`, of the last frame."""
+    if not recording.has_counters:
+        return {}
+    scene, seen = recording.scene, recording.counters
+    last = {name: Counted(**{part.name: getattr(one, part.name)[-1].item() for part in fields(Counted)}) for name, one in seen.items()}
+    kinds: dict[str, tuple[Any, ...]] = {"sinks": scene.sinks, "counters": scene.counters}
+    return {kind: [_tally_row(kind, one.name, last[one.name]) for one in ones] for kind, ones in kinds.items()}
 
 
 def _unfinished(recording: Recording) -> dict[str, Any]:
@@ -143,6 +181,7 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
         "emitters": [],
         "taken_out": 0,
         "sinks": [],
+        "counters": [],
         "chosen": description.get("chosen", {}),
         "time_step_reason": description.get("time_step_reason"),
         "warnings": [],
@@ -161,6 +200,7 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
     return known | {
         "grains": len(frame.radius),
         "taken_out": int(last.get("taken_out", 0)),
+        **_last_tally(recording),
         "contacts": len(frame.contacts),
         "time": frame.time,
         "steps": frame.step,

@@ -13,6 +13,7 @@ UNITS = {
     **dict.fromkeys(("height", "exact_height"), "m"),
     **dict.fromkeys(("angle", "surface_angle", "centre_of_mass_angle", "critical_friction_angle"), "degrees"),
     **dict.fromkeys(("peak_deviator", "critical_deviator", "critical_lateral_stress", "pressure"), "Pa"),
+    **dict.fromkeys(("discharge_rate", "beverloo_rate"), "kg/s"),
     "outside_volume": "m³",
     **{f"{part}_{what}": unit for part in ("drum", "belt", "sieve") for what, unit in (("flow", "kg/s"), ("mass", "kg"), ("d50", "m"))},
 }
@@ -44,9 +45,9 @@ def summary_rows(s: dict[str, Any]) -> Rows:
         ("energy lost", number("energy_lost", "J", 4)),
         *_energy_rows(s),
     ]
+    rows[1:1] = [(escape(f"{kind} {one['name']}"), _flow(one)) for kind in ("sink", "counter") for one in s.get(f"{kind}s", ())]
     if s.get("taken_out") or s.get("sinks"):
-        each = [f"{k['name']} {k['grains']} ({k['mass']:.6g} kg)" for k in s["sinks"]]
-        rows.insert(1, ("taken out", ": ".join([f"{s['taken_out']} grains", *([", ".join(each)] if each else [])])))
+        rows.insert(1, ("taken out", f"{s['taken_out']} grains"))
     if s.get("emitters"):
         rows.insert(1, ("emitted", ", ".join(f"{e['name']} {e['grains']} of {e['due']} grains" for e in s["emitters"])))
     rows += _result_rows(s["results"], {name: escape(why) for name, why in s.get("missing", {}).items()})
@@ -82,6 +83,17 @@ def with_error(value: float, error: float) -> str:
         return f"{value:.4g} ± {error:.1g}"
     places = max(0, (1 if error < 1 else 0) - math.floor(math.log10(error)))
     return f"{value:.{places}f} ± {error:.{places}f}"
+def _flow(one: dict[str, Any]) -> str:
+    """What a sink or counter has seen."""
+    words = [f"{one['grains']} grain{'' if one['grains'] == 1 else 's'}, {one['mass']:.6g} kg"]
+    if one.get("waiting"):
+        words.append(f"{one['waiting']} of them still there, as they leave some together")
+    if one.get("grains_back"):
+        words.append(f"{one['grains_back']} went back ({one['mass_back']:.6g} kg)")
+    if one.get("rate") is not None:
+        error = f" ± {one['rate_error']:.2g}" if one.get("rate_error") is not None else ""
+        words.append(f"mean {one['rate']:.4g}{error} kg/s")
+    return "; ".join(words)
 
 
 def _energy_rows(s: dict[str, Any]) -> Rows:

@@ -2,6 +2,7 @@
 
 from .bodies import Body
 from .cell import Cell
+from .counter import Counter, DiscRegion, PlaneRegion, RectangleRegion
 from .emitter import BoxSource, Disc, Emitter, Rectangle
 from .grains import Grains, Lattice
 from .joints import Ball, Cylindrical, Distance, Fixed, Hinge, Limits, Motor, Slider, Universal
@@ -25,11 +26,13 @@ __all__ = [
     "BoxSource",
     "Capsule",
     "Cell",
+    "Counter",
     "Cylinder",
     "CylinderRegion",
     "CylinderSensor",
     "Cylindrical",
     "Disc",
+    "DiscRegion",
     "Discrete",
     "Distance",
     "Emitter",
@@ -44,9 +47,11 @@ __all__ = [
     "Motion",
     "Motor",
     "Plane",
+    "PlaneRegion",
     "PoseFunction",
     "PoseTable",
     "Rectangle",
+    "RectangleRegion",
     "Regulator",
     "Scene",
     "Sink",

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from ..records import Finite, Positive, Record, Vector
+from ..records import Finite, Fraction, Positive, Record, Vector
 
 
 class Column(Record):
@@ -86,13 +86,26 @@ class Circuit(Record):
     measure: Literal["circuit"] = "circuit"
 
 
+class Discharge(Record):
+    """Mean rate of mass through the outlet of a silo or hopper, over its frames, beside the rate of Beverloo's law,
+    0.58 rho_b sqrt(g) (D - 1.4 d)^2.5."""
+
+    measure: Literal["discharge"] = "discharge"
+    counter: str
+    """Name of the sink or counter behind the outlet."""
+    outlet: Positive
+    """Diameter D of the outlet [m]."""
+    packing_fraction: Fraction = 0.58
+    """Part of the space in the silo that grains fill, for the bulk density rho_b."""
+
+
 def _by_name(value: Any) -> Any:
     return {"measure": value} if isinstance(value, str) else value
 
 
 Result = Annotated[
     Annotated[
-        Column | Pile | Bed | Level | DrumFlow | Ridge | Slope | Dig | Triaxial | ShearFlow | Circuit,
+        Column | Pile | Bed | Level | DrumFlow | Ridge | Slope | Dig | Triaxial | ShearFlow | Circuit | Discharge,
         Field(discriminator="measure"),
     ],
     BeforeValidator(_by_name),

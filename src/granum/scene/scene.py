@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from pydantic import Field, field_serializer, model_validator
+from pydantic import Field, ValidationInfo, field_serializer, field_validator, model_validator
 
 from ..array_types import FloatArray
 from ..checks import InputError, known_name
@@ -14,13 +14,14 @@ from ..contact import HertzContact, Law, Material, MaterialPair, PairTable
 from ..records import Finite, NonNegative, Record, Vector
 from .bodies import Body
 from .cell import Cell
+from .counter import Counter
 from .emitter import Emitter
 from .extent import inner_radius
 from .grains import GrainBlock
 from .joints import Joint, Motor
 from .parameters import AnyParameters
 from .regulators import Regulator, check_regulator, check_turns
-from .results import Result
+from .results import Discharge, Result
 from .run_settings import RunSettings, SceneRun
 from .sensor import Sensor
 from .shapes import Shape
@@ -82,6 +83,8 @@ class Scene(Record):
     """Where grains are resolved one by one, if a run merges them and splits by ``sensor``."""
     sinks: tuple[Sink, ...] = ()
     """Where grains leave a run in time."""
+    counters: tuple[Counter, ...] = ()
+    """Where grains that pass are counted."""
     world: tuple[Vector, Vector] | None = None
     """Lower and upper corner [m] of the space that no grain may leave; none: a hundred times the scene's own box. Axes along which
     a cell repeats have no end."""
@@ -98,6 +101,13 @@ class Scene(Record):
     @field_serializer("run")
     def _only_what_was_set(self, run: RunSettings) -> dict[str, Any]:
         return run.given()
+
+    @field_validator("sinks", "counters")
+    @classmethod
+    def _named(cls, given: tuple[Any, ...], info: ValidationInfo) -> tuple[Any, ...]:
+        """Those without a name are called by their place."""
+        kind = str(info.field_name).removesuffix("s")
+        return tuple(one if one.name else one.model_copy(update={"name": f"{kind}-{k}"}) for k, one in enumerate(given, start=1))
 
     @model_validator(mode="after")
     def _names_known(self) -> Scene:
@@ -120,6 +130,11 @@ class Scene(Record):
                 self.body_number(block.body, "body of grains")
         if self.world is not None and not all(lo < hi for lo, hi in zip(*self.world, strict=True)):
             raise ValueError(f"world: lower must be below upper in every direction, has {self.world}")
+        if len(set(self.counted)) < len(self.counted):
+            raise ValueError(f"names of sinks and counters must differ, has {list(self.counted)}")
+        for result in self.results:
+            if isinstance(result, Discharge):
+                known_name("counter of the result 'discharge'", result.counter, self.counted)
         regions = [(f"sensor {k}", sensor) for k, sensor in enumerate(self.sensors)]
         for name, region in [*regions, *((f"sink {sink.name!r}", sink.region) for sink in self.sinks)]:
             low, high = region.bounds
@@ -150,6 +165,11 @@ class Scene(Record):
                 known_name(f"joint of regulator {regulator.name!r}", name, motors)
             check_regulator(regulator, motors[regulator.joint])
         check_turns(self.regulators)
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """Names of the sinks, then of the counters: what a run keeps counts of."""
+        return (*(sink.name for sink in self.sinks), *(counter.name for counter in self.counters))
 
     @cached_property
     def all_bodies(self) -> tuple[Body, ...]:

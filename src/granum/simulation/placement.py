@@ -9,6 +9,7 @@ from ..arithmetic import dot, times
 from ..array_types import FloatArray, IntArray
 from ..checks import InputError
 from ..detection.detector import Detector
+from ..scene.counter import PlaneRegion
 from ..scene.scene import Scene
 from ..scene.shapes import Plane
 from ..state.bodies import Bodies
@@ -37,6 +38,13 @@ def check_cell(scene: Scene) -> None:
             f"cell.vectors must be at least {least:.4g} m long, {SHORTEST:g} of the largest diameter (got {cell.lengths.min():.4g} m): "
             "a pair of grains could touch on both sides. Take a larger cell: several copies of the packing, side by side."
         )
+    for counter in scene.counters:
+        normal = np.abs(np.asarray(counter.region.normal))
+        if isinstance(counter.region, PlaneRegion) and normal[: cell.dim].max() > ALONG and normal.max() < 1 - ALONG:
+            raise InputError(
+                f"counter {counter.name!r}, a plane, must not lean along {'xyz'[int(np.argmax(normal[: cell.dim]))]}, where the cell "
+                f"repeats (normal {counter.region.normal}): turn it, or take a disc or a rectangle."
+            )
     wall = -1
     for body in scene.all_bodies:
         turn = matrix(np.asarray(body.orientation))

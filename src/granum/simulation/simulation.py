@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arithmetic import dot, total
 from ..array_types import FloatArray, IntArray, LongArray
-from ..checks import InputError, finite_positive, steps_in
+from ..checks import InputError, Named, finite_positive, steps_in
 from ..detection.detector import Detector
 from ..extensions.base import Shadow
 from ..machines import JointView
@@ -27,6 +27,7 @@ from ..state.energy import energy
 from ..state.ledger import Ledger
 from ..state.report import StepReport
 from .body_view import BodyView
+from .counting import Counted, Counting
 from .emission import Emission
 from .guards import Guard, default_world
 from .making import fix_grains, make_bodies
@@ -67,6 +68,7 @@ class Simulation:
             Emission(e, scene.materials[scene.material_index[e.material]].density, scene.material_index[e.material]) for e in scene.emitters
         ]
         self.removal = Removal(scene.sinks)
+        self.counting = Counting(scene.counters)
         self.regulation = Regulation(scene)
         self.step_count = 0
         self.callbacks: list[Callable[[Simulation], None]] = []
@@ -163,6 +165,11 @@ class Simulation:
         return int(self.removal.count.sum())
 
     @property
+    def counters(self) -> Named[Counted]:
+        """What sinks and counters have seen since the start of the run, by name: ``sim.counters["outlet"].mass``."""
+        return Named("sink or counter", self.removal.found(self.bodies, self.stepper.period) | self.counting.found)
+
+    @property
     def contacts(self) -> Contacts:
         """Contacts of the last step with the forces it found."""
         found, cell = self.stepper.contacts, self.scene.cell
@@ -212,8 +219,12 @@ class Simulation:
             change = gravity - self.scene.gravity.at(max(0.0, time - h))
             if change.any():
                 self.ledger.add("gravity", -self._lift(self.bodies.yielding_rows(), change))
+        if self.scene.counters:
+            self.counting.before_step(self.bodies)
         self.report = self.stepper.step(self.step_count, time, h, gravity)
         self.step_count += 1
+        if self.scene.counters:
+            self.counting.after_step(self.bodies, self.stepper.period)
         for stage, seconds in self.report.seconds.items():
             self.stage_seconds[stage] = self.stage_seconds.get(stage, 0.0) + seconds
         self.guard.look(self)
@@ -331,6 +342,7 @@ class Simulation:
             "stepper": self.stepper.checkpoint(),
             "emissions": {str(k): e.checkpoint() for k, e in enumerate(self.emissions)},
             "removal": self.removal.checkpoint(),
+            **({"counting": self.counting.checkpoint()} if self.scene.counters else {}),
             "regulation": self.regulation.checkpoint(),
             "guard": self.guard.checkpoint(),
             **({"shadow": self.shadow.checkpoint()} if self.shadow is not None else {}),
@@ -352,6 +364,8 @@ class Simulation:
         for k, emission in enumerate(sim.emissions):
             emission.restore(saved["emissions"][str(k)])
         sim.removal.restore(saved["removal"])
+        if scene.counters:
+            sim.counting.restore(saved["counting"])
         sim.regulation.restore(saved["regulation"])
         sim.guard.restore(saved["guard"])
         sim.step_count = saved["step_count"]

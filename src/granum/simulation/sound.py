@@ -33,6 +33,10 @@ def check_saved(saved: Mapping[str, Any], scene: Scene, settings: Settings) -> N
     removal.array("mass", np.float64, (sinks,))
     waiting = removal.places("waiting", (None,), 0, grains)
     removal.places("sink", waiting.shape, 0, sinks)
+    if scene.counters:
+        counting = top.part("counting")
+        counting.array("count", np.int64, (len(scene.counters), 2))
+        counting.array("mass", np.float64, (len(scene.counters), 2))
     regulation = top.part("regulation")
     for name in regulation.content:
         known_name("regulator", name, [regulator.name for regulator in scene.regulators])

@@ -12,7 +12,7 @@ from ...checks import InputError, known_name
 from ...extensions import modules
 from ...io import Recording
 from ..metric import Metric, MetricResult, Shots
-from . import bulk, circuits, contacts, drums_and_belts, laboratory, machines, packings, silos
+from . import bulk, circuits, contacts, drums_and_belts, flows, laboratory, machines, packings, silos
 
 __all__ = ["METRICS", "Metric", "MetricResult", "frames_of", "measure_recording"]
 
@@ -22,6 +22,7 @@ METRICS: dict[str, Metric] = {
     **drums_and_belts.METRICS,
     **circuits.METRICS,
     **silos.METRICS,
+    **flows.METRICS,
     **machines.METRICS,
     **laboratory.METRICS,
     **packings.METRICS,
@@ -30,13 +31,22 @@ METRICS: dict[str, Metric] = {
 
 
 def measure_recording(
-    recording: Recording, name: str, frames: Sequence[int] | None = None, of: Sequence[str] | None = None
+    recording: Recording,
+    name: str,
+    frames: Sequence[int] | None = None,
+    of: Sequence[str] | None = None,
+    window: float | None = None,
 ) -> MetricResult:
-    """The metric ``name`` of an open recording, of the frames with these numbers; ``of`` names the bodies or joints it is to look at."""
+    """The metric ``name`` of an open recording, of the frames with these numbers; ``of`` names the bodies, joints or counters it is to look
+    at, ``window`` [s] is the length of windows, if it has any."""
     metric = METRICS[known_name("metric", name, METRICS)]
     shots = Shots(recording, frames_of(recording, name, frames))
     if of and not metric.of:
-        raise InputError(f"metric {name!r} is not of one body or joint: it takes no names.")
+        raise InputError(f"metric {name!r} is not of one body, joint or counter: it takes no names.")
+    if window is not None and not metric.windows:
+        raise InputError(f"metric {name!r} has no windows: it takes no window.")
+    if metric.windows:
+        return metric.measure(shots, of, window)
     return metric.measure(shots, of) if metric.of else metric.measure(shots)
 
 

@@ -10,9 +10,10 @@ from ...arithmetic import cos, power, sin
 from ...checks import InputError, finite_positive
 from ...contact import MaterialPair
 from ..bodies import Body, Motion
+from ..counter import Counter, DiscRegion
 from ..grains import Grains
 from ..parameters import Parameters
-from ..results import Level
+from ..results import Discharge, Level
 from ..scene import Gravity, Scene
 from ..shapes import Box, Mesh, Plane
 from .materials import BEAD, changed
@@ -78,7 +79,8 @@ def silo(
     SN: 60 and 5. ``time_step`` [s] none: 0.01 as in SN, or less, so that the top of the grid lands with 0.3 diameters per step at most.
     ``ramp`` none: 5 s, or as long as a given time step asks for that, at most SN's. ``wall_friction`` none: as ``friction``.
 
-    ``outlet`` [grain diameters] is the width of a round hole that opens when the grains have settled; they fall into a tray below.
+    ``outlet`` [grain diameters] is the width of a round hole that opens when the grains have settled; they fall into a tray below and are
+    counted on their way (``granum plot silo.h5 flow-rate``).
     ``duration`` [s] none: until they have settled, or about until the silo is empty.
     """
     if count < 1:
@@ -136,7 +138,10 @@ def silo(
         walls=(_tray(drop, diameter) if outlet else Plane(material="wall"),),
         bodies=tuple(bodies),
         run={"time_step": time_step, "duration": duration},
-        results=(Level(),),
+        counters=(Counter(name="outlet", region=DiscRegion(centre=(0, 0, 0), normal=(0, 0, -1), radius=outlet * diameter / 2)),)
+        if outlet
+        else (),
+        results=(Level(), *((Discharge(counter="outlet", outlet=outlet * diameter),) if outlet else ())),
         parameters=SiloParameters(
             count=count,
             width=width,

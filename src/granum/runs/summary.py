@@ -24,6 +24,7 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
         "time": sim.time,
         "steps": sim.step_count,
         **method(sim.settings.model_dump(mode="json")),
+        "threads": sim.threads,
         "time_step": sim.time_step,
         "residual": sim.report.residual,
         "residual_creep": max(0.0, sim.report.residual) / sim.scene.finest,

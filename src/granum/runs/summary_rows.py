@@ -32,7 +32,7 @@ def summary_rows(s: dict[str, Any]) -> Rows:
         ("time", f"{number('time', 's')} in {number('steps')} steps of {number('time_step', 's')}{_step_origin(s)}"),
         *_how(s, given),
         *(row for extension in used for row in extension.rows(s)),
-        ("threads", number("threads")),
+        ("threads", str(s.get("threads", "unknown"))),
         ("overlap", f"mean {number('mean_overlap')} d, largest {number('max_overlap')} d"),
         ("kinetic energy", number("kinetic_energy", "J")),
         ("energy lost", number("energy_lost", "J")),

@@ -35,6 +35,7 @@ from .regulation import Regulation
 from .removal import Removal
 from .settings import Layer, Settings, make_settings
 from .stepper import Stepper
+from .threads import threads_of
 
 
 class Simulation:
@@ -62,6 +63,7 @@ class Simulation:
         for extension in self.settings.extensions:
             extension.check(scene)
         self.time_step = finite_positive("time_step", self.settings.step_for(scene), "s")
+        self.threads = threads_of(self.settings.threads, scene, self.settings.duration)
         self.stepper: Stepper = self._make_stepper()
         self.emissions = [
             Emission(e, scene.materials[scene.material_index[e.material]].density, scene.material_index[e.material]) for e in scene.emitters
@@ -95,8 +97,8 @@ class Simulation:
     def _make_stepper(self) -> Stepper:
         how = self.settings.stepper
         if isinstance(how, Smooth):
-            return SmoothStepper(self.scene, self.bodies, how, self.time_step, Team(self.settings.threads))
-        return NonsmoothStepper(self.scene, self.bodies, how, Team(self.settings.threads))
+            return SmoothStepper(self.scene, self.bodies, how, self.time_step, Team(self.threads))
+        return NonsmoothStepper(self.scene, self.bodies, how, Team(self.threads))
 
     @property
     def nonsmooth(self) -> NonsmoothStepper:

@@ -286,3 +286,9 @@ def test_bad_input_is_refused_in_words(arguments, words):
 
 def test_times_are_said_in_words():
     assert [in_time(t) for t in (8280, 0.5, 2.0, 100, 1e6, 1e10)] == ["2.3 h", "500 ms", "2 s", "1.7 min", "12 days", "317 years"]
+
+
+def test_the_command_names_the_scene_as_it_was_typed():
+    said = plan("--scene", "column", "--set", "count=7").stdout
+    assert "granum run column --set count=7 --stepper" in said
+    assert "granum run SCENE" in plan(*ROW_22).stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -99,6 +100,7 @@ def _plan(
         costs["contacts_per_grain"] = contacts
     found = make_plan(system, step, _smooth_step(loaded), grains, costs, threads)
     found["errors"] = step.errors(system.diameter, own_step)
+    found["scene"] = shlex.join([spec, *(part for value in values for part in ("--set", value))]) if spec is not None else "SCENE"
     return found, notes
 
 

@@ -17,6 +17,10 @@ def quantity(*units: str) -> dict[str, Any]:
 
     def read(text: str | float) -> float:
         try:
+            return float(text)  # nan and inf, too, which the settings refuse
+        except ValueError:
+            pass
+        try:
             return in_si(str(text), *wanted)
         except ValueError as error:
             raise typer.BadParameter(f"{text!r} {error}.") from None

@@ -19,6 +19,7 @@ from ..observe.machine import machine
 from ..observe.protocol import Observer
 from ..parallel import cores
 from ..scene.file import as_scene
+from ..scene.mesh_look import mesh_lines
 from ..scene.run_settings import AUTO, merge, spelled
 from ..scene.scene import Scene
 from ..simulation import Settings, Simulation, make_settings
@@ -79,6 +80,8 @@ def run(
     origin = origins(scene, asked)
     if origin["time_step"] not in ("given", "of the scene"):
         say(f"time step {in_milliseconds(step.seconds)}: {step.reason}")
+    for line in mesh_lines(scene):
+        say(line)
     compiling = Compiling(stderr())
     if cold and progress:
         compiling.show()

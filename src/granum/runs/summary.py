@@ -9,6 +9,7 @@ from ..analysis import frame_results, mean_and_largest_overlap, scene_results, s
 from ..extensions import extensions
 from ..io import Recording, checkpoint_path
 from ..simulation import Simulation
+from ..simulation.escaped import escaped
 from ..state.report import timers
 
 
@@ -44,6 +45,7 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
         "emitters": emitted(sim),
         "taken_out": sim.taken_out,
         "sinks": tally(sim),
+        "escaped": fallen_out(sim),
         "chosen": about["chosen"],
         "time_step_reason": about.get("time_step_reason"),
         "warnings": sim.warnings,
@@ -72,6 +74,12 @@ def ledger_of(sim: Simulation) -> dict[str, float] | None:
         return None
     kinetic = sim.report.kinetic_energy
     return sim.ledger.balance(kinetic, sim.report.energy - kinetic, sim.report.elastic_energy, sim.guard.began)
+
+
+def fallen_out(sim: Simulation) -> dict[str, Any] | None:
+    """Grains that fell below all walls and sinks, with the corners [m] of the box around them now; none: all are held."""
+    found = escaped(sim)
+    return None if found is None else {"grains": found.grains, "lower": found.lower, "upper": found.upper, "words": found.words}
 
 
 def tally(sim: Simulation) -> list[dict[str, Any]]:
@@ -140,6 +148,7 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
         "emitters": [],
         "taken_out": 0,
         "sinks": [],
+        "escaped": None,
         "chosen": description.get("chosen", {}),
         "time_step_reason": description.get("time_step_reason"),
         "warnings": [],

@@ -41,6 +41,8 @@ def summary_rows(s: dict[str, Any]) -> Rows:
     if s.get("taken_out") or s.get("sinks"):
         each = [f"{k['name']} {k['grains']} ({k['mass']:.6g} kg)" for k in s["sinks"]]
         rows.insert(1, ("taken out", ": ".join([f"{s['taken_out']} grains", *([", ".join(each)] if each else [])])))
+    if s.get("escaped"):
+        rows.insert(1, ("fell out", f"[yellow]{s['escaped']['words']}[/yellow]"))
     if s.get("emitters"):
         rows.insert(1, ("emitted", ", ".join(f"{e['name']} {e['grains']} of {e['due']} grains" for e in s["emitters"])))
     for name, value in s["results"].items():

@@ -177,7 +177,20 @@ def read_mesh(path: Path) -> tuple[FloatArray, IntArray]:
         raise
     except Exception as error:  # the reader raises many kinds
         raise InputError(f"mesh file {str(path)!r} could not be read as STL or OBJ: {error}") from None
+    if len(triangles) == 0 and path.suffix.lower() == ".stl":
+        _refuse_stl(path)
     return vertices, triangles
+
+
+def _refuse_stl(path: Path) -> None:
+    """Say why an STL file has no triangles."""
+    content = path.read_bytes()
+    if content.lstrip()[:5].lower() == b"solid":
+        raise InputError(f"mesh file {str(path)!r} has no triangles: it is an STL file without facets.")
+    raise InputError(
+        f"mesh file {str(path)!r} is not an STL file: it neither begins with 'solid' and lists facets, nor has the length that a binary "
+        f"one says it has ({len(content)} bytes). Export it again as STL or OBJ."
+    )
 
 
 def check_mesh(vertices: FloatArray, triangles: IntArray, name: str) -> None:

@@ -30,6 +30,7 @@ from .body_view import BodyView
 from .emission import Emission
 from .guards import Guard, default_world
 from .making import fix_grains, make_bodies
+from .meshes import check_meshes
 from .placement import check_cell, check_placement
 from .regulation import Regulation
 from .removal import Removal
@@ -60,6 +61,8 @@ class Simulation:
         if bodies is None and self.bodies.grain_count == 0 and not scene.emitters and not len(self.bodies.dynamic):
             raise InputError("the scene has no grains and no emitter, nor a dynamic body: add grains, a lattice or an emitter.")
         check_cell(scene)
+        if bodies is None:
+            check_meshes(scene)
         for extension in self.settings.extensions:
             extension.check(scene)
         self.time_step = finite_positive("time_step", self.settings.step_for(scene), "s")

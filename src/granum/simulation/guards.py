@@ -167,7 +167,8 @@ class Guard:
                 sim,
                 "wall",
                 f"grain {sim.bodies.id[grain]} went through wall {wall} (contact {c}) at {place(sim.position[grain])}: against the wall it "
-                f"moves at {speed:.3g} m/s, {speed * sim.time_step / sim.radius[grain]:.2g} radii per step. {self._slower(sim, speed)}",
+                f"moves at {speed:.3g} m/s, {speed * sim.time_step / sim.radius[grain]:.2g} radii per step",
+                self._slower(sim, speed),
             )
 
     def _look_at_leaps(self, sim: Simulation) -> None:
@@ -183,7 +184,8 @@ class Guard:
             sim,
             "leap",
             f"grain {sim.bodies.id[fast]} at {place(sim.position[fast])} moves at {speed:.3g} m/s, {leap:.2g} r per step: it "
-            f"may pass others and walls unseen (limit {LEAP:g} r). {self._slower(sim, speed)}",
+            f"may pass others and walls unseen (limit {LEAP:g} r)",
+            self._slower(sim, speed),
         )
 
     def _slower(self, sim: Simulation, speed: float) -> str:
@@ -217,7 +219,8 @@ class Guard:
                 sim,
                 "overlap",
                 f"contact {worst}, {two_of(sim, worst)}, overlaps by {part[worst]:.2f} d at {place(sim.position[c.a[worst]])} "
-                f"(limit {self.settings.overlap:g} d). {way_out}",
+                f"(limit {self.settings.overlap:g} d)",
+                way_out,
             )
 
     def _look_at_bodies(self, sim: Simulation, touching: BodyContacts) -> None:
@@ -231,8 +234,9 @@ class Guard:
                 sim,
                 "body overlap",
                 f"the bodies {a!r} and {b!r} are {part[worst]:.2f} R* deep in each other at {place(touching.point[worst])} (limit "
-                f"{self.settings.overlap:g} R*, R* = {touching.radius_eff[worst]:.3g} m). If they are pressed so deep, a stiffer "
-                f"material helps; if they met fast, a smaller time_step: try {self._coarse.smaller_step(sim, part[worst])}",
+                f"{self.settings.overlap:g} R*, R* = {touching.radius_eff[worst]:.3g} m)",
+                "If they are pressed so deep, a stiffer material helps; if they met fast, a smaller time_step: try "
+                f"{self._coarse.smaller_step(sim, part[worst])}",
             )
 
     def _sizes_of(self, rows: IntArray) -> FloatArray:
@@ -270,8 +274,8 @@ class Guard:
                 sim,
                 "energy",
                 f"energy came from nothing: {created:.3g} J, more than {self.settings.energy:.0%} of kinetic energy and m g d; the fastest "
-                f"{self._fastest(sim)}. More iterations or a smaller warm start help, or a smaller time_step: "
-                f"try --time-step {as_typed(0.5 * sim.time_step)}",
+                f"{self._fastest(sim)}",
+                f"More iterations or a smaller warm start help, or a smaller time_step: try --time-step {as_typed(0.5 * sim.time_step)}",
             )
 
     def _fastest(self, sim: Simulation) -> str:
@@ -306,11 +310,13 @@ class Guard:
                 away.append(w)
         return wall_kinetic(sim.bodies, np.array(away, np.int32)) if away else 0.0
 
-    def _act(self, action: Action, sim: Simulation, kind: str, what: str) -> None:
+    def _act(self, action: Action, sim: Simulation, kind: str, what: str, way_out: str = "") -> None:
+        """Stop, or warn once; the way out comes last, where it is looked for."""
+        more = f" {way_out}." if way_out else ""
         if action == "stop":
-            raise RunError(f"{_when(sim)}: {what}. Last checkpoint: {sim.last_checkpoint or 'none'}.")
+            raise RunError(f"{_when(sim)}: {what}. Last checkpoint: {sim.last_checkpoint or 'none'}.{more}")
         if action == "warn" and kind not in self.told:
-            self._tell(sim, kind, what)
+            self._tell(sim, kind, f"{what}.{more}".removesuffix("."))
 
     def _tell(self, sim: Simulation, kind: str, what: str) -> None:
         """Warn once of a kind; the last is kept."""

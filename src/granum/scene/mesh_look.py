@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from ..array_types import IntArray
 from ..checks import InputError
 from .scene import Scene
 from .shapes import Mesh
@@ -91,6 +90,6 @@ def _look(number: int, mesh: Mesh, owner: str) -> MeshLook:
 def is_closed(mesh: Mesh) -> bool:
     """Whether every edge belongs to two triangles; vertices at the same place are one."""
     _, same = np.unique(mesh.vertices, axis=0, return_inverse=True)
-    corner: IntArray = same.reshape(-1)[mesh.triangles]
+    corner = same.reshape(-1)[mesh.triangles]
     edges = np.sort(np.concatenate([corner[:, [0, 1]], corner[:, [1, 2]], corner[:, [2, 0]]]), axis=1)
     return bool((np.unique(edges, axis=0, return_counts=True)[1] == 2).all())

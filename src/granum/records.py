@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from .checks import explain
+from .units import in_si, is_quantity, units_in
 
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass
@@ -18,10 +20,16 @@ else:
 SMALLEST, LARGEST = 1e-100, 1e100
 
 
+class Misread(str):
+    """A quantity that is none of its field: the field refuses it, with the reason."""
+
+    reason: str
+
+
 def _number(value: Any) -> Any:
     """A text or a truth value is not taken for a number."""
     if isinstance(value, (bool, np.bool_, str, bytes)):
-        raise ValueError("must be a number")
+        raise ValueError(value.reason if isinstance(value, Misread) else "must be a number")
     return value
 
 
@@ -42,6 +50,32 @@ Finite = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_number), 
 Vector = tuple[Finite, Finite, Finite]
 
 
+def has_quantity(value: Any) -> bool:
+    """Whether a text with a number and a unit stands in it, at any depth of lists."""
+    level = [value]
+    while level:
+        if any(map(is_quantity, level)):
+            return True
+        kinds = set(map(type, level))
+        nested = any(issubclass(kind, (list, tuple)) for kind in kinds)
+        level = list(chain.from_iterable(part for part in level if isinstance(part, (list, tuple)))) if nested else []
+    return False
+
+
+def with_units_read(value: Any, units: tuple[str, ...]) -> Any:
+    """``value`` with every quantity in it as a number in SI units, or as ``Misread``."""
+    if isinstance(value, (list, tuple)):
+        return [with_units_read(part, units) for part in value]
+    if not is_quantity(value):
+        return value
+    try:
+        return in_si(value, *units)
+    except ValueError as error:
+        misread = Misread(value)
+        misread.reason = str(error)
+        return misread
+
+
 class InWords(ModelMetaclass):
     """Records that are made with bad values say so in granum's words (``InputError``) instead of pydantic's."""
 
@@ -56,6 +90,20 @@ class Record(BaseModel, metaclass=InWords):
     """A validated record; scene files, command line, docs and HDF5 attributes are made from its fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_si(cls, data: Any) -> Any:
+        """Quantities with units, such as ``"13 mm"``, as numbers; the text of a field says in brackets what it measures."""
+        if not isinstance(data, dict):
+            return data
+        found = {}
+        for name, value in data.items():
+            field = cls.model_fields.get(name) if has_quantity(value) else None
+            units = units_in(field.description or "") if field is not None else ()
+            if units:
+                found[name] = with_units_read(value, units)
+        return {**data, **found} if found else data
 
     @classmethod
     def read(cls, tree: Any, where: str) -> Self:

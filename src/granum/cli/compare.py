@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import check_picture, in_words, print_json
+from .quantities import quantity
 from .tables import show_columns
 
 if TYPE_CHECKING:
@@ -21,8 +22,10 @@ def register(app: typer.Typer) -> None:
 def compare(
     a: Annotated[Path, typer.Argument(metavar="A", help="Recording, or its checkpoint.")],
     b: Annotated[Path, typer.Argument(metavar="B", help="Recording to compare it with.")],
-    since: Annotated[float | None, typer.Option(help="[s] From here on. Default: half of the time that both cover.")] = None,
-    until: Annotated[float | None, typer.Option(help="[s] Up to here. Default: the end of the shorter one.")] = None,
+    since: Annotated[
+        float | None, typer.Option(**quantity("s"), help="[s] From here on. Default: half of the time that both cover.")
+    ] = None,
+    until: Annotated[float | None, typer.Option(**quantity("s"), help="[s] Up to here. Default: the end of the shorter one.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="PNG", help="Draw both runs over each other.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from ..checks import InputError
+from ..units import units_in
 from .fields import FieldText, field_text
+from .quantities import quantity
 
 if TYPE_CHECKING:
     from ..records import Record
@@ -42,6 +44,8 @@ class Opt:
     many: bool = False
     """It may be given several times."""
     metavar: str | None = None
+    reads: dict[str, Any] | None = None
+    """How its value is read (``quantities.py``); none: as the kind of the field."""
 
     @property
     def text(self) -> FieldText:
@@ -69,7 +73,9 @@ class Opt:
             info = typer.Option(self.flag, help=self.help, rich_help_panel=self.panel, show_default=False)
             both = "/" in self.flag
             return _parameter(self.name, (bool | None) if both else bool, info, None if both else False)
-        info = typer.Option(self.spelled, help=self.help, rich_help_panel=self.panel, metavar=self.metavar)
+        reads = self.reads or (quantity(*units_in(self.text.text)) if kind is float else {})
+        reads = {**reads, "metavar": self.metavar or reads.get("metavar")}
+        info = typer.Option(self.spelled, help=self.help, rich_help_panel=self.panel, **reads)
         return _parameter(self.name, (list[kind] | None) if self.many else (kind | None), info, None)
 
     @property

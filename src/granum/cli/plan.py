@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..checks import InputError
 from ..talk import in_milliseconds, talk
+from ..units import read_quantity, read_size
 from .console import in_words, pairs, print_json
 from .options import json_option, option, with_parameters
 from .plan_tables import show_plan, show_table
-from .units import read_fraction, read_quantity, read_size
 
 if TYPE_CHECKING:
     from ..analysis.cost_model import PlannedSystem
@@ -99,6 +100,7 @@ def _plan(
         costs["contacts_per_grain"] = contacts
     found = make_plan(system, step, _smooth_step(loaded), grains, costs, threads)
     found["errors"] = step.errors(system.diameter, own_step)
+    found["scene"] = shlex.join([spec, *(part for value in values for part in ("--set", value))]) if spec is not None else "SCENE"
     return found, notes
 
 
@@ -113,13 +115,13 @@ def _system(given: dict[str, str | None], size: SceneSize | None) -> tuple[Plann
         if given["width"] is None and given["height"] is None:
             grains = size.grains  # else it is another size of the same
     read: dict[str, float] = {}
-    kinds = {"diameter": "length", "young": "pressure", "density": "density", "gravity": "acceleration"}
+    units = {"diameter": "m", "young": "Pa", "density": "kg/m3", "gravity": "m/s2"}
     for name, text in given.items():
         if text is None or name in ("width", "height"):
             continue
-        read[name] = read_quantity(name, text, kinds[name]) if name in kinds else read_fraction(name, text)
+        read[name] = read_quantity(name, text, units.get(name, "%"))
     for name, low, high, rule in (
-        *((name, 0.0, math.inf, "must be above 0") for name in kinds),
+        *((name, 0.0, math.inf, "must be above 0") for name in units),
         ("tolerance", 0.0, 1.0, "must lie above 0 and below 1 (5%)"),
     ):
         if name in read and not low < read[name] < high:
@@ -150,7 +152,7 @@ def _speed(text: str | None) -> float | None:
     """[m/s]"""
     if text is None:
         return None
-    speed = read_quantity("speed", text, "speed")
+    speed = read_quantity("speed", text, "m/s")
     if speed < 0:
         raise InputError(f"speed must be 0 or more (got {text!r}).")
     return speed

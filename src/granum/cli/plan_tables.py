@@ -54,7 +54,7 @@ def show_plan(found: dict[str, Any], notes: list[str]) -> None:
     each = costs["contacts_per_grain"]
     hint = " (SN's count; a settled packing has about 2: --contacts 2)" if each == 1 and inputs["width"] >= 5 else ""
     say(f"contacts: {found['contacts']:.4g}, {each:.2g} per grain{hint}")
-    for line in _recommended(found["recommended"]):
+    for line in _recommended(found["recommended"], found["scene"]):
         say(line)
     _show_ways(found["ways"])
     _show_errors(found)
@@ -71,7 +71,8 @@ def show_plan(found: dict[str, Any], notes: list[str]) -> None:
         say(f"threads: Amdahl's law with {found['parallel_part']:.0%} of the work on all of them (nonsmooth; smooth runs on one)")
 
 
-def _recommended(best: dict[str, Any]) -> list[str]:
+def _recommended(best: dict[str, Any], scene: str) -> list[str]:
+    """What to take, and the command for it; ``scene`` as it is typed."""
     from ..nonsmooth.time_step import as_typed
 
     step = in_milliseconds(best["time_step"])
@@ -80,7 +81,7 @@ def _recommended(best: dict[str, Any]) -> list[str]:
         first = f"recommended: nonsmooth, h = {step}, {best['iterations']} iterations with momentum and history"
     else:
         flags, first = "--stepper smooth", f"recommended: smooth, h = {step} (a stable step is found by itself)"
-    return [first, f"  {best['words']} on one thread; granum run SCENE {flags}"]
+    return [first, f"  {best['words']} on one thread; granum run {scene} {flags}"]
 
 
 def _show_ways(ways: list[dict[str, Any]]) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from .console import in_words
+from .quantities import quantity
+from .quantities import threads as number_of_threads
 from .show import show_run
 
 
@@ -17,8 +19,12 @@ def register(app: typer.Typer) -> None:
 
 def restart(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Recording (x.h5) or its checkpoint (x.checkpoint.h5).")],
-    duration: Annotated[float | None, typer.Option(help="Go on for this simulated time [s]. Default: to the end first asked for.")] = None,
-    threads: Annotated[int | None, typer.Option(help="Same bits for any number. Default: those of the run.")] = None,
+    duration: Annotated[
+        float | None, typer.Option(**quantity("s"), help="Go on for this simulated time [s]. Default: to the end first asked for.")
+    ] = None,
+    threads: Annotated[
+        Any, typer.Option(**number_of_threads(), help="A number, or auto: same bits for any number. Default: those of the run.")
+    ] = None,
     scene: Annotated[
         str | None,
         typer.Option(metavar="SCENE.py", help="The scene of the run, if Python functions drive its bodies: no file holds these."),

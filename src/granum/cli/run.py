@@ -11,6 +11,7 @@ from ..checks import InputError, known_name, table
 from . import extensions
 from .console import command_line, in_words, pairs
 from .options import OUTPUT, Opt, argument, json_option, no_picture, option, output_option, settings_of, with_parameters
+from .quantities import quantity, threads
 from .show import show_run
 
 if TYPE_CHECKING:
@@ -29,7 +30,13 @@ OPTIONS = (
         panel=RUN,
         says="Time step [s]. Default: as the scene asks, or as the stepper finds best for it",
     ),
-    Opt("threads", f"{SETTINGS}.threads", panel=RUN),
+    Opt(
+        "threads",
+        f"{SETTINGS}.threads",
+        panel=RUN,
+        reads=threads(),
+        says="Threads, with the same bits for any number. Default: auto, as many as there is work for on the cores that there are",
+    ),
     Opt("relax", f"{SETTINGS}.relax", panel=RUN, flag="--relax"),
     Opt("every", f"{SETTINGS}.every", panel=OUTPUT, says="Simulated time between frames [s]. Default: a hundredth of the duration"),
     Opt("checkpoint_every", f"{SETTINGS}.checkpoint_every", panel=OUTPUT),
@@ -95,7 +102,7 @@ def register(app: typer.Typer) -> None:
         "dump_problem",
         list[float] | None,
         "--dump-problem",
-        metavar="T",
+        **quantity("s") | {"metavar": "T"},
         help="Keep the problem of the step that reaches T [s], for `granum solve`.",
         panel=OUTPUT,
     ),

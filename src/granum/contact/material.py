@@ -17,7 +17,7 @@ class Material(Record):
     """rho [kg/m^3] of the solid."""
     youngs_modulus: Positive = 1e7
     """E [Pa]."""
-    poisson_ratio: Annotated[float, Field(ge=0, lt=0.5)] = 0.3
+    poisson_ratio: Annotated[Fraction, Field(lt=0.5)] = 0.3
     """nu [-], in [0, 0.5)."""
     restitution: Fraction = 0.5
     """e [-], in [0, 1]: Newton's restitution of the normal velocity in an impact."""
@@ -37,5 +37,8 @@ class MaterialPair(Record):
 
     materials: tuple[str, str]
     restitution: Fraction | None = None
+    """e [-]"""
     friction: NonNegative | None = None
+    """mu [-]"""
     rolling_friction: NonNegative | None = None
+    """mu_r [-]"""

@@ -9,10 +9,13 @@ from ..checks import InputError, finite_positive, steps_in
 from ..io import Recording, checkpoint_path
 from ..observe.machine import bits_promised, machine
 from ..scene.file import as_scene
+from ..scene.run_settings import Threads
 from ..scene.scene import Scene
 from ..simulation import Settings, Simulation
 from ..simulation.saved import load_run, with_functions
+from ..simulation.threads import check_threads
 from ..talk import silent, talk
+from ..units import read_quantity
 from .result import Run
 from .run import RecordedRun, Talk, execute
 
@@ -20,8 +23,8 @@ from .run import RecordedRun, Talk, execute
 def restart(
     file: str | Path,
     *,
-    duration: float | None = None,
-    threads: int | None = None,
+    duration: float | str | None = None,
+    threads: Threads | None = None,
     scene: Scene | str | Path | None = None,
     progress: bool = True,
 ) -> Run:
@@ -31,8 +34,12 @@ def restart(
     was given to the run, gives them again.
     """
     say: Talk = talk if progress else silent
+    if isinstance(duration, str):
+        duration = read_quantity("duration", duration, "s")
     if duration is not None:
         finite_positive("duration", duration, "s")
+    if threads is not None:
+        check_threads(threads)
     going = find_run(Path(file), threads, say, None if scene is None else as_scene(scene))
     going.progress, sim = progress, going.sim
     if duration is not None:
@@ -49,7 +56,7 @@ def recording_of(file: Path) -> Path:
     return file.with_name(file.name.replace(".checkpoint", "", 1)) if ".checkpoint" in file.suffixes else file
 
 
-def find_run(file: Path, threads: int | None = None, say: Talk = talk, scene: Scene | None = None) -> RecordedRun:
+def find_run(file: Path, threads: Threads | None = None, say: Talk = talk, scene: Scene | None = None) -> RecordedRun:
     """The run of a recording or checkpoint, ready to go on, perhaps with other threads than before; ``scene`` gives functions anew."""
     recording = recording_of(file)
     checkpoint = checkpoint_path(recording)
@@ -84,7 +91,7 @@ def _description(recording: Path) -> dict[str, Any] | None:
 
 
 def _from_the_start(
-    recording: Path, description: dict[str, Any] | None, why: str, threads: int | None, say: Talk, scene: Scene | None
+    recording: Path, description: dict[str, Any] | None, why: str, threads: Threads | None, say: Talk, scene: Scene | None
 ) -> RecordedRun:
     """A run that was killed before its first checkpoint starts again from what its recording says."""
     keys = ("run_id", "recording", "command", "seed", "picture", "chosen")

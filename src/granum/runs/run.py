@@ -19,7 +19,8 @@ from ..observe.machine import machine
 from ..observe.protocol import Observer
 from ..parallel import cores
 from ..scene.file import as_scene
-from ..scene.run_settings import merge, spelled
+from ..scene.mesh_look import mesh_lines
+from ..scene.run_settings import AUTO, merge, spelled
 from ..scene.scene import Scene
 from ..simulation import Settings, Simulation, make_settings
 from ..simulation.settings import Layer, layer_tree
@@ -72,13 +73,15 @@ def run(
     asked: dict[str, Any] = {}
     for layer in (settings or {}, fields):
         merge(asked, layer_tree(layer))
-    chosen, step = settle(scene, make_settings(scene.run, asked), say)
+    chosen, step = settle(scene, make_settings({"threads": AUTO}, scene.run, asked), say)
     path = Path(output) if output is not None else default_output(scene.name)
     check_output(path, picture, say)
     dump = ProblemDump(problem_paths(dump_problem, path, chosen), say)
     origin = origins(scene, asked)
     if origin["time_step"] not in ("given", "of the scene"):
         say(f"time step {in_milliseconds(step.seconds)}: {step.reason}")
+    for line in mesh_lines(scene):
+        say(line)
     compiling = Compiling(stderr())
     if cold and progress:
         compiling.show()
@@ -108,7 +111,7 @@ def run(
 def settle(scene: Scene, settings: Settings, say: Talk) -> tuple[Settings, TimeStep]:
     """The settings with every default that depends on the scene filled in, and why the time step is what it is."""
     threads = settings.threads
-    if threads > cores():
+    if threads != AUTO and threads > cores():
         say(f"warning: {threads} threads on {cores()} cores wait for each other: --threads {cores()} would be faster")
     step = settings.choose_step(scene)
     steps_in(settings.duration, step.seconds)

@@ -13,6 +13,7 @@ from ..extensions import extensions
 from ..io import Recording, checkpoint_path
 from ..simulation import Simulation
 from ..simulation.counting import Counted
+from ..simulation.escaped import escaped
 from ..state.report import timers
 
 
@@ -30,6 +31,7 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
         "time": sim.time,
         "steps": sim.step_count,
         **method(sim.settings.model_dump(mode="json")),
+        "threads": sim.threads,
         "time_step": sim.time_step,
         "residual": sim.report.residual,
         "residual_creep": max(0.0, sim.report.residual) / sim.scene.finest,
@@ -50,6 +52,7 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
         "emitters": emitted(sim),
         "taken_out": sim.taken_out,
         **tally(sim),
+        "escaped": fallen_out(sim),
         "chosen": about["chosen"],
         "time_step_reason": about.get("time_step_reason"),
         "warnings": sim.warnings,
@@ -78,6 +81,12 @@ def ledger_of(sim: Simulation) -> dict[str, float] | None:
         return None
     kinetic = sim.report.kinetic_energy
     return sim.ledger.balance(kinetic, sim.report.energy - kinetic, sim.report.elastic_energy, sim.guard.began)
+
+
+def fallen_out(sim: Simulation) -> dict[str, Any] | None:
+    """Grains that fell below all walls and sinks, with the corners [m] of the box around them now; none: all are held."""
+    found = escaped(sim)
+    return None if found is None else {"grains": found.grains, "lower": found.lower, "upper": found.upper, "words": found.words}
 
 
 def tally(sim: Simulation) -> dict[str, list[dict[str, Any]]]:
@@ -182,6 +191,7 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
         "taken_out": 0,
         "sinks": [],
         "counters": [],
+        "escaped": None,
         "chosen": description.get("chosen", {}),
         "time_step_reason": description.get("time_step_reason"),
         "warnings": [],

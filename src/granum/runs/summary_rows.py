@@ -39,7 +39,7 @@ def summary_rows(s: dict[str, Any]) -> Rows:
         ("time", f"{number('time', 's')} in {number('steps')} steps of {number('time_step', 's')}{_step_origin(s)}"),
         *_how(s, given),
         *(row for extension in used for row in extension.rows(s)),
-        ("threads", number("threads")),
+        ("threads", str(s.get("threads", "unknown"))),
         ("overlap", f"mean {number('mean_overlap', digits=3)} d, largest {number('max_overlap', digits=3)} d"),
         ("kinetic energy", number("kinetic_energy", "J", 4)),
         ("energy lost", number("energy_lost", "J", 4)),
@@ -48,6 +48,8 @@ def summary_rows(s: dict[str, Any]) -> Rows:
     rows[1:1] = [(escape(f"{kind} {one['name']}"), _flow(one)) for kind in ("sink", "counter") for one in s.get(f"{kind}s", ())]
     if s.get("taken_out") or s.get("sinks"):
         rows.insert(1, ("taken out", f"{s['taken_out']} grains"))
+    if s.get("escaped"):
+        rows.insert(1, ("fell out", f"[yellow]{s['escaped']['words']}[/yellow]"))
     if s.get("emitters"):
         rows.insert(1, ("emitted", ", ".join(f"{e['name']} {e['grains']} of {e['due']} grains" for e in s["emitters"])))
     rows += _result_rows(s["results"], {name: escape(why) for name, why in s.get("missing", {}).items()})
@@ -83,6 +85,8 @@ def with_error(value: float, error: float) -> str:
         return f"{value:.4g} ± {error:.1g}"
     places = max(0, (1 if error < 1 else 0) - math.floor(math.log10(error)))
     return f"{value:.{places}f} ± {error:.{places}f}"
+
+
 def _flow(one: dict[str, Any]) -> str:
     """What a sink or counter has seen."""
     words = [f"{one['grains']} grain{'' if one['grains'] == 1 else 's'}, {one['mass']:.6g} kg"]

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..records import LARGEST
+from ..records import LARGEST, Misread
 
 LARGEST_INDEX = np.iinfo(np.int32).max
 
 
 def read_array(value: Any, dtype: type = float) -> np.ndarray:
     """``value``, nested lists or arrays, as a new array of finite numbers; ``np.int32``: of whole numbers. A ValueError tells the rule."""
+    if isinstance(value, Misread):
+        raise ValueError(value.reason)
     wrong = _not_a_number(value)
     if wrong is not None:
         raise ValueError(f"must hold numbers only, has {wrong}")
@@ -53,4 +55,4 @@ def _not_a_number(value: Any) -> str | None:
     return None
 
 
-_WORDS = {bool: "truth value", str: "text", dict: "table", type(None): "none"}
+_WORDS = {bool: "truth value", str: "text", Misread: "text in another unit", dict: "table", type(None): "none"}

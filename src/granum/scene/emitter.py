@@ -19,6 +19,7 @@ class Disc(Record):
 
     source: Literal["disc"] = "disc"
     centre: Vector
+    """[m]"""
     normal: Vector = (0.0, 0.0, 1.0)
     diameter: Positive
     """[m]; grain centres stay inside it."""
@@ -40,8 +41,11 @@ class Rectangle(Record):
 
     source: Literal["rectangle"] = "rectangle"
     corner: Vector
+    """[m]"""
     edge_u: Vector
+    """[m]"""
     edge_v: Vector
+    """[m]"""
 
     def points(self, rng: np.random.Generator, count: int) -> FloatArray:
         """(count, 3) evenly spread over the source [m]."""
@@ -54,7 +58,9 @@ class BoxSource(Record):
 
     source: Literal["box"] = "box"
     lower: Vector
+    """[m]"""
     upper: Vector
+    """[m]"""
 
     @model_validator(mode="after")
     def _ordered(self) -> BoxSource:
@@ -73,6 +79,7 @@ class Emitter(Record):
     name: str = "emitter"
     material: str
     sizes: Sizes
+    """Diameters [m]: one, a list, or a distribution."""
     source: Annotated[Disc | Rectangle | BoxSource, Field(discriminator="source")]
     rate: Positive | None = None
     """[1/s]; none: as fast as there is room."""

@@ -83,11 +83,14 @@ class Lattice(Record):
     kind: Literal["lattice"] = "lattice"
     material: str
     lower: Vector
+    """[m]"""
     upper: Vector
+    """[m]"""
     count: Whole = Field(ge=0)
     sizes: Sizes
+    """Diameters [m]: one, a list, or a distribution."""
     jitter: Fraction = 0.1
-    """Largest shift, as a part of the lattice spacing; the spacing leaves room for it."""
+    """Largest shift, as a part of the lattice spacing [-]; the spacing leaves room for it."""
     seed: Whole = Field(default=0, ge=0)
     body: str | None = None
     """Name of a body that they are fixed to, as those of ``Grains``."""

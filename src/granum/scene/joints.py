@@ -18,7 +18,9 @@ class Limits(Record):
     given, or the length [m] of a distance."""
 
     lower: Finite | None = None
+    """[m], of a hinge [rad]"""
     upper: Finite | None = None
+    """[m], of a hinge [rad]"""
     restitution: Fraction = 0.0
     """Part of the speed with which the joint leaves its limit."""
 
@@ -194,6 +196,7 @@ class Cylindrical(_Driven):
 
     kind: Literal["cylindrical"] = "cylindrical"
     anchor: Vector
+    """[m]"""
     axis: Vector = (0.0, 0.0, 1.0)
 
 
@@ -202,6 +205,7 @@ class Universal(_Joint):
 
     kind: Literal["universal"] = "universal"
     anchor: Vector
+    """[m]"""
     axis: Vector
     """Of a."""
     other_axis: Vector

@@ -51,8 +51,9 @@ class Motion(Record):
     frequency: NonNegative = 0.0
     """[Hz]"""
     start: Finite = 0.0
+    """[s]"""
     stop: Finite | None = None
-    """none: for ever."""
+    """[s]; none: for ever."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Motion:

@@ -16,7 +16,9 @@ class BoxRegion(Record):
 
     shape: Literal["box"] = "box"
     lower: Vector
+    """[m]"""
     upper: Vector
+    """[m]"""
 
     @model_validator(mode="after")
     def _ordered(self) -> BoxRegion:
@@ -35,9 +37,12 @@ class CylinderRegion(Record):
 
     shape: Literal["cylinder"] = "cylinder"
     centre: Vector
+    """[m]"""
     axis: Vector = (0.0, 0.0, 1.0)
     radius: Positive
+    """[m]"""
     length: Positive
+    """[m]"""
 
     _axis = field_validator("axis")(unit)
 
@@ -54,7 +59,9 @@ class BallRegion(Record):
 
     shape: Literal["ball"] = "ball"
     centre: Vector
+    """[m]"""
     radius: Positive
+    """[m]"""
 
     @property
     def bounds(self) -> tuple[Vector, Vector]:

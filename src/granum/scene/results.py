@@ -64,7 +64,7 @@ class Dig(Record):
     lower: Vector
     """Corner of the trench [m],"""
     upper: Vector
-    """and the opposite one, level with the ground around it."""
+    """and the opposite one [m], level with the ground around it."""
 
 
 class Triaxial(Record):

@@ -18,19 +18,21 @@ STEPPERS = {"nonsmooth": ("granum.nonsmooth", "Nonsmooth"), "smooth": ("granum.s
 """Module and record of every stepper's settings, by its name."""
 FIRST = "nonsmooth"  # taken where no name is given
 Action = Literal["stop", "warn", "off"]
+Threads = int | Literal["auto"]
+AUTO: Literal["auto"] = "auto"
 
 
 class Guards(Record):
     """What stops a run that went wrong; each may also only warn."""
 
     overlap: Positive = 0.9
-    """Largest overlap, in diameters of the smaller grain (of the grain, at a wall); of two bodies, in R* of their contact."""
+    """Largest overlap [-], in diameters of the smaller grain (of the grain, at a wall); of two bodies, in R* of their contact."""
     on_overlap: Action = "stop"
     on_lost: Action = "stop"
     """A grain or a dynamic body that left the world, or a grain that went through a wall."""
     energy: NonNegative = 0.1
-    """Most energy that may come from nothing, as a part of the largest kinetic energy so far plus m g d of all grains, and of the dynamic
-    bodies that touch others."""
+    """Most energy that may come from nothing [-], as a part of the largest kinetic energy so far plus m g d of all grains, and of the
+    dynamic bodies that touch others."""
     on_energy: Action = "stop"
     on_coarse: Literal["warn", "off"] = "warn"
     """A step in which grains or walls move by 0.2 of the smallest diameter, or grains overlap by 0.05 of theirs, or a loss of 1 % of the
@@ -124,8 +126,9 @@ class RunSettings(Record):
     """Wall time between checkpoints [s]."""
     relax: bool = False
     """Push overlapping initial grains apart instead of refusing them."""
-    threads: Whole = Field(default=1, ge=1)
-    """Threads; the result has the same bits for any number of them."""
+    threads: Annotated[Whole, Field(ge=1)] | Literal["auto"] = 1
+    """Threads; the result has the same bits for any number of them. ``auto``: as many as the grains keep busy on the cores that there are,
+    as ``granum run`` and ``granum.run`` take unless they are told; one in a process that another one has started."""
     guards: Guards = Guards()
     """What stops a run that went wrong."""
 

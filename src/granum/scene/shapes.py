@@ -56,6 +56,7 @@ class Plane(Wall):
 
     shape: Literal["plane"] = "plane"
     point: Vector = (0.0, 0.0, 0.0)
+    """[m]"""
     normal: Vector = (0.0, 0.0, 1.0)
 
     _normal = field_validator("normal")(unit)
@@ -72,7 +73,9 @@ class Box(Wall):
 
     shape: Literal["box"] = "box"
     lower: Vector
+    """[m]"""
     upper: Vector
+    """[m]"""
     side: Literal["inside", "outside"] = "inside"
     """Where the grains are."""
     open: tuple[Face, ...] = ()
@@ -92,9 +95,12 @@ class Cylinder(Wall):
 
     shape: Literal["cylinder"] = "cylinder"
     centre: Vector = (0.0, 0.0, 0.0)
+    """[m]"""
     axis: Vector = (0.0, 0.0, 1.0)
     radius: Positive
+    """[m]"""
     length: Positive | None = None
+    """[m]"""
     caps: bool = True
     """Close both ends of a hollow cylinder of finite length; those of a solid one always are."""
     side: Literal["inside", "outside"] = "inside"
@@ -116,8 +122,10 @@ class Capsule(Wall):
 
     shape: Literal["capsule"] = "capsule"
     centre: Vector = (0.0, 0.0, 0.0)
+    """[m]"""
     axis: Vector = (0.0, 0.0, 1.0)
     radius: Positive
+    """[m]"""
     length: Positive
     """[m] of the piece of line: between the centres of the two ends. From tip to tip it is longer by two radii."""
 
@@ -129,10 +137,11 @@ class Mesh(Wall):
 
     shape: Literal["mesh"] = "mesh"
     vertices: Points = Field(default_factory=lambda: np.zeros((0, 3)))
+    """(n, 3) [m]"""
     triangles: Triples = Field(default_factory=lambda: np.zeros((0, 3), np.int32))
     file: str | None = None
     scale: Positive = 1.0
-    """Multiplies the coordinates of the file: 0.001 for millimetres."""
+    """Multiplies the coordinates of the file [-]: 0.001 for millimetres."""
     side: Literal["both", "front"] = "both"
     """Where the grains are. ``front``: only where the corners of a triangle are seen counter-clockwise; what lies behind is solid, and a
     grain whose centre was pushed behind the surface is brought back by the shortest way instead of being let out."""
@@ -168,7 +177,20 @@ def read_mesh(path: Path) -> tuple[FloatArray, IntArray]:
         raise
     except Exception as error:  # the reader raises many kinds
         raise InputError(f"mesh file {str(path)!r} could not be read as STL or OBJ: {error}") from None
+    if len(triangles) == 0 and path.suffix.lower() == ".stl":
+        _refuse_stl(path)
     return vertices, triangles
+
+
+def _refuse_stl(path: Path) -> None:
+    """Say why an STL file has no triangles."""
+    content = path.read_bytes()
+    if content.lstrip()[:5].lower() == b"solid":
+        raise InputError(f"mesh file {str(path)!r} has no triangles: it is an STL file without facets.")
+    raise InputError(
+        f"mesh file {str(path)!r} is not an STL file: it neither begins with 'solid' and lists facets, nor has the length that a binary "
+        f"one says it has ({len(content)} bytes). Export it again as STL or OBJ."
+    )
 
 
 def check_mesh(vertices: FloatArray, triangles: IntArray, name: str) -> None:

@@ -43,7 +43,9 @@ class Uniform(Record):
 
     distribution: Literal["uniform"] = "uniform"
     lower: Positive
+    """[m]"""
     upper: Positive
+    """[m]"""
 
     @model_validator(mode="after")
     def _ordered(self) -> Uniform:
@@ -66,10 +68,13 @@ class LogNormal(Record):
 
     distribution: Literal["lognormal"] = "lognormal"
     median: Positive
+    """[m]"""
     sigma: NonNegative
     """Standard deviation of ln(diameter) [-]."""
     lower: Positive
+    """[m]"""
     upper: Positive
+    """[m]"""
 
     @model_validator(mode="after")
     def _ordered(self) -> LogNormal:

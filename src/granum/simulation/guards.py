@@ -11,20 +11,20 @@ import numpy as np
 from ..arithmetic import dot, length, total
 from ..array_types import FloatArray, IntArray
 from ..checks import RunError
-from ..detection.mesh_table import dropped
 from ..machines.loops import contradicting_loops
 from ..machines.remarks import contradictions, starts_outside, troubles
 from ..nonsmooth.time_step import as_typed
 from ..scene.extent import cross, endless, inner_radius, reach_from_origin
 from ..scene.run_settings import Action, Guards
 from ..scene.scene import Scene
-from ..scene.shapes import Mesh
 from ..smooth import Smooth, SmoothStepper
 from ..smooth.time_step import LEAP, impact_depth
 from ..state.body_contacts import BodyContacts
 from ..state.contacts import overlap_in_diameters
 from ..state.energy import energy, wall_kinetic
 from .coarse import Coarse, place, two_of
+from .escaped import EVERY, MANY, escaped
+from .meshes import mesh_remarks
 
 if TYPE_CHECKING:
     from .simulation import Simulation
@@ -72,20 +72,8 @@ class Guard:
             for look in (contradictions, contradicting_loops, starts_outside):
                 for kind, what in look(machines, sim.bodies):
                     self._tell(sim, kind, what)
-        self._look_at_meshes(sim)
-
-    def _look_at_meshes(self, sim: Simulation) -> None:
-        """Were triangles left out of meshes?"""
-        walls = [wall for body in self.scene.all_bodies for wall in body.walls]
-        meshes = {k: wall for k, wall in enumerate(walls) if isinstance(wall, Mesh)}
-        if sum(len(mesh.triangles) for mesh in meshes.values()) == len(sim.stepper.walls.mesh.triangle):
-            return
-        for k, mesh in meshes.items():
-            flat, twice = dropped(mesh.vertices, mesh.triangles)
-            reasons = [f"{n} {why}" for n, why in ((flat, "collapse when near vertices are merged"), (twice, "repeat another one")) if n]
-            if reasons:
-                count = f"{flat + twice} of the {len(mesh.triangles)} triangles of wall {k} ({mesh.file or 'a mesh'})"
-                self._tell(sim, f"mesh {k}", f"{count} are left out: {', '.join(reasons)}")
+        for kind, what in mesh_remarks(sim):
+            self._tell(sim, kind, what)
 
     def look(self, sim: Simulation) -> None:
         """Check the state after a step."""
@@ -108,11 +96,23 @@ class Guard:
         for k, emission in enumerate(sim.emissions):
             if emission.stuck and f"emitter {k}" not in self.told:
                 self._tell_shortage(sim, k)
+        if sim.step_count % EVERY == 0 and "escaped" not in self.told:
+            self._look_for_escaped(sim)
 
     def look_back(self, sim: Simulation) -> None:
-        """At the end of a run: did all grains come that were due?"""
+        """At the end of a run: did all grains come that were due, and did they stay inside?"""
+        self._look_for_escaped(sim)
         for k in range(len(sim.emissions)):
             self._tell_shortage(sim, k)
+
+    def _look_for_escaped(self, sim: Simulation) -> None:
+        """Have grains fallen out of the scene by the hundred?"""
+        found = escaped(sim) if self.settings.on_lost != "off" else None
+        if found is not None and found.grains >= MANY:
+            what = (
+                f"{found.words}, have fallen out of the scene: no wall and no sink is below them. Add a floor or a sink, or close the walls"
+            )
+            self._tell(sim, "escaped", what)
 
     def _tell_shortage(self, sim: Simulation, k: int) -> None:
         what = sim.emissions[k].shortage(max(0.0, sim.time - sim.time_step))  # when the last step began
@@ -167,7 +167,8 @@ class Guard:
                 sim,
                 "wall",
                 f"grain {sim.bodies.id[grain]} went through wall {wall} (contact {c}) at {place(sim.position[grain])}: against the wall it "
-                f"moves at {speed:.3g} m/s, {speed * sim.time_step / sim.radius[grain]:.2g} radii per step. {self._slower(sim, speed)}",
+                f"moves at {speed:.3g} m/s, {speed * sim.time_step / sim.radius[grain]:.2g} radii per step",
+                self._slower(sim, speed),
             )
 
     def _look_at_leaps(self, sim: Simulation) -> None:
@@ -183,7 +184,8 @@ class Guard:
             sim,
             "leap",
             f"grain {sim.bodies.id[fast]} at {place(sim.position[fast])} moves at {speed:.3g} m/s, {leap:.2g} r per step: it "
-            f"may pass others and walls unseen (limit {LEAP:g} r). {self._slower(sim, speed)}",
+            f"may pass others and walls unseen (limit {LEAP:g} r)",
+            self._slower(sim, speed),
         )
 
     def _slower(self, sim: Simulation, speed: float) -> str:
@@ -217,7 +219,8 @@ class Guard:
                 sim,
                 "overlap",
                 f"contact {worst}, {two_of(sim, worst)}, overlaps by {part[worst]:.2f} d at {place(sim.position[c.a[worst]])} "
-                f"(limit {self.settings.overlap:g} d). {way_out}",
+                f"(limit {self.settings.overlap:g} d)",
+                way_out,
             )
 
     def _look_at_bodies(self, sim: Simulation, touching: BodyContacts) -> None:
@@ -231,8 +234,9 @@ class Guard:
                 sim,
                 "body overlap",
                 f"the bodies {a!r} and {b!r} are {part[worst]:.2f} R* deep in each other at {place(touching.point[worst])} (limit "
-                f"{self.settings.overlap:g} R*, R* = {touching.radius_eff[worst]:.3g} m). A smaller time_step helps if they met fast, a "
-                "stiffer material if they are pressed so deep",
+                f"{self.settings.overlap:g} R*, R* = {touching.radius_eff[worst]:.3g} m)",
+                "If they are pressed so deep, a stiffer material helps; if they met fast, a smaller time_step: try "
+                f"{self._coarse.smaller_step(sim, part[worst])}",
             )
 
     def _sizes_of(self, rows: IntArray) -> FloatArray:
@@ -270,7 +274,8 @@ class Guard:
                 sim,
                 "energy",
                 f"energy came from nothing: {created:.3g} J, more than {self.settings.energy:.0%} of kinetic energy and m g d; the fastest "
-                f"{self._fastest(sim)}. More iterations, a smaller warm start or a smaller time_step helps",
+                f"{self._fastest(sim)}",
+                f"More iterations or a smaller warm start help, or a smaller time_step: try --time-step {as_typed(0.5 * sim.time_step)}",
             )
 
     def _fastest(self, sim: Simulation) -> str:
@@ -305,11 +310,13 @@ class Guard:
                 away.append(w)
         return wall_kinetic(sim.bodies, np.array(away, np.int32)) if away else 0.0
 
-    def _act(self, action: Action, sim: Simulation, kind: str, what: str) -> None:
+    def _act(self, action: Action, sim: Simulation, kind: str, what: str, way_out: str = "") -> None:
+        """Stop, or warn once; the way out comes last, where it is looked for."""
+        more = f" {way_out}." if way_out else ""
         if action == "stop":
-            raise RunError(f"{_when(sim)}: {what}. Last checkpoint: {sim.last_checkpoint or 'none'}.")
+            raise RunError(f"{_when(sim)}: {what}. Last checkpoint: {sim.last_checkpoint or 'none'}.{more}")
         if action == "warn" and kind not in self.told:
-            self._tell(sim, kind, what)
+            self._tell(sim, kind, f"{what}.{more}".removesuffix("."))
 
     def _tell(self, sim: Simulation, kind: str, what: str) -> None:
         """Warn once of a kind; the last is kept."""

@@ -9,9 +9,9 @@ from typing import Any
 from ..arithmetic import length
 from ..checks import InputError
 from ..io import read_checkpoint
-from ..parallel import Team
 from ..scene.bodies import SAME_PLACE
 from ..scene.motion import PoseFunction
+from ..scene.run_settings import Threads
 from ..scene.scene import Scene
 from ..state.report import StepReport
 from .settings import Settings
@@ -32,7 +32,7 @@ class SavedRun:
     """Versions and CPU that the checkpoint was made with (see ``observe.machine``)."""
 
 
-def load_run(path: str | Path, threads: int | None = None, scene: Scene | None = None) -> SavedRun:
+def load_run(path: str | Path, threads: Threads | None = None, scene: Scene | None = None) -> SavedRun:
     """The run of a checkpoint, ready to go on as if it had never stopped: ``run.simulation.run_until(run.last_step)``.
 
     With ``threads`` other than before it goes on with the same bits. Functions that drive its bodies, which no file can hold, come from
@@ -43,7 +43,7 @@ def load_run(path: str | Path, threads: int | None = None, scene: Scene | None =
         scene = with_functions(Scene.read(saved["scene"], f"the scene of checkpoint {str(path)!r}"), scene)
         settings = Settings.read(saved["settings"], f"the settings of checkpoint {str(path)!r}")
         if threads is not None:
-            settings = settings.model_copy(update={"threads": Team(threads).threads})  # a refusal if there can be no such team
+            settings = settings.model_copy(update={"threads": threads})
         check_saved(saved["simulation"], scene, settings)
         sim = Simulation.restore(scene, settings, saved["simulation"])
         check_functions(sim)

@@ -31,11 +31,13 @@ from .counting import Counted, Counting
 from .emission import Emission
 from .guards import Guard, default_world
 from .making import fix_grains, make_bodies
+from .meshes import check_meshes
 from .placement import check_cell, check_placement
 from .regulation import Regulation
 from .removal import Removal
 from .settings import Layer, Settings, make_settings
 from .stepper import Stepper
+from .threads import threads_of
 
 
 class Simulation:
@@ -60,9 +62,12 @@ class Simulation:
         if bodies is None and self.bodies.grain_count == 0 and not scene.emitters and not len(self.bodies.dynamic):
             raise InputError("the scene has no grains and no emitter, nor a dynamic body: add grains, a lattice or an emitter.")
         check_cell(scene)
+        if bodies is None:
+            check_meshes(scene)
         for extension in self.settings.extensions:
             extension.check(scene)
         self.time_step = finite_positive("time_step", self.settings.step_for(scene), "s")
+        self.threads = threads_of(self.settings.threads, scene, self.settings.duration)
         self.stepper: Stepper = self._make_stepper()
         self.emissions = [
             Emission(e, scene.materials[scene.material_index[e.material]].density, scene.material_index[e.material]) for e in scene.emitters
@@ -97,8 +102,8 @@ class Simulation:
     def _make_stepper(self) -> Stepper:
         how = self.settings.stepper
         if isinstance(how, Smooth):
-            return SmoothStepper(self.scene, self.bodies, how, self.time_step, Team(self.settings.threads))
-        return NonsmoothStepper(self.scene, self.bodies, how, Team(self.settings.threads))
+            return SmoothStepper(self.scene, self.bodies, how, self.time_step, Team(self.threads))
+        return NonsmoothStepper(self.scene, self.bodies, how, Team(self.threads))
 
     @property
     def nonsmooth(self) -> NonsmoothStepper:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...checks import InputError, known_name
 from ...memory import check_grains
+from ...units import is_quantity, read_quantity
 from ..scene import Scene
 from .box import box as box
 from .circuit import circuit as circuit
@@ -18,6 +19,7 @@ from .column import column as column
 from .conveyor import conveyor as conveyor
 from .drum import drum as drum
 from .excavator import excavator as excavator
+from .parameter_units import PARAMETER_UNITS
 from .pile import pile as pile
 from .registered import LIBRARY
 from .shear_cell import shear_cell as shear_cell
@@ -59,6 +61,8 @@ def _read(scene: str, key: str, value: Any, parameter: inspect.Parameter) -> Any
         kind = next(k for k in typing.get_args(kind) if k is not type(None))
     if typing.get_origin(kind) is typing.Literal:
         return known_name(f"{key} of scene {scene!r}", str(value), typing.get_args(kind))
+    if is_quantity(value) and kind is float:
+        return read_quantity(f"{key} of scene {scene!r}", value, PARAMETER_UNITS.get(key, "-"))
     try:
         number = float(value)
         if kind is int and not number.is_integer():

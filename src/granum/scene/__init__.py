@@ -12,7 +12,7 @@ from .scene import Gravity, Scene
 from .sensor import BallSensor, BoxSensor, CylinderSensor
 from .shapes import Box, Capsule, Cylinder, Mesh, Plane
 from .sink import Sink
-from .sizes import Discrete, LogNormal, Uniform
+from .sizes import Discrete, LogNormal, SieveCurve, SizeTable, Uniform
 
 __all__ = [
     "Ball",
@@ -49,7 +49,9 @@ __all__ = [
     "Rectangle",
     "Regulator",
     "Scene",
+    "SieveCurve",
     "Sink",
+    "SizeTable",
     "Slider",
     "Span",
     "Uniform",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
-from pydantic import BeforeValidator, ConfigDict, SerializeAsAny
+from pydantic import BeforeValidator, ConfigDict, Field, SerializeAsAny
 
 from ..checks import InputError
 from ..contact.power import PowerLaw
@@ -21,6 +21,8 @@ class Parameters(Record):
 
     scene: str
     """Which kind of scene it is: the name of the library scene."""
+    chosen: dict[str, float | int | str | None] = Field(default_factory=dict)
+    """Values in effect of those parameters of the library scene that have no fixed default."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:

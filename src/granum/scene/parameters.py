@@ -18,6 +18,8 @@ class Parameters(Record):
     """The base; a kind of scene adds its fields, and its name as the default of ``scene``."""
 
     kinds: ClassVar[dict[str, type[Parameters]]] = {}
+    measured: ClassVar[bool] = False
+    """Whether results of such a scene cannot be found without these: then scene files have them, too."""
 
     scene: str
     """Which kind of scene it is: the name of the library scene."""

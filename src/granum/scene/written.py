@@ -11,13 +11,14 @@ import numpy as np
 
 from ..records import Record
 from .grains import Grains
+from .parameters import Parameters
 from .scene import Scene
 
 FIRST = ("name", "view", "world", "results", "law")
 """Keys at the top of a file; a key that came after a table would belong to it."""
-TABLES = ("gravity", "cell", "run")
+TABLES = ("gravity", "cell", "run", "parameters")
 LISTS = ("materials", "pairs", "walls", "bodies", "joints", "regulators", "sensors", "sinks", "emitters", "grains")
-LEFT_OUT = "parameters"  # what the library made the scene with: wrong as soon as a user changes something
+LEFT_OUT = "chosen"  # of parameters: what the library made the scene with
 WIDE = 100  # [characters] of a value that stands in one line
 MANY = 50  # placed grains beside which another way to write them is shown
 HEADS = {
@@ -26,6 +27,7 @@ HEADS = {
     "gravity": "Gravity.",
     "cell": "Space repeats with these lengths.",
     "run": "How it is run; options of `granum run` go over this.",
+    "parameters": "What measures of this kind of scene read: change it together with the scene.",
     "walls": "Walls that stand still.",
     "bodies": "Bodies with walls: static, kinematic (driven) or dynamic (pushed).",
     "joints": "Joints that link bodies to machines.",
@@ -43,7 +45,7 @@ def scene_text(scene: Scene, head: str = "") -> str:
     lines += ["", *_fields(scene, FIRST)]
     for name in TABLES:
         value = getattr(scene, name)
-        if value is not None:
+        if value is not None and (name != "parameters" or value.measured):
             tree = value.given() if name == "run" else None
             keys = _entries(tree, type(value)) if tree is not None else _fields(value, shown_fields(value))
             lines += ["", f"# {HEADS[name]}", f"[{name}]", *keys]
@@ -57,7 +59,9 @@ def scene_text(scene: Scene, head: str = "") -> str:
 
 def shown_fields(record: Record) -> tuple[str, ...]:
     """Fields that differ from their defaults, and those that say which kind of record it is."""
-    return tuple(name for name, info in type(record).model_fields.items() if _is_kind(info) or not _is_default(record, name, info))
+    fields = type(record).model_fields.items()
+    named = isinstance(record, Parameters)  # by the kind of scene
+    return tuple(n for n, info in fields if (named and n == "scene") or _is_kind(info) or not _is_default(record, n, info))
 
 
 def _is_kind(info: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -44,6 +45,7 @@ VIEW = (-62.0, 22.0)  # azimuth and elevation [degrees]
 class CircuitParameters(Parameters):
     """Of the scene ``circuit``; lengths in m. Pellets go along x; the surface of the belt is z = 0, the outlet above x = 0."""
 
+    measured: ClassVar[bool] = True
     scene: str = "circuit"
     diameter: float
     """Median by number."""
@@ -112,8 +114,8 @@ def circuit(
 
     The sieve is a row of rollers across the way of the pellets. All turn alike, and their gaps grow. Below each gap is a bin of its own, a
     sink by the name of ``gap 1`` and so on; ``oversize`` has what runs over the last roller. Materials are those of Wang et al. (granum
-    references); drum, belt and rollers rub as pellets do, which carries these from groove to groove, and guards at the sides are smooth. The
-    run lasts until pellets come to the end of the sieve, and 6 s more.
+    references); drum, belt and rollers rub as pellets do, which carries these from groove to groove, and guards at the sides are smooth.
+    The run lasts until pellets come to the end of the sieve, and 6 s more.
 
     ``rate`` [1/s]: pellets that are fed in a second.
     ``diameter`` [m]: median of the pellets; lengths in diameters count in it.

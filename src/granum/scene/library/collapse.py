@@ -56,9 +56,9 @@ def collapse(
 ) -> Scene:
     """``count`` grains rain into a frictionless box and come to rest; then its front wall is lifted, and they run out to a half pile.
 
-    The box is square; half of the grains have ``diameter``, half ``diameter`` / ``size_ratio``. 4000 grains fill a width of 15 to a cube, as
-    in Servin and Wang (granum references). The front, at the side of +x, goes up faster than grains can fall, and the run goes on for 2 s
-    more. The floor has the friction of the grains, the walls have none.
+    The box is square; half of the grains have ``diameter``, half ``diameter`` / ``size_ratio``. 4000 grains fill a width of 15 to a cube,
+    as in Servin and Wang (granum references). The front, at the side of +x, goes up faster than grains can fall, and the run goes on for
+    2 s more. The floor has the friction of the grains, the walls have none.
 
     ``width`` [diameters]: of the box, inside.
     ``settle`` [s]: from the last grain to the lift.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from ...arithmetic import cos, sin
 from ...checks import InputError, finite_positive
@@ -33,6 +33,7 @@ COUNTED, GONE = 15.0, 25.0  # [d] below the belt: where the discharge is counted
 class ConveyorParameters(Parameters):
     """Of the scene ``conveyor``; lengths in m, from the back of the belt."""
 
+    measured: ClassVar[bool] = True
     scene: str = "conveyor"
     diameter: float
     source: tuple[float, float]

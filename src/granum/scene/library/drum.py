@@ -112,10 +112,10 @@ def drum(
     """``count`` grains in a drum that turns about a horizontal axis, smooth or with sawteeth.
 
     ``smooth`` is the drum of Wang et al.: 4864 pellets in a drum 40 diameters wide and 7 long with flat frictionless sides, 0.25 rad/s;
-    half of the grains have 13 mm, half 13 / ``size_ratio`` = 10 mm. ``sawtooth`` is that of Servin et al.: 7500 grains of 10 mm in a drum 80
-    wide and 8 long, whose sides turn and rub as the rest, 0.63 rad/s; 64 teeth (in a drum of another width: as long ones), each 1.2 high,
-    with a steep face of 50 degrees that leads and so lifts the grains. Sundberg has it with length=10, or length=30 and count=25000; Servin
-    and Wang have the smooth one at 0.5 rad/s with a stiffness of 3000 N/m (granum references).
+    half of the grains have 13 mm, half 13 / ``size_ratio`` = 10 mm. ``sawtooth`` is that of Servin et al.: 7500 grains of 10 mm in a drum
+    80 wide and 8 long, whose sides turn and rub as the rest, 0.63 rad/s; 64 teeth (in a drum of another width: as long ones), each 1.2
+    high, with a steep face of 50 degrees that leads and so lifts the grains. Sundberg has it with length=10, or length=30 and
+    count=25000; Servin and Wang have the smooth one at 0.5 rad/s with a stiffness of 3000 N/m (granum references).
 
     The axis is y; seen from -y a positive speed turns counter-clockwise, and grains rise towards x. They start at rest on a shaken lattice
     in the lower part of the drum; gravity grows for as long as the fall of the lattice asks; then the drum begins to turn. The time step is

@@ -72,12 +72,13 @@ def excavator(
 ) -> Scene:
     """An excavator of 50 t digs in a trench full of stones, lifts the bucket, swings, empties it beside the trench and swings back.
 
-    Stones have 25 to 100 mm, evenly spread, and 2500 kg/m^3; 1e5 of them fill a trench 2 m deep, as in Wang et al. (granum references). Fewer
-    fill a smaller trench, whose width follows from depth and length, and the bucket is smaller with it. The machine has 10 bodies, 8 joints, 3
-    hydraulic cylinders (those of boom and stick with barrel and rod, that of the bucket without mass) and a swing motor; one more joint
-    holds the chassis to the ground. Motors follow tables of positions: stones settle (0 to 3 s), the bucket is lowered, dragged through
-    the bed (8 to 10 s), curled, lifted (13 s), swung out (16 s), emptied (18 s) and swung back (21 s). At the start the stones stand
-    on a lattice, higher than the ground, in a sleeve that sinks into the ground when they are at rest. There are 25 sweeps in a step.
+    Stones have 25 to 100 mm, evenly spread, and 2500 kg/m^3; 1e5 of them fill a trench 2 m deep, as in Wang et al. (granum references).
+    Fewer fill a smaller trench, whose width follows from depth and length, and the bucket is smaller with it. The machine has 10 bodies,
+    8 joints, 3 hydraulic cylinders (those of boom and stick with barrel and rod, that of the bucket without mass) and a swing motor; one
+    more joint holds the chassis to the ground. Motors follow tables of positions: stones settle (0 to 3 s), the bucket is lowered,
+    dragged through the bed (8 to 10 s), curled, lifted (13 s), swung out (16 s), emptied (18 s) and swung back (21 s). At the start the
+    stones stand on a lattice, higher than the ground, in a sleeve that sinks into the ground when they are at rest. There are 25 sweeps
+    in a step.
 
     ``depth`` [m]: of the trench.
     ``length`` [m]: of the trench.

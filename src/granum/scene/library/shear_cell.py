@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ FRAMES = 300
 class ShearCellParameters(Parameters):
     """Of the scene ``shear-cell``."""
 
+    measured: ClassVar[bool] = True
     scene: str = "shear-cell"
     count: int
     """Grains between the plates."""
@@ -72,8 +73,8 @@ def shear_cell(
 ) -> Scene:
     """``count`` grains are sheared between rough plates: the lower one is driven along x, the upper one is pressed down.
 
-    The cell repeats along the flow and across it. The upper plate moves up and down only. I = shear rate d sqrt(density / pressure) sets the
-    speed of the lower plate for a flow of the expected height, unless it is given. Grains do not rebound. The time step is
+    The cell repeats along the flow and across it. The upper plate moves up and down only. I = shear rate d sqrt(density / pressure) sets
+    the speed of the lower plate for a flow of the expected height, unless it is given. Grains do not rebound. The time step is
     0.03 d sqrt(density / pressure), or as the speed asks.
 
     ``diameter`` [m]: mean of the grains; lengths in diameters count in it.

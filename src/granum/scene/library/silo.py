@@ -77,10 +77,10 @@ def silo(
     """``count`` grains settle in a silo while gravity grows; then an outlet in its floor may open.
 
     The silo has 20 flat sides around a circle of ``width`` diameters, so that 4 area / perimeter is that width; 1: a column of grains
-    without sides. The grains start on a shaken cubic grid. Gravity grows from 0.01 to 9.82 m/s^2 in ``ramp``, then ``settle`` passes (60 s and
-    5 s in Servin et al., granum references). The time step is 0.01 s, or less, so that the top of the grid lands with 0.3 diameters per step
-    at most; the ramp is 5 s, or as long as a given time step asks for that, at most 60 s. Grains fall through the outlet into a tray. The run
-    lasts until they have settled, or about until the silo is empty.
+    without sides. The grains start on a shaken cubic grid. Gravity grows from 0.01 to 9.82 m/s^2 in ``ramp``, then ``settle`` passes (60 s
+    and 5 s in Servin et al., granum references). The time step is 0.01 s, or less, so that the top of the grid lands with 0.3 diameters per
+    step at most; the ramp is 5 s, or as long as a given time step asks for that, at most 60 s. Grains fall through the outlet into a tray.
+    The run lasts until they have settled, or about until the silo is empty.
 
     ``width`` [diameters]: of the silo, inside; 1: a column without sides.
     ``wall_friction``: between grains and walls; as friction unless it is given.

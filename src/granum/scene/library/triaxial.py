@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ...arithmetic import power
 from ...checks import InputError, finite_positive
@@ -36,6 +36,7 @@ HIGHEST = 20.0  # [confining stress] that a test under stress control goes up to
 class TriaxialParameters(Parameters):
     """Of the scene ``triaxial``."""
 
+    measured: ClassVar[bool] = True
     scene: str = "triaxial"
     count: int
     diameter: float

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .quasistatic.packing import Packing, random_packing
     from .quasistatic.shear import shear
     from .reduction import Reduction
-    from .runs import Run, restart, run, run_jam, run_minimise, run_shear
+    from .runs import Run, check_scene, restart, run, run_jam, run_minimise, run_shear, write_scene
     from .scene import (
         Ball,
         BallRegion,
@@ -135,7 +135,7 @@ _MENU = {
     # fewer bodies
     "reduction": ("Reduction",),
     # go
-    "runs": ("Run", "restart", "run", "run_jam", "run_minimise", "run_shear"),
+    "runs": ("Run", "check_scene", "restart", "run", "run_jam", "run_minimise", "run_shear", "write_scene"),
     "simulation": ("Guards", "Settings", "Simulation", "simulate"),
     # without time
     "contact.power": ("PowerLaw",),
@@ -230,6 +230,7 @@ __all__ = [
     "Uniform",
     "Universal",
     "__version__",
+    "check_scene",
     "jam",
     "load_scene",
     "make_scene",
@@ -251,6 +252,7 @@ __all__ = [
     "shear",
     "simulate",
     "steps",
+    "write_scene",
 ]
 
 

@@ -92,7 +92,10 @@ def test_a_typo_in_a_scene_file_names_the_file_and_the_key_that_is_meant(tmp_pat
 @pytest.mark.parametrize(
     "page",
     [
-        *((name, "--help") for name in ("run", "compare", "plan", "bench", "jam", "minimise", "shear", "analyse", "plot", "solve", "scenes")),
+        *(
+            (name, "--help")
+            for name in ("run", "compare", "plan", "bench", "jam", "minimise", "shear", "analyse", "plot", "solve", "scenes")
+        ),
         ("analyse", "--list"),
         ("plot", "--list"),
         ("scenes",),

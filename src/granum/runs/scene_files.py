@@ -12,9 +12,12 @@ import numpy as np
 from ..analysis.run_plan import make_plan, paper_costs
 from ..analysis.scene_size import size_of_scene
 from ..analysis.step_plan import plan_step
+from ..array_types import FloatArray
 from ..checks import InputError, steps_in
 from ..memory import GRAIN, IN_BED
+from ..scene.emitter import Emitter
 from ..scene.file import as_scene
+from ..scene.floors import Frame, fall_to_floor
 from ..scene.placed import Placed
 from ..scene.scene import Scene
 from ..scene.speeds import expected_speeds
@@ -25,7 +28,8 @@ from ..smooth.time_step import automatic_step
 from .output import check_folder
 
 PER_GRAIN = 300  # bytes of a recording for each grain and frame: 190 while grains fall, 325 in a dense bed
-SHOWN = 200  # grains of an emitter that a picture of the start shows in its source
+SHOWN = 100  # grains of an emitter that a picture of the start shows, at most
+FREE = 20.0  # [diameters] of the way that is shown below a source with nothing under it
 
 
 def write_scene(scene: Scene | str | Path, file: str | Path, *, overwrite: bool = False, command: str = "") -> Path:
@@ -98,18 +102,33 @@ def _seconds(scene: Scene, stepper: str, step: float, duration: float) -> float 
 
 
 def draw_start(scene: Scene, path: str | Path) -> str | None:
-    """A picture of the scene before its first step; none: there is no grain to show."""
+    """A picture of the scene before its first step, with some grains on their way down from emitters; none: there is no grain to show."""
     from ..plot import scene_picture
 
     placed, rng = Placed.of(scene), np.random.default_rng(0)
     position, radius, velocity = [placed.position], [placed.radius], [placed.velocity]
     for emitter in scene.emitters:
-        count = min(SHOWN, emitter.count or SHOWN)
-        position.append(emitter.source.points(rng, count))
-        radius.append(emitter.sizes.sample(rng, count) / 2)
-        velocity.append(np.broadcast_to(emitter.velocity, (count, 3)))
+        place, size = _on_their_way(scene, emitter, rng)
+        position.append(place)
+        radius.append(size)
+        velocity.append(np.broadcast_to(emitter.velocity, place.shape))
     if not sum(map(len, radius)):
         return None
     shown = (np.concatenate(position), np.concatenate(radius), np.concatenate(velocity))
     scene_picture(scene, *shown, colour="height", path=Path(path))
     return str(path)
+
+
+def _on_their_way(scene: Scene, emitter: Emitter, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Places (n, 3) and radii (n,) [m] of grains between a source and the walls below it, none on another."""
+    count, frame = min(SHOWN, emitter.count or SHOWN), Frame.of(scene)
+    place, radius = emitter.source.points(rng, count), emitter.sizes.sample(rng, count) / 2
+    if frame is not None:
+        fall = fall_to_floor(scene, frame, place, radius)
+        way = np.where(np.isfinite(fall), fall, FREE * scene.size_range[1]) * rng.random(count)
+        place = place + way[:, None] * frame.down
+    kept: list[int] = []
+    for k in range(count):
+        if all(np.linalg.norm(place[k] - place[j]) >= radius[k] + radius[j] for j in kept):
+            kept.append(k)
+    return place[kept], radius[kept]

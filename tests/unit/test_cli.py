@@ -262,9 +262,21 @@ def test_foreign_files_are_not_overwritten(granum, tmp_path):
     (tmp_path / "column.png").write_bytes(b"my photo")
     refused(granum("run", "column", "--duration", "0.01"), "column.png exists", "--no-picture")
     assert granum(*small()).exit_code == 0
-    assert "replacing the recording column.h5" in granum(*small()).stderr
+    assert "replacing the recording column.h5" in granum(*small("--overwrite")).stderr
     (tmp_path / "column.checkpoint.h5").write_text("notes")
-    refused(granum(*small()), "column.checkpoint.h5 exists")
+    refused(granum(*small("--overwrite")), "column.checkpoint.h5 exists")
+
+
+def test_a_second_run_keeps_the_recording_of_the_first(granum, tmp_path):
+    granum(*small())
+    first = (tmp_path / "column.h5").read_bytes()
+    for name in ("column-2.h5", "column-3.h5"):
+        again = granum(*small("--json"))
+        assert again.exit_code == 0
+        assert f"this run writes {name}" in again.stderr
+        assert json.loads(again.stdout)["recording"] == name
+        assert (tmp_path / name).exists()
+    assert (tmp_path / "column.h5").read_bytes() == first
 
 
 def test_bad_restart_files(granum, tmp_path):

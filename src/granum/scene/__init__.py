@@ -5,6 +5,7 @@ from .cell import Cell
 from .emitter import BoxSource, Disc, Emitter, Rectangle
 from .grains import Grains, Lattice
 from .joints import Ball, Cylindrical, Distance, Fixed, Hinge, Limits, Motor, Slider, Universal
+from .mixture import Mixture, Part
 from .motion import Motion, PoseFunction, PoseTable
 from .regions import BallRegion, BoxRegion, CylinderRegion
 from .regulators import Regulator, Span
@@ -41,8 +42,10 @@ __all__ = [
     "Limits",
     "LogNormal",
     "Mesh",
+    "Mixture",
     "Motion",
     "Motor",
+    "Part",
     "Plane",
     "PoseFunction",
     "PoseTable",

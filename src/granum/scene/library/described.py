@@ -44,7 +44,7 @@ class Described:
 
     name: str
     kind: str
-    """What is given: a number, a whole number, one of some names, or sizes."""
+    """What is given: int, float, one of some names, or sizes."""
     default: Any
     """The value in effect where it is not given; none: it is off, or without end."""
     unit: str
@@ -72,7 +72,7 @@ def described(name: str) -> dict[str, Described]:
     hints = typing.get_type_hints(make)
     found = {}
     for key, parameter in inspect.signature(make).parameters.items():
-        unit, meaning = own.get(key) or COMMON[key]
+        unit, meaning = own.get(key) or COMMON.get(key, ("", ""))
         default = chosen.get(key) if parameter.default is None else parameter.default
         found[key] = Described(key, _kind(hints[key]), default, unit, meaning.replace("``", ""))
     return found
@@ -84,4 +84,4 @@ def _kind(hint: Any) -> str:
         hint = next(k for k in typing.get_args(hint) if k is not type(None))
     if typing.get_origin(hint) is typing.Literal:
         return " or ".join(typing.get_args(hint))
-    return {int: "whole number", float: "number"}.get(hint, "sizes")
+    return {int: "int", float: "float"}.get(hint, "sizes")

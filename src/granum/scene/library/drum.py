@@ -170,6 +170,8 @@ def drum(
         inner.insert(0, Mesh(material=grain.name, vertices=vertices, triangles=triangles, side="front"))
     if time_step is None:
         rim = abs(p["speed"]) * radius
+        if sizes is not None:  # smaller grains have less time to land
+            p["time_step"] *= min(1.0, sizes.range[0] / paper["diameter"])
         time_step = min(p["time_step"], 0.3 * (d if sizes is None else sizes.range[0]) / rim) if rim > 0 else p["time_step"]
     finite_positive("time_step", time_step, "s")
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .quasistatic.packing import Packing, random_packing
     from .quasistatic.shear import shear
     from .reduction import Reduction
-    from .runs import Run, restart, run, run_jam, run_minimise, run_shear
+    from .runs import Run, check_scene, restart, run, run_jam, run_minimise, run_shear, write_scene
     from .scene import (
         Ball,
         BallRegion,
@@ -58,8 +58,10 @@ if TYPE_CHECKING:
         Limits,
         LogNormal,
         Mesh,
+        Mixture,
         Motion,
         Motor,
+        Part,
         Plane,
         PlaneRegion,
         PoseFunction,
@@ -68,7 +70,9 @@ if TYPE_CHECKING:
         RectangleRegion,
         Regulator,
         Scene,
+        SieveCurve,
         Sink,
+        SizeTable,
         Slider,
         Span,
         Uniform,
@@ -112,8 +116,10 @@ _MENU = {
         "Limits",
         "LogNormal",
         "Mesh",
+        "Mixture",
         "Motion",
         "Motor",
+        "Part",
         "Plane",
         "PlaneRegion",
         "PoseFunction",
@@ -122,7 +128,9 @@ _MENU = {
         "RectangleRegion",
         "Regulator",
         "Scene",
+        "SieveCurve",
         "Sink",
+        "SizeTable",
         "Slider",
         "Span",
         "Uniform",
@@ -139,7 +147,7 @@ _MENU = {
     # fewer bodies
     "reduction": ("Reduction",),
     # go
-    "runs": ("Run", "restart", "run", "run_jam", "run_minimise", "run_shear"),
+    "runs": ("Run", "check_scene", "restart", "run", "run_jam", "run_minimise", "run_shear", "write_scene"),
     "simulation": ("Guards", "Settings", "Simulation", "simulate"),
     # without time
     "contact.power": ("PowerLaw",),
@@ -202,6 +210,7 @@ __all__ = [
     "Material",
     "MaterialPair",
     "Mesh",
+    "Mixture",
     "ModelStart",
     "Motion",
     "Motor",
@@ -210,6 +219,7 @@ __all__ = [
     "Observer",
     "Packing",
     "PackingWriter",
+    "Part",
     "Plane",
     "PlaneRegion",
     "PoseFunction",
@@ -226,8 +236,10 @@ __all__ = [
     "RunError",
     "Scene",
     "Settings",
+    "SieveCurve",
     "Simulation",
     "Sink",
+    "SizeTable",
     "Slider",
     "Smooth",
     "Snapshot",
@@ -236,6 +248,7 @@ __all__ = [
     "Uniform",
     "Universal",
     "__version__",
+    "check_scene",
     "jam",
     "load_scene",
     "make_scene",
@@ -257,6 +270,7 @@ __all__ = [
     "shear",
     "simulate",
     "steps",
+    "write_scene",
 ]
 
 

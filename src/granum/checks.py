@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 MOST_LINES = 10  # of what is wrong with one input
 MOST_STEPS = 2**53  # beyond, numbers of steps are not exact any more
+
+
+Near = Callable[[str, Mapping[str, Any]], str | None]
+"""From an unknown key and the table that it stands in to a known key that is like it, if there is one."""
 
 
 class InputError(ValueError):
@@ -89,15 +93,16 @@ def steps_in(duration: float, time_step: float) -> int:
     return max(1, round(steps))
 
 
-def explain(error: ValidationError, where: str, given: Any = None) -> InputError:
+def explain(error: ValidationError, where: str, given: Any = None, near: Near | None = None) -> InputError:
     """A pydantic error as one message: field, rule and value of what is wrong, ten at most.
 
-    ``given`` is what was checked: names that pydantic adds for its own kinds of records are then left out of the fields.
+    ``given`` is what was checked: names that pydantic adds for its own kinds of records are then left out of the fields. ``near`` gives
+    the known key that is most like an unknown one.
     """
     items = error.errors(include_url=False)
     inner = {item["loc"][:n] for item in items for n in range(len(item["loc"]))}
     items = [item for item in items if item["loc"] not in inner]  # a list is only said to be too short because its one entry is wrong
-    lines = [_line(item, where, given) for item in items[:MOST_LINES]]
+    lines = [_line(item, where, given, near) for item in items[:MOST_LINES]]
     if len(items) > MOST_LINES:
         lines.append(f"  and {len(items) - MOST_LINES} more")
     told = InputError(f"{where} is not valid:\n" + "\n".join(lines))
@@ -110,11 +115,11 @@ def _rule(item: Any) -> str:
     return str(item["msg"]).removeprefix("Value error, ").replace("Input should be", "must be", 1)
 
 
-def _line(item: Any, where: str, given: Any) -> str:
+def _line(item: Any, where: str, given: Any, near: Near | None) -> str:
     field = ".".join(_cut(str(part)) for part in _written(item["loc"], given)) or where
     rule, value = _rule(item), item.get("input")
     if item["type"] == "extra_forbidden":
-        rule = "is not a known key"
+        rule = "is not a known key" + _meant(item["loc"], given, near)
     elif item["type"] == "union_tag_invalid":  # a kind of record that there is not
         kinds = item["ctx"]
         key = kinds["discriminator"].strip("'")
@@ -126,6 +131,15 @@ def _line(item: Any, where: str, given: Any) -> str:
     elif item["type"] == "missing" and isinstance(item["loc"][-1], int):
         rule = "is missing"
     return f"  {field}: {rule} (got {_short(value)})"
+
+
+def _meant(place: tuple[int | str, ...], given: Any, near: Near | None) -> str:
+    """The key that may be meant by the unknown one at ``place``, with the others of its table in mind."""
+    *way, key = _written(place, given)
+    for part in way:
+        given = given[part]
+    meant = near(str(key), given) if near is not None and isinstance(given, dict) else None
+    return f"; did you mean {meant!r}?" if meant is not None else ""
 
 
 def _written(place: tuple[int | str, ...], given: Any) -> list[int | str]:

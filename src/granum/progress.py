@@ -17,15 +17,16 @@ BAR, WIDE = 20, 110  # [columns] of the bar, and of a terminal that has room for
 class Bar:
     """What is done so far of one piece of work; nothing is shown in its first second.
 
-    The time that is left is counted from the first call of :meth:`show`, so that what is compiled before does not count. ``talk`` gets
-    lines instead of the console.
+    The time that is left follows from the later half of the time that has gone, so that what was compiled before does not count.
+    ``talk`` gets lines instead of the console.
     """
 
     def __init__(self, label: str, *, console: Any = None, talk: Callable[[str], Any] | None = None, every: float | None = None) -> None:
         self.label, self.talk, self.every = label, talk, every if every is not None else LINE_EVERY
         self.console = console if console is not None else stderr()
         self._began: float | None = None
-        self._since = self._next = 0.0
+        self._next = 0.0
+        self._marks: list[tuple[float, float]] = []  # times and parts that were done by then
         self._bar: Any = None
         self._task: Any = None
 
@@ -33,10 +34,11 @@ class Bar:
         """``part`` of the work is done, None: nobody knows; of the ``words`` those at the end are left out where there is no room."""
         now = monotonic()
         if self._began is None:
-            self._began, self._since, self._next = now, part or 0.0, now + QUIET
+            self._began, self._next = now, now + QUIET
+            self._marks.append((now, part or 0.0))
         if now < self._next:
             return
-        left = self._left(part, now - self._began)
+        left = self._left(part, now)
         if self.talk is None and self.console.is_terminal:
             self._draw(part, words, left, now - self._began)
             self._next = now + REFRESH
@@ -61,9 +63,21 @@ class Bar:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def _left(self, part: float | None, gone: float) -> float | None:
-        """[s], if it goes on as it went."""
-        return gone * (1 - part) / (part - self._since) if part is not None and part > self._since else None
+    @property
+    def waits(self) -> bool:
+        """Whether :meth:`show` would show nothing now, so that its words need not be found."""
+        return self._began is not None and monotonic() < self._next
+
+    def _left(self, part: float | None, now: float) -> float | None:
+        """[s], if it goes on as it went in the later half of the time so far."""
+        if part is None:
+            return None
+        half = (now + (self._began or now)) / 2
+        while len(self._marks) > 1 and self._marks[1][0] <= half:
+            del self._marks[0]
+        time, done = self._marks[0]
+        self._marks.append((now, part))
+        return (now - time) * (1 - part) / (part - done) if part > done else None
 
     def _draw(self, part: float | None, words: Sequence[str], left: float | None, gone: float) -> None:
         if self._bar is None:

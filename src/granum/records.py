@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Self
@@ -83,7 +84,7 @@ class InWords(ModelMetaclass):
         try:
             return super().__call__(*args, **fields)
         except ValidationError as error:
-            raise explain(error, cls.__name__, fields) from None
+            raise explain(error, cls.__name__, fields, near_key) from None
 
 
 class Record(BaseModel, metaclass=InWords):
@@ -111,7 +112,7 @@ class Record(BaseModel, metaclass=InWords):
         try:
             return super().model_validate_json(tree) if isinstance(tree, (str, bytes)) else super().model_validate(tree)
         except ValidationError as error:
-            raise explain(error, where, None if isinstance(tree, (str, bytes)) else tree) from None
+            raise explain(error, where, None if isinstance(tree, (str, bytes)) else tree, near_key) from None
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:
@@ -119,7 +120,7 @@ class Record(BaseModel, metaclass=InWords):
         try:
             return super().model_validate(obj, **options)
         except ValidationError as error:
-            raise explain(error, cls.__name__, obj) from None
+            raise explain(error, cls.__name__, obj, near_key) from None
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
@@ -147,6 +148,19 @@ class Record(BaseModel, metaclass=InWords):
         return {
             field: tree_of(getattr(self, field)) for field in type(self).model_fields if field in self.model_fields_set or field == "name"
         }
+
+
+def near_key(key: str, table: Mapping[str, Any]) -> str | None:
+    """A field that is spelled nearly as ``key``, of the records that have the most of the other keys of its table."""
+    fits: dict[int, set[str]] = {}
+    level: list[type[Record]] = [Record]
+    while level:
+        for record in level:
+            fields = record.model_fields.keys()
+            fits.setdefault(len(fields & table.keys()), set()).update(fields)
+        level = [under for record in level for under in record.__subclasses__()]
+    found = difflib.get_close_matches(key, sorted(fits[max(fits)]), n=1)
+    return found[0] if found else None
 
 
 def _same(a: Any, b: Any) -> bool:

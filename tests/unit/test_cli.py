@@ -170,9 +170,9 @@ def test_too_few_threads_are_refused(granum, threads):
 def test_scenes_lists_parameters(granum):
     scenes = json.loads(granum("scenes", "--json").stdout)["scenes"]
     assert set(scenes) >= {"box", "column", "pile"}
-    assert scenes["column"]["parameters"]["count"] == {"default": 25, "type": "int"}
-    assert scenes["column"]["help"]
-    assert "[m, Pa, s]" in granum("scenes").stdout
+    count = {"default": 25, "type": "int", "unit": "", "help": "number of grains."}
+    assert scenes["column"]["parameters"]["count"] == count
+    assert scenes["column"]["help"] in granum("scenes").stdout
 
 
 def test_picture(granum, drawn):
@@ -192,7 +192,7 @@ def test_toml_scene_from_the_command_line(granum, tmp_path):
     summary = json.loads(granum("run", "one.toml", "--set", "materials.0.friction=0.3", "--json", "--no-picture").stdout)
     assert (summary["scene"], summary["steps"], summary["recording"]) == ("one", 20, "one.h5")
     (tmp_path / "one.toml").write_text("materials = []\ngrainz = 1\n")
-    refused(granum("run", "one.toml"), "materials", "grainz: is not a known key (got 1)")
+    refused(granum("run", "one.toml"), "materials", "grainz: is not a known key; did you mean 'grains'? (got 1)")
 
 
 # Bad input. --------------------------------------------------------------------------------------------------------------
@@ -262,9 +262,21 @@ def test_foreign_files_are_not_overwritten(granum, tmp_path):
     (tmp_path / "column.png").write_bytes(b"my photo")
     refused(granum("run", "column", "--duration", "0.01"), "column.png exists", "--no-picture")
     assert granum(*small()).exit_code == 0
-    assert "replacing the recording column.h5" in granum(*small()).stderr
+    assert "replacing the recording column.h5" in granum(*small("--overwrite")).stderr
     (tmp_path / "column.checkpoint.h5").write_text("notes")
-    refused(granum(*small()), "column.checkpoint.h5 exists")
+    refused(granum(*small("--overwrite")), "column.checkpoint.h5 exists")
+
+
+def test_a_second_run_keeps_the_recording_of_the_first(granum, tmp_path):
+    granum(*small())
+    first = (tmp_path / "column.h5").read_bytes()
+    for name in ("column-2.h5", "column-3.h5"):
+        again = granum(*small("--json"))
+        assert again.exit_code == 0
+        assert f"this run writes {name}" in again.stderr
+        assert json.loads(again.stdout)["recording"] == name
+        assert (tmp_path / name).exists()
+    assert (tmp_path / "column.h5").read_bytes() == first
 
 
 def test_bad_restart_files(granum, tmp_path):
@@ -292,7 +304,7 @@ def test_bad_restart_files(granum, tmp_path):
 def test_checkpoint_of_another_run_is_refused(granum, tmp_path):
     granum(*small())
     old = (tmp_path / "column.checkpoint.h5").read_bytes()
-    granum(*small())
+    granum(*small("--overwrite"))
     (tmp_path / "column.checkpoint.h5").write_bytes(old)
     refused(granum("restart", "column.h5"), "belongs to another run")
 

@@ -37,7 +37,7 @@ def rain():
 
 def test_it_is_listed_with_its_parameters(granum):
     listed = json.loads(granum("scenes", "--json").stdout)["scenes"]["rain"]
-    assert listed["parameters"]["count"] == {"default": 5, "type": "int"}
+    assert listed["parameters"]["count"] == {"default": 5, "type": "int", "unit": "", "help": "number of grains."}
     assert listed["help"].startswith("Grains that fall")
     assert "rain" in granum("scenes").stdout
 

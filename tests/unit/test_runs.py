@@ -54,7 +54,7 @@ def test_scenes_by_name_by_file_and_as_objects(tmp_path):
         '[[grains]]\nmaterial = "m"\ndiameter = 0.02\nposition = [[0, 0, 0.05]]\n'
     )
     for scene in ("one.toml", tmp_path / "one.toml"):
-        found = run(scene, **QUIET)
+        found = run(scene, overwrite=True, **QUIET)
         assert (found.summary["scene"], found.summary["time_step"], found.summary["steps"]) == ("one", 0.002, 5)
         assert found.path is not None
         assert found.path.name == "one.h5"

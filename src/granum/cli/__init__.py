@@ -25,10 +25,14 @@ COMMANDS = (
     "compare",
     "solve",
     "scenes",
+    "init",
+    "check",
+    "schema",
     "plan",
     "bench",
     "doctor",
     "reproduce",
+    "references",
 )  # in the order of the help page
 
 
@@ -43,7 +47,7 @@ def make_app() -> typer.Typer:
         name="granum",
         help="Granular matter: simulate, record, look.",
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=True,
         pretty_exceptions_enable=False,
         rich_markup_mode="rich",
         cls=Commands,

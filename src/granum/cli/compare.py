@@ -29,7 +29,7 @@ def compare(
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="PNG", help="Draw both runs over each other.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """Compare overlap, energy, contacts and surface of two runs in their steady state, and histograms of overlaps (PP 5.1).
+    """Compare overlap, energy, contacts and surface of two runs in their steady state, and histograms of overlaps.
 
     \b
     granum compare serial.h5 parallel.h5 --since 5 -o both.png
@@ -90,6 +90,6 @@ def _show(found: Comparison) -> None:
         ("<measure", "<unit", "A", "B", "error", "differ", "drift"),
         rows,
         title=f"t = {found.since:g} to {found.until:g} s",
-        caption="means of A and B; error: PP (5.1), their difference over the range; differ: over the mean of A",
+        caption="means of A and B; error: their difference over the range; differ: over the mean of A",
         plain=True,
     )

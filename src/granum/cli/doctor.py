@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..progress import Bar
 from ..talk import talk
 from .console import in_words, print_json
 from .tables import show_rows
@@ -24,9 +25,15 @@ def register(app: typer.Typer) -> None:
 
 def doctor(
     clear_cache: Annotated[bool, typer.Option("--clear-cache", help="Remove compiled kernels and kept benchmark boxes first.")] = False,
+    compile_all: Annotated[bool, typer.Option("--warm", help="Compile the kernels of all steppers, solvers and walls now.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
-    """Print versions, threads, threading layer and cache state, and run a short self-test, with granum's reference bits."""
+    """Print versions, threads, threading layer and cache state, and run a short self-test, with granum's reference bits.
+
+    \b
+    granum doctor
+    granum doctor --warm
+    """
     from .._jit import cache_is_warm, kernel_folder
     from ..caches import cache_root, remove_own
     from ..golden import expected, machine
@@ -42,7 +49,9 @@ def doctor(
         kernel_folder.cache_clear()
         talk(f"cleared {root}" if root is not None else "there is no cache to clear")
     warm = cache_is_warm()
-    if not warm:
+    if compile_all:
+        warm_up()
+    elif not warm:
         talk("compiling kernels, once")
     report: dict[str, Any] = {"python": platform.python_version(), "machine": platform.machine(), "cpu": machine()["cpu"], **_versions()}
     report |= {"cores": cores(), "threads": f"up to {cores()}", "threading_layer": "own (no tbb or omp needed)"}
@@ -56,6 +65,16 @@ def doctor(
         _show(report)
     if not report["passed"]:
         raise typer.Exit(1)
+
+
+def warm_up() -> None:
+    """Run all scenes whose bits are known: they have every kind of wall, source, stepper and solver, and so compile what runs need."""
+    from ..golden import SCENES, compute
+
+    with Bar("compiling kernels", every=2.0) as bar:
+        for done, name in enumerate(SCENES):
+            bar.show(done / len(SCENES), [name])
+            compute([name])
 
 
 def _versions() -> dict[str, str]:

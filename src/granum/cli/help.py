@@ -7,6 +7,7 @@ from typing import Any
 
 from typer.core import TyperGroup
 
+ALIASES = {"analyze": "analyse", "minimize": "minimise"}
 BRACKET = re.compile(r"(?<!\\)\[(?=[A-Za-z/+,])")
 
 
@@ -14,8 +15,8 @@ class Commands(TyperGroup):
     """The commands; brackets in their texts, such as [m/s], are no markup."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command, ready for its help page."""
-        command = super().get_command(ctx, cmd_name)
+        """The command, ready for its help page; American spellings do as well."""
+        command = super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
         for part in (command, *(command.params if command is not None else ())):
             if getattr(part, "help", None):
                 part.help = flowing(BRACKET.sub(r"\\[", part.help))

@@ -46,9 +46,16 @@ def register(app: typer.Typer) -> None:
     option("scene", str | None, "--scene", metavar="SCENE", help="Read size and material from a scene (name, .toml, .py).", panel=SYSTEM),
     option("values", list[str] | None, "--set", metavar="KEY=VALUE", help="Parameter of the scene.", panel=SYSTEM),
     option("machine", bool, "--machine", help="Measure this machine instead of 1 us per contact and sweep.", default=False, panel=COST),
-    option("contacts", float | None, "--contacts", help="Contacts per grain. Default: 1 (as SN), measured with --machine.", panel=COST),
+    option("contacts", float | None, "--contacts", help="Contacts per grain. Default: 1, measured with --machine.", panel=COST),
     option("threads", int | None, "--threads", min=1, help="Also estimate for so many threads.", panel=COST),
-    option("table", bool, "--table", help="SN Table I, computed: 33 systems.", default=False, panel=OUTPUT),
+    option(
+        "table",
+        bool,
+        "--table",
+        help="The table of 33 systems of Servin et al. (granum references), computed.",
+        default=False,
+        panel=OUTPUT,
+    ),
     json_option("One JSON object, SI units.", OUTPUT),
 )
 def plan(**options: Any) -> None:

@@ -40,4 +40,4 @@ def restart(
     from ..runs.restart import restart as go_on
     from ..runs.run import check_emitted
 
-    check_emitted(show_run(lambda: go_on(file, duration=duration, threads=threads, scene=scene), as_json).found)
+    check_emitted(show_run(lambda: go_on(file, duration=duration, threads=threads, scene=scene, picture="later"), as_json).found)

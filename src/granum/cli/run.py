@@ -106,6 +106,9 @@ def register(app: typer.Typer) -> None:
         help="Keep the problem of the step that reaches T [s], for `granum solve`.",
         panel=OUTPUT,
     ),
+    option(
+        "overwrite", bool, "--overwrite", help="Replace a recording of that name. Default: write SCENE-2.h5.", default=False, panel=OUTPUT
+    ),
     no_picture("Do not draw the last state."),
     json_option("Summary as one JSON object."),
     *OPTIONS[6:],
@@ -136,7 +139,8 @@ def run(**given: Any) -> None:
             _settings(scene, settings_of(OPTIONS, given), seed, asked),
             output=given["output"],
             dump_problem=given["dump_problem"] or (),
-            picture=not given["no_picture"],
+            picture=False if given["no_picture"] else "later",
+            overwrite=given["overwrite"],
             about={"command": command_line(), "seed": seed},
         ),
         given["as_json"],

@@ -1,45 +1,71 @@
-"""``granum scenes``: the library scenes and their parameters."""
+"""``granum scenes``: the library scenes, and the parameters of one."""
 
 from __future__ import annotations
 
-import inspect
 from typing import Annotated, Any
 
 import typer
 
 from .console import in_words, print_json
-from .tables import console, show_list
+from .tables import console, show_columns, show_list
 
 
 def register(app: typer.Typer) -> None:
     app.command("scenes")(in_words(scenes))
 
 
-def scenes(as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False) -> None:
-    """List the library scenes with their parameters."""
-    found = describe_scenes()
+def scenes(
+    scene: Annotated[str | None, typer.Argument(metavar="[SCENE]", help="Show the parameters of this one. Default: list all.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, with all parameters.")] = False,
+) -> None:
+    """List the library scenes, or the parameters of one of them with defaults and units.
+
+    \b
+    granum scenes
+    granum scenes drum
+    granum scenes --json
+    """
+    from ..checks import known_name
+    from ..scene.library import LIBRARY
+    from ..scene.library.described import summary
+
+    names = sorted(LIBRARY) if scene is None else [known_name("scene", scene, LIBRARY)]
     if as_json:
-        print_json({"scenes": found})
-        return
-    from rich.markup import escape
+        print_json({"scenes": {name: describe(name) for name in names}})
+    elif scene is not None:
+        _show(scene)
+    else:
+        show_list((name, summary(name)) for name in names)
+        console().print("\ngranum scenes SCENE shows its parameters; granum run SCENE --set PARAMETER=VALUE runs it;")
+        console().print("granum init SCENE -o FILE.toml writes a file to edit.", highlight=False)
 
-    for name, scene in found.items():
-        console().print(f"[bold]{name}[/bold]  {escape(scene['help'])}", soft_wrap=True)
-        show_list((f"  {key}", str(p["default"]), f"[dim]{p['type']}[/dim]") for key, p in scene["parameters"].items())
-    console().print("\nrun one with: granum run SCENE --set parameter=value")
 
-
-def describe_scenes() -> dict[str, Any]:
-    """Name -> first line of help, parameters with default and type."""
-    from ..scene.library import LIBRARY, parameters
+def describe(name: str) -> dict[str, Any]:
+    """What a scene is, and its parameters with kind, default in effect, unit and meaning."""
+    from ..scene.library.described import described, summary
 
     return {
-        name: {
-            "help": (inspect.getdoc(make) or "").split("\n")[0].replace("``", ""),
-            "parameters": {
-                key: {"default": p.default if p.default is not inspect.Parameter.empty else None, "type": str(p.annotation)}
-                for key, p in parameters(name).items()
-            },
-        }
-        for name, make in sorted(LIBRARY.items())
+        "help": summary(name),
+        "parameters": {
+            key: {"default": one.default, "type": one.kind, "unit": one.unit, "help": one.meaning} for key, one in described(name).items()
+        },
     }
+
+
+def _show(name: str) -> None:
+    from rich.markup import escape
+
+    from ..scene.library.described import described, explanation, summary
+
+    out = console()
+    out.print(f"[bold]{name}[/bold]  {escape(summary(name))}")
+    rows = [[key, shown(one.default), one.unit, escape(one.meaning)] for key, one in described(name).items()]
+    show_columns(("<parameter", "default", "<unit", "<what it is"), rows, plain=True)
+    for paragraph in explanation(name).split("\n\n"):
+        out.print(escape(paragraph) + "\n")
+    out.print(f"granum run {name} --set PARAMETER=VALUE, or granum init {name} -o {name}.toml for a file to edit")
+
+
+def shown(value: Any) -> str:
+    """A default, with six digits at most."""
+    return "none" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)

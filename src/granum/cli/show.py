@@ -16,11 +16,16 @@ def show_run(make: Callable[[], Run], as_json: bool) -> Run:
     """Run and show; what was found before something went wrong is shown, too."""
     try:
         run = make()
+        if as_json:
+            run.draw_picture()
     except BaseException as error:
         if (part := getattr(error, "run", None)) is not None:
             show(part, as_json)
         raise
+    later = run.drawing is not None and not run.summary.get("picture")
     show(run, as_json)
+    if later and not as_json and (picture := run.draw_picture()) is not None:  # who does not wait for it has the table
+        talk(f"picture {picture}")
     return run
 
 

@@ -21,7 +21,7 @@ class Nonsmooth(Record):
     name: Literal["nonsmooth"] = "nonsmooth"
     solver: AnySolver = PGS()
     friction: Literal["cone", "box"] = "cone"
-    """``cone`` bounds the length of the tangential impulse; ``box`` bounds each of its components (SN 2.3.2)."""
+    """``cone`` bounds the length of the tangential impulse; ``box`` bounds each of its components."""
     warm_start: WarmStart = HistoryStart()
     impact_velocity: NonNegative = 0.05
     """v_imp [m/s]: faster approaches rebound with restitution."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,26 @@ FIGURES = (".png", ".pdf", ".svg")
 def default_output(scene_name: str) -> Path:
     """``<scene>.h5`` in the current folder."""
     return Path((re.sub(r"[^\w.-]+", "-", scene_name).strip("-.") or "scene") + ".h5")
+
+
+def free_name(path: Path) -> Path:
+    """``path``, or where a recording is there already the first of ``x-2.h5``, ``x-3.h5``, ... beside which nothing is."""
+    if not path.is_file() or not is_recording(path):
+        return path
+    for number in count(2):
+        free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+        if not any(file.exists() for file in (free, checkpoint_path(free), free.with_suffix(".png"))):
+            break
+    return free
+
+
+def is_recording(path: Path) -> bool:
+    """Whether a file is a recording of granum."""
+    try:
+        Recording(path).close()
+    except InputError:
+        return False
+    return True
 
 
 def check_output(path: Path, picture: bool, talk: Callable[[str], Any], source: Path | None = None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..checks import InputError, finite_positive, steps_in
 from ..io import Recording, checkpoint_path
@@ -27,11 +27,12 @@ def restart(
     threads: Threads | None = None,
     scene: Scene | str | Path | None = None,
     progress: bool = True,
+    picture: bool | Literal["later"] = True,
 ) -> Run:
     """Continue the run of a recording, or of its checkpoint: to the end that was first asked for, or for ``duration`` [s] more.
 
     With ``threads`` other than before it goes on with the same bits. Python functions that drive bodies are in no file: ``scene``, as it
-    was given to the run, gives them again.
+    was given to the run, gives them again. A ``picture`` "later" is left to :meth:`Run.draw_picture`.
     """
     say: Talk = talk if progress else silent
     if isinstance(duration, str):
@@ -41,7 +42,7 @@ def restart(
     if threads is not None:
         check_threads(threads)
     going = find_run(Path(file), threads, say, None if scene is None else as_scene(scene))
-    going.progress, sim = progress, going.sim
+    going.progress, going.draw, sim = progress, picture != "later", going.sim
     if duration is not None:
         going.last_step = sim.step_count + steps_in(duration, sim.time_step)
     if sim.step_count >= going.last_step:

@@ -33,6 +33,15 @@ class Run:
     found: Any = None
     """What was computed, in memory: the :class:`granum.Simulation` at its end, a :class:`granum.Packing`, ..."""
 
+    drawing: Callable[[], str | None] | None = field(default=None, repr=False)
+    """Draws the picture of the end and returns its name; none: no picture is asked for."""
+
+    def draw_picture(self) -> str | None:
+        """Draw the picture of the end, if one is asked for and not there yet; its name."""
+        if self.drawing is not None and not self.summary.get("picture"):
+            self.summary["picture"] = self.drawing()
+        return self.summary.get("picture")
+
     @cached_property
     def recording(self) -> Recording:
         """Opened when it is first asked for."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from .._jit import cache_is_warm
 from ..checks import InputError, RunError, steps_in
@@ -25,7 +26,7 @@ from ..scene.scene import Scene
 from ..simulation import Settings, Simulation, make_settings
 from ..simulation.settings import Layer, layer_tree
 from ..talk import in_milliseconds, silent, stderr, talk
-from .output import check_output, default_output
+from .output import check_output, default_output, free_name
 from .result import Run, carry
 from .summary import of_frames, summarise
 from .summary_rows import summary_rows
@@ -48,7 +49,8 @@ def run(
     *,
     output: str | Path | None = None,
     seed: int | None = None,
-    picture: bool = True,
+    picture: bool | Literal["later"] = True,
+    overwrite: bool = False,
     progress: bool = True,
     dump_problem: Sequence[float] = (),
     observers: Sequence[Observer] = (),
@@ -63,7 +65,9 @@ def run(
     >>> figure = done.plot("energy")
 
     ``scene`` is a scene, the name of a library scene, or a scene file; ``fields`` are those of :class:`granum.Settings`, over
-    ``settings``. ``output`` none: ``SCENE.h5`` in the current folder; checkpoint and picture stand beside it. ``seed`` replaces the seeds
+    ``settings``. ``output`` none: ``SCENE.h5`` in the current folder; checkpoint and picture stand beside it. A
+    recording of that name is kept, and the run writes ``SCENE-2.h5``, unless it may ``overwrite``. A ``picture`` "later" is left to
+    :meth:`Run.draw_picture`. ``seed`` replaces the seeds
     of all that is random. Without ``progress`` nothing is said. ``dump_problem`` [s]: times at which contact problems are kept, for
     ``granum solve``. ``about`` goes into the recording's description. Ctrl-C ends the run after the step, with a checkpoint.
     """
@@ -75,7 +79,10 @@ def run(
         merge(asked, layer_tree(layer))
     chosen, step = settle(scene, make_settings({"threads": AUTO}, scene.run, asked), say)
     path = Path(output) if output is not None else default_output(scene.name)
-    check_output(path, picture, say)
+    if not overwrite and (free := free_name(path)) != path:
+        say(f"{path} is the recording of an earlier run and is kept: this run writes {free} (--overwrite replaces {path})")
+        path = free
+    check_output(path, bool(picture), say)
     dump = ProblemDump(problem_paths(dump_problem, path, chosen), say)
     origin = origins(scene, asked)
     if origin["time_step"] not in ("given", "of the scene"):
@@ -92,7 +99,7 @@ def run(
             "recording": path.name,
             "command": f"granum.run({scene.name!r})",
             "seed": seed,
-            "picture": picture,
+            "picture": bool(picture),
             "chosen": origin,
             "time_step_reason": step.reason if step.reason != "given" else origin["time_step"],
         }
@@ -100,6 +107,7 @@ def run(
         going = RecordedRun(
             sim, steps_in(chosen.duration, sim.time_step), path, known | dict(about or {}), observers=watching, progress=progress
         )
+        going.draw = picture != "later"
         done = execute(going)
     finally:
         compiling.hide()
@@ -162,6 +170,8 @@ class RecordedRun:
     resume: bool = False
     observers: Sequence[Observer] = field(default_factory=list)
     progress: bool = True
+    draw: bool = True
+    """The picture, if one is asked for; else the caller draws it later."""
 
 
 def execute(going: RecordedRun) -> Run:
@@ -203,8 +213,10 @@ def execute(going: RecordedRun) -> Run:
             summary = of_frames(summary, recording)
     run = Run(f"granum: {sim.scene.name}", summary, summary_rows, going.recording, sim)
     if going.about.get("picture"):
+        run.drawing = partial(draw, sim, going.recording.with_suffix(".png"), say)
         try:
-            run.summary["picture"] = draw(sim, going.recording.with_suffix(".png"), say)
+            if going.draw:
+                run.draw_picture()
         except KeyboardInterrupt as error:  # only the picture is missing
             carry(error, run)
             raise

@@ -6,6 +6,7 @@ from .counter import Counter, DiscRegion, PlaneRegion, RectangleRegion
 from .emitter import BoxSource, Disc, Emitter, Rectangle
 from .grains import Grains, Lattice
 from .joints import Ball, Cylindrical, Distance, Fixed, Hinge, Limits, Motor, Slider, Universal
+from .mixture import Mixture, Part
 from .motion import Motion, PoseFunction, PoseTable
 from .regions import BallRegion, BoxRegion, CylinderRegion
 from .regulators import Regulator, Span
@@ -13,7 +14,7 @@ from .scene import Gravity, Scene
 from .sensor import BallSensor, BoxSensor, CylinderSensor
 from .shapes import Box, Capsule, Cylinder, Mesh, Plane
 from .sink import Sink
-from .sizes import Discrete, LogNormal, Uniform
+from .sizes import Discrete, LogNormal, SieveCurve, SizeTable, Uniform
 
 __all__ = [
     "Ball",
@@ -44,8 +45,10 @@ __all__ = [
     "Limits",
     "LogNormal",
     "Mesh",
+    "Mixture",
     "Motion",
     "Motor",
+    "Part",
     "Plane",
     "PlaneRegion",
     "PoseFunction",
@@ -54,7 +57,9 @@ __all__ = [
     "RectangleRegion",
     "Regulator",
     "Scene",
+    "SieveCurve",
     "Sink",
+    "SizeTable",
     "Slider",
     "Span",
     "Uniform",

@@ -17,6 +17,7 @@ from typing import Any
 from ..checks import InputError, known_name
 from .grains import Lattice
 from .library import LIBRARY, make_scene, parameters
+from .mixture import read_mixtures
 from .scene import Scene
 from .urdf import UrdfFile, read_urdf
 
@@ -90,6 +91,9 @@ def _from_toml(path: Path, values: Mapping[str, Any]) -> Scene:
     tree.setdefault("name", path.stem)
     _resolve_files(tree, path.parent)
     _add_machines(tree, path)
+    if "mixtures" in tree:
+        mixed = read_mixtures(tree.pop("mixtures"), tree.get("materials"), f"scene file {str(path)!r}")
+        tree["emitters"] = [*(emitter.model_dump() for emitter in mixed), *tree.get("emitters", [])]
     return Scene.read(tree, f"scene file {str(path)!r}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
-from pydantic import BeforeValidator, ConfigDict, SerializeAsAny
+from pydantic import BeforeValidator, ConfigDict, Field, SerializeAsAny
 
 from ..checks import InputError
 from ..contact.power import PowerLaw
@@ -18,9 +18,13 @@ class Parameters(Record):
     """The base; a kind of scene adds its fields, and its name as the default of ``scene``."""
 
     kinds: ClassVar[dict[str, type[Parameters]]] = {}
+    measured: ClassVar[bool] = False
+    """Whether results of such a scene cannot be found without these: then scene files have them, too."""
 
     scene: str
     """Which kind of scene it is: the name of the library scene."""
+    chosen: dict[str, float | int | str | None] = Field(default_factory=dict)
+    """Values in effect of those parameters of the library scene that have no fixed default."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:

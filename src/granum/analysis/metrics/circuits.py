@@ -51,7 +51,7 @@ METRICS: dict[str, Metric] = {
     ),
     "circuit-angles": Metric(
         _angles,
-        "angles of repose in drum and belt of a circuit, both from centres of mass (WS 4.3)",
+        "angles of repose in drum and belt of a circuit, both from centres of mass",
         {"time": "s", **dict.fromkeys(("drum", "belt", "drum_std", "belt_std"), "degrees")},
         needs="the scene circuit",
     ),

@@ -84,13 +84,13 @@ def _of_network(net: ForceNetwork) -> dict[str, float]:
 METRICS: dict[str, Metric] = {
     "overlap": Metric(
         _overlap,
-        "overlaps over the diameter of the smaller grain: mean, standard deviation, largest, histogram (SN 40)",
+        "overlaps over the diameter of the smaller grain: mean, standard deviation, largest, histogram",
         {},
         table="histogram",
     ),
     "slide": Metric(
         _slide,
-        "friction of sliding contacts, 0 is right: size |f_t| / (mu f_n) - 1, direction theta / pi - 1 (SN 4.1)",
+        "friction of sliding contacts, 0 is right: size |f_t| / (mu f_n) - 1, direction theta / pi - 1",
         {},
     ),
     "contacts": Metric(_contacts, "contacts that are continuous, impacting (rebounding) and sliding; coordination", {}),

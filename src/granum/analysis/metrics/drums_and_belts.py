@@ -74,19 +74,19 @@ def _discharge(shots: Iterable[Snapshot]) -> MetricResult:
 METRICS: dict[str, Metric] = {
     "drum-angle": Metric(
         _drum_angle,
-        "dynamic angle of repose: of the free surface, and of the centre of mass (WS 4.3)",
+        "dynamic angle of repose: of the free surface, and of the centre of mass",
         {"time": "s", **dict.fromkeys(("surface", "centre_of_mass", "surface_std", "centre_of_mass_std"), "degrees")},
         needs="a drum",
     ),
     "plug": Metric(
         _plug,
-        "part of the grains that turn with the drum: |v - Omega x r| <= 0.15 R Omega (WS 4.3)",
+        "part of the grains that turn with the drum: |v - Omega x r| <= 0.15 R Omega",
         {"time": "s"},
         needs="a drum that turns",
     ),
     "flow": Metric(
         _flow,
-        "flow profile: velocity along the surface over the depth below the axis, also over R Omega and R (SN Fig. 9); "
+        "flow profile: velocity along the surface over the depth below the axis, also over R Omega and R; "
         "mean of the frames with the Omega of the last one",
         {"angle": "degrees", "radius": "m", "speed": "rad/s", "z": "m", "velocity": "m/s"},
         needs="a drum",
@@ -95,13 +95,13 @@ METRICS: dict[str, Metric] = {
     "towers": Metric(
         _towers,
         "what rises out of the flow: highest lift of the bed over R, height [d] above the surface of grains that co-rotate, "
-        "their part 2 d above it, steepest piece of the surface (MR 5)",
+        "their part 2 d above it, steepest piece of the surface",
         {"time": "s", "steepest": "degrees", "steepest_std": "degrees"},
         needs="a drum that turns",
     ),
     "ridge": Metric(
         _ridge,
-        "angle of both flanks of the ridge on a belt, between source and discharge (MR 4)",
+        "angle of both flanks of the ridge on a belt, between source and discharge",
         {
             "time": "s",
             "height": "m",
@@ -112,7 +112,7 @@ METRICS: dict[str, Metric] = {
     ),
     "discharge": Metric(
         _discharge,
-        "where grains fall through the plane 15 d below the end of a belt (MR Fig. 8); frames must be 0.03 s apart or less",
+        "where grains fall through the plane 15 d below the end of a belt; frames must be 0.03 s apart or less",
         dict.fromkeys(("centre_x", "centre_y", "spread_x", "spread_y", "x", "y"), "m"),
         needs="a belt (scene conveyor)",
         table="points",

@@ -60,8 +60,7 @@ def _axis(shots: Iterable[Snapshot]) -> MetricResult:
 METRICS: dict[str, Metric] = {
     "pressure": Metric(
         _pressure,
-        "pressure and downward shear on the side walls, in strips of 5 diameters (SN 4.2.1), in a filling below "
-        "30 diameters of a sixth of its height",
+        "pressure and downward shear on the side walls, in strips of 5 diameters, in a filling below 30 diameters of a sixth of its height",
         {"height": "m", "strip": "m", "mean_pressure": "Pa", "z": "m", "pressure": "Pa", "shear": "Pa"},
         needs="side walls that close around the grains",
         table="profile",
@@ -95,7 +94,7 @@ METRICS: dict[str, Metric] = {
     ),
     "axis": Metric(
         _axis,
-        "mean normal force and pressure along the axis of a container, in slices of 2 diameters (SN Fig. 4)",
+        "mean normal force and pressure along the axis of a container, in slices of 2 diameters",
         {"z": "m", "normal_force": "N", "pressure": "Pa"},
         needs="side walls that close around the grains",
         table="profile",

@@ -19,6 +19,7 @@ from .column import column as column
 from .conveyor import conveyor as conveyor
 from .drum import drum as drum
 from .excavator import excavator as excavator
+from .graded import read_sizes
 from .parameter_units import PARAMETER_UNITS
 from .pile import pile as pile
 from .registered import LIBRARY
@@ -56,6 +57,8 @@ def make_scene(name: str, values: Mapping[str, Any] | None = None, /, **more: An
 def _read(scene: str, key: str, value: Any, parameter: inspect.Parameter) -> Any:
     if value is None and parameter.default is None:
         return None
+    if key == "sizes":
+        return read_sizes(scene, value)
     kind = typing.get_type_hints(LIBRARY[scene])[key]
     if isinstance(kind, types.UnionType):
         kind = next(k for k in typing.get_args(kind) if k is not type(None))

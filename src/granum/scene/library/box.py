@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ...arithmetic import cos, power, sin
-from ...checks import InputError, finite_positive
+from ...checks import InputError
 from ..bodies import Body
 from ..grains import Lattice
 from ..parameters import Parameters
@@ -14,6 +15,7 @@ from ..scene import Gravity, Scene
 from ..shapes import Box
 from ..sizes import Discrete, Uniform
 from .column import GRAVITY
+from .graded import graded
 from .materials import pellet
 from .registered import library_scene
 
@@ -32,8 +34,8 @@ class BoxParameters(Parameters):
 @library_scene
 def box(
     count: int = 1000,
-    diameter: float = 0.013,
-    size_ratio: float = 1.0,
+    diameter: float | None = None,
+    size_ratio: float | None = None,
     width: float | None = None,
     youngs_modulus: float = 6e6,
     friction: float = 0.91,
@@ -43,25 +45,33 @@ def box(
     time_step: float | None = None,
     duration: float = 1.0,
     seed: int = 0,
+    sizes: Any = None,
 ) -> Scene:
-    """``count`` grains fall from a shaken lattice into an open square box; ``width`` [m], none: about as high as wide.
+    """``count`` grains fall from a shaken lattice into an open square box.
 
-    Diameters spread evenly from ``diameter`` / ``size_ratio`` to ``diameter`` [m]; ``tilt`` leans gravity [degrees]; ``time_step`` [s],
-    none: as the smallest grain and the fall of the lattice ask.
+    Diameters spread evenly from ``diameter`` / ``size_ratio`` to ``diameter``. The box is about as high as wide unless a width is given.
+    The time step is what the smallest grain and the fall of the lattice ask for.
+
+    ``width`` [diameters]: of the box, inside.
+    ``tilt`` [degrees]: by which gravity leans towards x.
     """
     if count < 1:
         raise InputError(f"count of scene 'box' must be 1 or more (got {count}).")
+    diameter, sizes = graded("box", sizes, diameter, 0.013, size_ratio=size_ratio)
+    size_ratio = 1.0 if size_ratio is None else size_ratio
     if not size_ratio >= 1:
         raise InputError(f"size_ratio of scene 'box' must be 1 or more (got {size_ratio}).")
-    finite_positive("diameter", diameter, "m")
+    if width is not None and not 2 <= width < math.inf:
+        raise InputError(f"width of scene 'box' must be a finite number of diameters, 2 or more (got {width}).")
     spacing = diameter * 1.001 / 0.9
-    side = width if width is not None else max(2, round(power(0.9 * count, 1 / 3))) * spacing
+    side = width * diameter if width is not None else max(2, round(power(0.9 * count, 1 / 3))) * spacing
     along = max(1, math.floor(side / spacing + 1e-9))
     height = (math.ceil(count / (along * along)) + 1) * spacing
+    if sizes is None:
+        sizes = Uniform(lower=diameter / size_ratio, upper=diameter) if size_ratio > 1 else Discrete(diameters=(diameter,))
     if time_step is None:
-        smallest, fall = diameter / size_ratio, math.sqrt(2 * GRAVITY * 0.3 * height)  # the lattice loses a third of its height
+        smallest, fall = sizes.range[0], math.sqrt(2 * GRAVITY * 0.3 * height)  # the lattice loses a third of its height
         time_step = min(math.sqrt(0.02 * smallest / GRAVITY), 0.4 * smallest / fall)
-    sizes = Uniform(lower=diameter / size_ratio, upper=diameter) if size_ratio > 1 else Discrete(diameters=(diameter,))
     material = pellet(youngs_modulus=youngs_modulus, friction=friction, rolling_friction=rolling_friction, restitution=restitution)
     lean = math.radians(tilt)
     return Scene(
@@ -86,5 +96,10 @@ def box(
         ),
         run={"time_step": time_step, "duration": duration},
         results=(Bed(area=side * side),),
-        parameters=BoxParameters(count=count, diameter=diameter, width=side),
+        parameters=BoxParameters(
+            count=count,
+            diameter=diameter,
+            width=side,
+            chosen={"diameter": diameter, "size_ratio": size_ratio, "width": side / diameter, "time_step": time_step},
+        ),
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
-from ...arithmetic import cos, exp, power, sin
+from ...arithmetic import cos, exp, sin
 from ...array_types import FloatArray
 from ...checks import InputError, finite_positive
 from ...contact import MaterialPair
@@ -44,6 +45,7 @@ VIEW = (-62.0, 22.0)  # azimuth and elevation [degrees]
 class CircuitParameters(Parameters):
     """Of the scene ``circuit``; lengths in m. Pellets go along x; the surface of the belt is z = 0, the outlet above x = 0."""
 
+    measured: ClassVar[bool] = True
     scene: str = "circuit"
     diameter: float
     """Median by number."""
@@ -104,18 +106,34 @@ def circuit(
     duration: float | None = None,
     seed: int = 0,
 ) -> Scene:
-    """A balling drum empties ``rate`` pellets a second onto a wide belt, which drops them on a roller sieve that sorts them by size (WS 5).
+    """A balling drum empties pellets onto a wide belt, which drops them on a roller sieve that sorts them by size.
 
-    The drum, ``drum_width`` wide and ``drum_length`` long (as all lengths here in diameters of the median pellet, ``diameter`` [m]), turns
-    at ``speed`` [rad/s] about an axis that falls by ``incline`` [degrees] towards its open end. Pellets are fed at its closed end; ln of
-    their diameters is normal with a standard deviation of ``spread``, cut at 2.5 of these. At the start ``count`` of them lie in the drum;
-    none: as many as it holds when it empties as much as is fed (Kramers and Croockewit). The belt runs at ``belt_speed`` [m/s].
+    The drum turns about an axis that falls towards its open end; pellets are fed at its closed end. ln of their diameters is normal, cut at
+    2.5 standard deviations. At the start the drum holds as many as when it empties as much as is fed (Kramers and Croockewit), unless a
+    count is given.
 
-    The sieve is a row of ``rollers``, each ``roller_width`` wide, across the way of the pellets; it falls by ``sieve_incline``. All turn
-    alike, so that their tops move on at ``roller_speed`` [m/s], and their gaps grow from ``smallest_gap`` to ``largest_gap``. Below each
-    gap is a bin of its own, a sink by the name of ``gap 1`` and so on; ``oversize`` has what runs over the last roller. Materials are those
-    of WS; drum, belt and rollers rub as pellets do, which carries these from groove to groove, and guards at the sides are smooth.
-    ``iterations`` 0: as many as the accuracy asks for. ``duration`` [s] none: until pellets come to the end of the sieve, and 6 s more.
+    The sieve is a row of rollers across the way of the pellets. All turn alike, and their gaps grow. Below each gap is a bin of its own, a
+    sink by the name of ``gap 1`` and so on; ``oversize`` has what runs over the last roller. Materials are those of Wang et al. (granum
+    references); drum, belt and rollers rub as pellets do, which carries these from groove to groove, and guards at the sides are smooth.
+    The run lasts until pellets come to the end of the sieve, and 6 s more.
+
+    ``rate`` [1/s]: pellets that are fed in a second.
+    ``diameter`` [m]: median of the pellets; lengths in diameters count in it.
+    ``spread``: standard deviation of ln(diameter).
+    ``drum_width`` [diameters]: of the drum, inside.
+    ``drum_length`` [diameters]: of the drum.
+    ``speed`` [rad/s]: of the drum.
+    ``incline`` [degrees]: by which the axis of the drum falls towards its open end.
+    ``count``: pellets in the drum at the start.
+    ``belt_length`` [diameters]: of the belt.
+    ``belt_speed`` [m/s]: of the belt.
+    ``rollers``: number of rollers.
+    ``roller_width`` [diameters]: of a roller.
+    ``roller_speed`` [m/s]: at which the tops of the rollers move on.
+    ``smallest_gap`` [diameters]: between the first two rollers.
+    ``largest_gap`` [diameters]: between the last two rollers.
+    ``sieve_incline`` [degrees]: by which the sieve falls.
+    ``iterations``: sweeps in a step; 0: as many as the accuracy asks for.
     """
     for name, value, unit in (
         ("rate", rate, "1/s"),
@@ -168,6 +186,8 @@ def circuit(
     belt_end, roller = belt_length * d, roller_width * d / 2
     places = _row(belt_end, -(THICK + CLEARANCE) * d - roller, roller, gaps, math.radians(sieve_incline))
     filled = ramp + 1.2 * belt_end / belt_speed + (places[-1][0] - places[0][0]) / (CREEP * roller_speed)
+    if duration is None:
+        duration = filled + MEASURED
     drum = Body(
         name="drum",
         kind="kinematic",
@@ -200,7 +220,7 @@ def circuit(
         sinks=_bins(places, half, 2 * radius),
         run={
             "time_step": time_step,
-            "duration": duration if duration is not None else filled + MEASURED,
+            "duration": duration,
             "every": EVERY,
             "stepper": {"solver": {"iterations": iterations}} if iterations else None,
         },
@@ -224,6 +244,11 @@ def circuit(
             roller_speed=roller_speed,
             gaps=tuple(gaps),
             filled=filled,
+            chosen={
+                "count": count,
+                "duration": duration,
+                **{name: getattr(grain, name) for name in ("youngs_modulus", "friction", "rolling_friction", "restitution")},
+            },
         ),
     )
 
@@ -259,8 +284,8 @@ def _segment(depth: float, radius: float) -> float:
 
 
 def _mean_volume(sizes: LogNormal) -> float:
-    """[m^3] of a pellet; what is cut off does not count."""
-    return math.pi / 6 * power(sizes.median, 3) * float(exp(4.5 * sizes.sigma * sizes.sigma))
+    """[m^3] of a pellet."""
+    return math.pi / 6 * sizes.mean_cube
 
 
 def _sites(radius: float, length: float, largest: float) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ...checks import InputError, finite_positive
 from ...contact import LinearContact, MaterialPair
@@ -12,8 +13,8 @@ from ..parameters import Parameters
 from ..results import Slope
 from ..scene import Gravity, Scene
 from ..shapes import Box, Plane
-from ..sizes import Discrete
 from .column import GRAVITY
+from .graded import graded, of_two, step_for
 from .materials import changed, pellet
 from .registered import library_scene
 
@@ -41,39 +42,46 @@ class CollapseParameters(Parameters):
 def collapse(
     count: int = 4000,
     width: float = 15.0,
-    diameter: float = 0.013,
-    size_ratio: float = 1.3,
+    diameter: float | None = None,
+    size_ratio: float | None = None,
     stiffness: float = 3e3,
     friction: float = 0.91,
     rolling_friction: float = 0.32,
     restitution: float = 0.18,
     settle: float = 1.0,
-    time_step: float = 0.005,
+    time_step: float | None = None,
     duration: float | None = None,
     seed: int = 0,
+    sizes: Any = None,
 ) -> Scene:
     """``count`` grains rain into a frictionless box and come to rest; then its front wall is lifted, and they run out to a half pile.
 
-    The box is square, ``width`` diameters wide; half of the grains have ``diameter`` [m], half ``diameter`` / ``size_ratio``. 4000 grains
-    fill 15 d to a cube, as in MR. From the last grain to the lift ``settle`` [s] pass. The front, at the side of +x, goes up faster than
-    grains can fall. The floor has the friction of the grains, the walls have none. The contact law is linear with ``stiffness`` [N/m].
-    ``duration`` [s] none: 2 s after the lift.
+    The box is square; half of the grains have ``diameter``, half ``diameter`` / ``size_ratio``. 4000 grains fill a width of 15 to a cube,
+    as in Servin and Wang (granum references). The front, at the side of +x, goes up faster than grains can fall, and the run goes on for
+    2 s more. The floor has the friction of the grains, the walls have none.
+
+    ``width`` [diameters]: of the box, inside.
+    ``settle`` [s]: from the last grain to the lift.
     """
+    d, sizes = graded("collapse", sizes, diameter, 0.013, size_ratio=size_ratio)
+    size_ratio = 1.3 if size_ratio is None else size_ratio
     for name, value, least in (("count", count, 1), ("width", width, 3.0), ("size_ratio", size_ratio, 1.0)):
         if not least <= value < math.inf:
             raise InputError(f"{name} of scene 'collapse' must be {least:g} or more (got {value}).")
-    d = finite_positive("diameter", diameter, "m")
-    finite_positive("time_step", time_step, "s")
     if not 0 <= settle < math.inf:
         raise InputError(f"settle of scene 'collapse' must be a finite number of seconds, 0 or more (got {settle}).")
     side, small = width * d, d / size_ratio
     grain = pellet(friction=friction, rolling_friction=rolling_friction, restitution=restitution)
-    height = count * math.pi / 12 * (d * d * d + small * small * small) / (PACKED * side * side)  # at rest
+    cubes = d * d * d + small * small * small if sizes is None else 2 * sizes.mean_cube  # of two grains
+    height = count * math.pi / 12 * cubes / (PACKED * side * side)  # at rest
     high, inner, rate = 1.3 * height + 4 * d, side - d, RATE * width * width
+    if time_step is None:
+        time_step = step_for(0.005, sizes, math.sqrt(2 * GRAVITY * high))
+    finite_positive("time_step", time_step, "s")
     emitter = Emitter(
         name="source",
         material=grain.name,
-        sizes=Discrete(diameters=(d, small) if size_ratio > 1 else (d,)),
+        sizes=sizes if sizes is not None else of_two(d, size_ratio),
         rate=rate,
         count=count,
         source=Rectangle(corner=(d / 2, -inner / 2, high - d), edge_u=(inner, 0, 0), edge_v=(0, inner, 0)),
@@ -81,6 +89,8 @@ def collapse(
         seed=seed,
     )
     lift = count / rate + settle
+    if duration is None:
+        duration = lift + 2.0
     thick, half, speed = THICK * d, side / 2, 2 * math.sqrt(2 * GRAVITY * high)
     front = Box(material="smooth", lower=(side, -half - thick, 0), upper=(side + thick, half + thick, high), side="outside")
     sides = tuple(
@@ -108,7 +118,7 @@ def collapse(
                 motion=Motion(velocity=(0, 0, speed), start=lift, stop=lift + 2 * high / speed),
             ),
         ),
-        run={"time_step": time_step, "duration": duration if duration is not None else lift + 2.0},
+        run={"time_step": time_step, "duration": duration},
         results=(Slope(width=side),),
         view=VIEW,
         parameters=CollapseParameters(
@@ -117,5 +127,6 @@ def collapse(
             size_ratio=size_ratio,
             width=side,
             lift=lift,
+            chosen={"diameter": d, "size_ratio": size_ratio, "time_step": time_step, "duration": duration},
         ),
     )

@@ -35,7 +35,7 @@ def column(
     time_step: float = 0.005,
     duration: float = 3.0,
 ) -> Scene:
-    """A column of ``count`` grains that touch without overlap; it settles under its own weight [m, Pa, s]."""
+    """A column of ``count`` grains that touch without overlap; it settles under its own weight."""
     if count < 1:
         raise InputError(f"count of scene 'column' must be 1 or more (got {count}).")
     finite_positive("diameter", diameter, "m")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 from ...arithmetic import cos, sin
 from ...checks import InputError, finite_positive
@@ -17,6 +18,7 @@ from ..shapes import Box, Plane
 from ..sink import Sink
 from ..sizes import Discrete
 from .column import GRAVITY
+from .graded import graded, step_for
 from .materials import changed, pellet
 from .registered import library_scene
 
@@ -31,6 +33,7 @@ COUNTED, GONE = 15.0, 25.0  # [d] below the belt: where the discharge is counted
 class ConveyorParameters(Parameters):
     """Of the scene ``conveyor``; lengths in m, from the back of the belt."""
 
+    measured: ClassVar[bool] = True
     scene: str = "conveyor"
     diameter: float
     source: tuple[float, float]
@@ -56,40 +59,48 @@ def conveyor(
     length: float = 50.0,
     speed: float = 0.1,
     rate: float = 1000.0,
-    diameter: float = 0.01,
+    diameter: float | None = None,
     drop: float = 0.1,
     count: int | None = None,
     stiffness: float = 3e3,
     friction: float = 0.91,
     rolling_friction: float = 0.32,
     restitution: float = 0.18,
-    time_step: float = 0.005,
+    time_step: float | None = None,
     duration: float | None = None,
     seed: int = 0,
+    sizes: Any = None,
 ) -> Scene:
-    """A pile on a belt ``length`` diameters long that runs at ``speed`` [m/s], fed with ``rate`` grains a second; it falls off at the end.
+    """A pile on a belt that runs on and is fed with grains all the time; it falls off at the end.
 
-    The belt runs along x from a smooth wall at its back. Grains come from an area of 15 d x 4 d, ``drop`` [m] above the belt, and come to
-    rest on it as a ridge about 9 d high (MR: 50 d, 0.1 m/s, 1000 1/s, 0.1 m). ``length`` 900 holds 90 000 grains. ``count`` is the total
-    number, none: without end. The contact law is linear with ``stiffness`` [N/m]. ``duration`` [s] none: the belt runs full, and 7 s more.
+    The belt runs along x from a smooth wall at its back. Grains come from an area of 15 x 4 diameters and come to rest on the belt as a
+    ridge about 9 diameters high. A length of 900 holds 90 000 grains. The run lasts until the belt has run full, and 7 s more.
 
     The belt is twice as wide as the ridge. At its end the ridge breaks off along a slope at the angle of repose that begins at the edge: it
     reaches back by height / tan(angle), 10 d. Sensors follow that slope in steps 1 d high, each 1.5 d behind it, and take in all that
     falls: at full resolution fewer than 1 in 20 grains behind them move against the belt. What falls is counted 15 d below the belt and
     leaves the run 25 d below.
+
+    ``length`` [diameters]: of the belt.
+    ``speed`` [m/s]: of the belt.
+    ``rate`` [1/s]: grains that are fed in a second.
+    ``drop`` [m]: height of the source above the belt.
+    ``count``: number of all grains; none: without end.
     """
+    d, sizes = graded("conveyor", sizes, diameter, 0.01)
+    if time_step is None:
+        time_step = step_for(0.005, sizes, math.sqrt(2 * GRAVITY * (drop + GONE * d)) if 0 <= drop < math.inf else 1.0)
     for name, value, unit in (
         ("speed", speed, "m/s"),
         ("rate", rate, "1/s"),
-        ("diameter", diameter, "m"),
         ("drop", drop, "m"),
         ("time_step", time_step, "s"),
     ):
         finite_positive(name, value, unit)
-    d, repose = diameter, math.radians(REPOSE)
+    repose = math.radians(REPOSE)
     slope = sin(repose) / cos(repose)
     # of the ridge's cross-section: what is fed in a second lies on what has run past
-    area = rate * math.pi / 6 * d * d * d / (PACKED * speed)
+    area = rate * math.pi / 6 * d * d * d / (PACKED * speed) if sizes is None else rate * math.pi / 6 * sizes.mean_cube / (PACKED * speed)
     height = math.sqrt(area * slope)
     if not height < drop:
         raise InputError(
@@ -105,13 +116,15 @@ def conveyor(
     emitter = Emitter(
         name="source",
         material=grain.name,
-        sizes=Discrete(diameters=(d,)),
+        sizes=sizes if sizes is not None else Discrete(diameters=(d,)),
         rate=rate,
         count=count,
         seed=seed,
         velocity=(0, 0, -fall),
         source=Rectangle(corner=(BEHIND * d, -SOURCE[1] / 2 * d, drop), edge_u=(SOURCE[0] * d, 0, 0), edge_v=(0, SOURCE[1] * d, 0)),
     )
+    if duration is None:
+        duration = end / speed + 7.0
     middle = ((BEHIND + SOURCE[0] + 4) * d, end - back)
     belt = Box(material=grain.name, lower=(-2 * d, -half, -2 * d), upper=(end, half, 0), side="outside", surface_velocity=(speed, 0, 0))
     return Scene(
@@ -124,7 +137,7 @@ def conveyor(
         walls=(belt, Plane(material="smooth", normal=(1, 0, 0))),
         sinks=(Sink(name="below", region=BoxRegion(lower=(-0.5 * end, -10 * half, -8 * GONE * d), upper=(2 * end, 10 * half, -GONE * d))),),
         sensors=_along_slope(end, half, drop, height, slope, d),
-        run={"time_step": time_step, "duration": duration if duration is not None else end / speed + 7.0},
+        run={"time_step": time_step, "duration": duration},
         results=(Ridge(along=middle),),
         parameters=ConveyorParameters(
             diameter=d,
@@ -137,6 +150,7 @@ def conveyor(
             counted=-COUNTED * d,
             filled=end / speed,
             middle=middle,
+            chosen={"diameter": d, "count": count, "time_step": time_step, "duration": duration},
         ),
     )
 

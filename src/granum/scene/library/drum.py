@@ -19,6 +19,7 @@ from ..scene import Gravity, Scene
 from ..sensor import CylinderSensor
 from ..shapes import Cylinder, Mesh, Plane
 from .column import GRAVITY
+from .graded import graded
 from .materials import BEAD, PELLET, changed
 from .registered import library_scene
 from .sawtooth import extrude, sawtooth_profile
@@ -106,31 +107,41 @@ def drum(
     time_step: float | None = None,
     duration: float | None = None,
     seed: int = 0,
+    sizes: Any = None,
 ) -> Scene:
-    """``count`` grains in a drum, smooth (WS) or with sawteeth (SN), that turns at ``speed`` [rad/s]; the rest is as in the paper.
+    """``count`` grains in a drum that turns about a horizontal axis, smooth or with sawteeth.
 
-    ``smooth``: 4864 pellets in a drum 40 wide and 7 long [grain diameters] with flat frictionless sides, 0.25 rad/s; half of the grains
-    have 13 mm, half 13 / ``size_ratio`` = 10 mm. ``sawtooth``: 7500 grains of 10 mm in a drum 80 wide and 8 long, whose sides turn and rub
-    as the rest, 0.63 rad/s; 64 ``teeth`` (in a drum of another ``width``: as long ones), each 1.2 high, with a steep face of 50 degrees
-    that leads and so lifts the grains (``sawtooth.py``). PP: length=10, or length=30, count=25000. ``side_friction`` is that of the sides.
-    MR: smooth, at 0.5 rad/s, with a linear law of ``stiffness`` 3000 N/m; none: Hertz.
+    ``smooth`` is the drum of Wang et al.: 4864 pellets in a drum 40 diameters wide and 7 long with flat frictionless sides, 0.25 rad/s;
+    half of the grains have 13 mm, half 13 / ``size_ratio`` = 10 mm. ``sawtooth`` is that of Servin et al.: 7500 grains of 10 mm in a drum
+    80 wide and 8 long, whose sides turn and rub as the rest, 0.63 rad/s; 64 teeth (in a drum of another width: as long ones), each 1.2
+    high, with a steep face of 50 degrees that leads and so lifts the grains. Sundberg has it with length=10, or length=30 and
+    count=25000; Servin and Wang have the smooth one at 0.5 rad/s with a stiffness of 3000 N/m (granum references).
 
     The axis is y; seen from -y a positive speed turns counter-clockwise, and grains rise towards x. They start at rest on a shaken lattice
-    in the lower part of the drum; gravity grows during ``ramp`` [s], none: as long as the fall of the lattice asks; then the drum begins to
-    turn. ``time_step`` [s] none: 0.005 (SN: 0.01), or less, so that the rim moves 0.3 diameters at most; ``duration`` [s] is of it all.
+    in the lower part of the drum; gravity grows for as long as the fall of the lattice asks; then the drum begins to turn. The time step is
+    0.005 s, or less, so that the rim moves 0.3 diameters at most.
     A sensor (for runs that merge grains) takes in the flow: all that is higher than 0.15 radii below a surface that is 45 degrees steep.
+
+    ``kind``: inside of the drum; the other defaults follow from it.
+    ``width`` [diameters]: of the drum, inside.
+    ``length`` [diameters]: of the drum, along its axis.
+    ``speed`` [rad/s]: at which it turns.
+    ``teeth``: number of sawteeth; none: it is smooth.
+    ``side_friction``: between grains and the flat sides.
     """
+    paper = PAPER[known_name("kind of drum", kind, PAPER)]
+    d, sizes = graded("drum", sizes, diameter, paper["diameter"], size_ratio=size_ratio)
     given = {
         "count": count,
+        "diameter": None if diameter is None and sizes is None else d,
         "width": width,
         "length": length,
         "speed": speed,
-        "diameter": diameter,
         "size_ratio": size_ratio,
         "side_friction": side_friction,
         "duration": duration,
     }
-    p = PAPER[known_name("kind of drum", kind, PAPER)] | {key: value for key, value in given.items() if value is not None}
+    p = paper | {key: value for key, value in given.items() if value is not None}
     for name, least in (("count", 1), ("width", 4.0), ("length", 1.1), ("size_ratio", 1.0)):
         if not least <= p[name] < math.inf:
             raise InputError(f"{name} of scene 'drum' must be {least:g} or more (got {p[name]}).")
@@ -138,7 +149,6 @@ def drum(
         raise InputError(f"speed of scene 'drum' must be a finite number of rad/s (got {p['speed']}).")
     if teeth is not None and (kind == "smooth" or teeth < 3):
         raise InputError(f"teeth of scene 'drum' must be 3 or more, and belong to kind 'sawtooth' (got {teeth}, kind {kind!r}).")
-    d = finite_positive("diameter", p["diameter"], "m")
     radius, length = p["width"] * d / 2, p["length"] * d
 
     grain = changed(
@@ -160,23 +170,29 @@ def drum(
         inner.insert(0, Mesh(material=grain.name, vertices=vertices, triangles=triangles, side="front"))
     if time_step is None:
         rim = abs(p["speed"]) * radius
-        time_step = min(p["time_step"], 0.3 * d / rim) if rim > 0 else p["time_step"]
+        if sizes is not None:  # smaller grains have less time to land
+            p["time_step"] *= min(1.0, sizes.range[0] / paper["diameter"])
+        time_step = min(p["time_step"], 0.3 * (d if sizes is None else sizes.range[0]) / rim) if rim > 0 else p["time_step"]
     finite_positive("time_step", time_step, "s")
 
     site = _lower_sites(p["count"], round_room(radius - height, d), p["length"] / SPACING)
-    sizes = np.where(np.arange(p["count"]) % 2 == 0, d, d / p["size_ratio"])
-    np.random.default_rng(seed + 1).shuffle(sizes)
+    if sizes is None:
+        size = np.where(np.arange(p["count"]) % 2 == 0, d, d / p["size_ratio"])
+        np.random.default_rng(seed + 1).shuffle(size)
+    else:
+        size = sizes.sample(np.random.default_rng(seed + 1), p["count"])
     if ramp is None:
-        ramp = gentle_ramp(GRAVITY, _fall(site, sizes / d) * d + height, LANDING * d / time_step)
+        smallest = d if sizes is None else sizes.range[0]
+        ramp = gentle_ramp(GRAVITY, _fall(site, size / d) * d + height, LANDING * smallest / time_step)
     ends = [Plane(material="side", point=(0, -sign * length / 2, 0), normal=(0, sign, 0)) for sign in (1, -1)]
     return Scene(
         name="drum",
         materials=(grain, side),
         pairs=(MaterialPair(materials=(grain.name, "side"), friction=side_friction),),
         gravity=Gravity(acceleration=(0, 0, -GRAVITY), ramp=ramp),
-        grains=(Grains(material=grain.name, position=shake(site, d, seed), diameter=sizes),),
+        grains=(Grains(material=grain.name, position=shake(site, d, seed), diameter=size),),
         law=HertzContact() if stiffness is None else LinearContact(stiffness=stiffness),
-        sensors=(_above_bed(radius - height, length, p["speed"], sizes),),
+        sensors=(_above_bed(radius - height, length, p["speed"], size),),
         bodies=(Body(name="drum", kind="kinematic", motion=Motion(spin=(0, -p["speed"], 0), start=ramp), walls=(*inner, *ends)),),
         run={"time_step": time_step, "duration": p["duration"]},
         results=(DrumFlow(),),
@@ -197,6 +213,12 @@ def drum(
             side_friction=side_friction,
             drum_walls=tuple(range(len(inner))),
             side_walls=(len(inner), len(inner) + 1),
+            chosen={
+                **{name: p[name] for name in ("count", "width", "length", "speed", "size_ratio", "duration")},
+                **{name: getattr(grain, name) for name in ("youngs_modulus", "friction", "rolling_friction", "restitution")},
+                **{"diameter": d, "teeth": teeth or None, "stiffness": stiffness, "side_friction": side_friction},
+                **{"ramp": ramp, "time_step": time_step},
+            },
         ),
     )
 

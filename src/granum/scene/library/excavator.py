@@ -72,13 +72,17 @@ def excavator(
 ) -> Scene:
     """An excavator of 50 t digs in a trench full of stones, lifts the bucket, swings, empties it beside the trench and swings back.
 
-    ``count`` stones of 25 to 100 mm, evenly spread, 2500 kg/m^3; 1e5 in WS, in a trench 2 m deep. Fewer fill a smaller trench, of ``depth``
-    and ``length`` [m] (none: by the number; the width follows), and the bucket is smaller with it. The machine has 10 bodies, 8 joints, 3
-    hydraulic cylinders (those of boom and stick with barrel and rod, that of the bucket without mass) and a swing motor; one more joint
-    holds the chassis to the ground. Motors follow tables of positions: stones settle (0 to 3 s), the bucket is lowered, dragged through
-    the bed (8 to 10 s), curled, lifted (13 s), swung out (16 s), emptied (18 s) and swung back (21 s). At the start the stones stand
-    on a lattice, higher than the ground, in a sleeve that sinks into the ground when they are at rest. WS's step and 25 sweeps;
-    ``iterations`` 0: as many as the accuracy asks for.
+    Stones have 25 to 100 mm, evenly spread, and 2500 kg/m^3; 1e5 of them fill a trench 2 m deep, as in Wang et al. (granum references).
+    Fewer fill a smaller trench, whose width follows from depth and length, and the bucket is smaller with it. The machine has 10 bodies,
+    8 joints, 3 hydraulic cylinders (those of boom and stick with barrel and rod, that of the bucket without mass) and a swing motor; one
+    more joint holds the chassis to the ground. Motors follow tables of positions: stones settle (0 to 3 s), the bucket is lowered,
+    dragged through the bed (8 to 10 s), curled, lifted (13 s), swung out (16 s), emptied (18 s) and swung back (21 s). At the start the
+    stones stand on a lattice, higher than the ground, in a sleeve that sinks into the ground when they are at rest. There are 25 sweeps
+    in a step.
+
+    ``depth`` [m]: of the trench.
+    ``length`` [m]: of the trench.
+    ``iterations``: sweeps in a step; 0: as many as the accuracy asks for.
     """
     if not 500 <= count < math.inf:
         raise InputError(f"count of scene 'excavator' must be 500 or more: a trench for fewer has no room for a bucket (got {count}).")
@@ -127,6 +131,7 @@ def excavator(
         view=VIEW,
         parameters=ExcavatorParameters(
             count=count,
+            chosen={"depth": deep, "length": long},
             trench=(low, high),
             bucket_size=bucket_size,
             bucket_width=bucket_width,

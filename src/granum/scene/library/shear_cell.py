@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ FRAMES = 300
 class ShearCellParameters(Parameters):
     """Of the scene ``shear-cell``."""
 
+    measured: ClassVar[bool] = True
     scene: str = "shear-cell"
     count: int
     """Grains between the plates."""
@@ -70,13 +71,23 @@ def shear_cell(
     duration: float | None = None,
     seed: int = 0,
 ) -> Scene:
-    """``count`` grains are sheared between rough plates: the lower one is driven along x, the upper one pressed down by ``pressure`` [Pa].
+    """``count`` grains are sheared between rough plates: the lower one is driven along x, the upper one is pressed down.
 
-    The cell repeats along the flow (``length`` diameters) and across it (``depth``). Diameters spread evenly by ``spread`` around
-    ``diameter`` [m]. The upper plate moves up and down only; ``plate_mass`` [kg] none: that of the grains. ``inertial_number`` I = shear
-    rate d sqrt(density / pressure) sets the speed of the lower plate for a flow of the expected height; ``speed`` [m/s] gives it instead.
-    Grains do not rebound. Means are taken from the shear strain ``transient`` on, over ``strain`` more. ``gravity`` [m/s^2] acts
-    downwards. ``time_step`` [s] none: 0.03 d sqrt(density / pressure), or as the speed asks.
+    The cell repeats along the flow and across it. The upper plate moves up and down only. I = shear rate d sqrt(density / pressure) sets
+    the speed of the lower plate for a flow of the expected height, unless it is given. Grains do not rebound. The time step is
+    0.03 d sqrt(density / pressure), or as the speed asks.
+
+    ``diameter`` [m]: mean of the grains; lengths in diameters count in it.
+    ``spread``: by which diameters are spread evenly around the mean, as a part of it.
+    ``length`` [diameters]: of the cell, along the flow.
+    ``depth`` [diameters]: of the cell, across the flow.
+    ``pressure`` [Pa]: on the upper plate.
+    ``inertial_number``: I of the flow, from which the speed follows.
+    ``speed`` [m/s]: of the lower plate, in place of the inertial number.
+    ``gravity`` [m/s^2]: downwards.
+    ``plate_mass`` [kg]: of the upper plate; as the grains together unless it is given.
+    ``transient``: shear strain from which on means are taken.
+    ``strain``: shear strain over which means are taken.
     """
     for name, value, least in (("count", count, 20), ("length", length, 4.0), ("depth", depth, 4.0)):
         if not least <= value < math.inf:
@@ -109,6 +120,8 @@ def shear_cell(
     velocity[:, 0] = speed * (1 - place[:, 2] / top)
     middle, mass = (box[0] / 2, box[1] / 2), plate_mass if plate_mass is not None else solid * grain.density
     reach = (ROUGH / 2 + 0.5) * d
+    if duration is None:
+        duration = begins + strain * height / speed
     moment = mass * (box[0] * box[0] + box[1] * box[1]) / 12
     return Scene(
         name="shear-cell",
@@ -139,12 +152,18 @@ def shear_cell(
         run=_run(
             time_step,
             begins,
-            duration if duration is not None else begins + strain * height / speed,
+            duration,
             FAST * (speed + (top - height) / closes),
         ),
         results=(ShearFlow(),),
         parameters=ShearCellParameters(
-            count=count, diameter=mean(size), density=grain.density, pressure=pressure, speed=speed, transient=begins
+            count=count,
+            diameter=mean(size),
+            density=grain.density,
+            pressure=pressure,
+            speed=speed,
+            transient=begins,
+            chosen={"speed": speed, "plate_mass": mass, "time_step": time_step, "duration": duration},
         ),
     )
 

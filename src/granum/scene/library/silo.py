@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ..parameters import Parameters
 from ..results import Discharge, Level
 from ..scene import Gravity, Scene
 from ..shapes import Box, Mesh, Plane
+from .graded import graded
 from .materials import BEAD, changed
 from .registered import library_scene
 from .sites import LANDING, SPACING, gentle_ramp, round_layer, round_room, shake, speed_of_fall
@@ -59,7 +61,7 @@ class SiloParameters(Parameters):
 def silo(
     count: int = 500,
     width: float = 6.0,
-    diameter: float = 0.01,
+    diameter: float | None = None,
     youngs_modulus: float = 5e6,
     friction: float = 0.7,
     wall_friction: float | None = None,
@@ -71,17 +73,21 @@ def silo(
     time_step: float | None = None,
     duration: float | None = None,
     seed: int = 0,
+    sizes: Any = None,
 ) -> Scene:
-    """``count`` grains settle in a silo ``width`` diameters wide while gravity grows; ``outlet`` > 0 opens its floor then.
+    """``count`` grains settle in a silo while gravity grows; then an outlet in its floor may open.
 
-    The silo has 20 flat sides around a circle of ``width`` grain diameters, so that 4 area / perimeter is that width; 1: a column of grains
-    without sides. The grains start on a shaken cubic grid. Gravity grows from 0.01 to 9.82 m/s^2 in ``ramp`` [s], then ``settle`` [s] pass;
-    SN: 60 and 5. ``time_step`` [s] none: 0.01 as in SN, or less, so that the top of the grid lands with 0.3 diameters per step at most.
-    ``ramp`` none: 5 s, or as long as a given time step asks for that, at most SN's. ``wall_friction`` none: as ``friction``.
+    The silo has 20 flat sides around a circle of ``width`` diameters, so that 4 area / perimeter is that width; 1: a column of grains
+    without sides. The grains start on a shaken cubic grid. Gravity grows from 0.01 to 9.82 m/s^2 in ``ramp``, then ``settle`` passes (60 s
+    and 5 s in Servin et al., granum references). The time step is 0.01 s, or less, so that the top of the grid lands with 0.3 diameters per
+    step at most; the ramp is 5 s, or as long as a given time step asks for that, at most 60 s. Grains fall through the outlet into a tray,
+    and are counted on their way (``granum plot`` figure ``flow-rate``).
+    The run lasts until they have settled, or about until the silo is empty.
 
-    ``outlet`` [grain diameters] is the width of a round hole that opens when the grains have settled; they fall into a tray below and are
-    counted on their way (``granum plot silo.h5 flow-rate``).
-    ``duration`` [s] none: until they have settled, or about until the silo is empty.
+    ``width`` [diameters]: of the silo, inside; 1: a column without sides.
+    ``wall_friction``: between grains and walls; as friction unless it is given.
+    ``outlet`` [diameters]: width of a round hole that opens when the grains have settled; 0: it stays closed.
+    ``settle`` [s]: time to come to rest when gravity has grown.
     """
     if count < 1:
         raise InputError(f"count of scene 'silo' must be 1 or more (got {count}).")
@@ -91,7 +97,10 @@ def silo(
         raise InputError(
             f"outlet of scene 'silo' must be 0 (closed), or lie between 1 and the silo's width of {width:g} grain diameters (got {outlet})."
         )
-    finite_positive("diameter", diameter, "m")
+    diameter, sizes = graded("silo", sizes, diameter, 0.01)
+    if sizes is not None and width == 1:
+        raise InputError("sizes of scene 'silo' need a width above 1: a column of grains that touch has one size.")
+    smallest, filled = (diameter, 1.0) if sizes is None else (sizes.range[0], sizes.mean_cube / (diameter * diameter * diameter))
     for name, value in (("ramp", ramp), ("settle", settle)):
         if value is not None and not 0 <= value < math.inf:
             raise InputError(f"{name} of scene 'silo' must be a finite number of seconds, 0 or more (got {value}).")
@@ -100,21 +109,22 @@ def silo(
     wall_friction = friction if wall_friction is None else wall_friction
     position = _grid(count, width, diameter, seed)
     drop = _drop(count) * diameter if outlet else 0.0
-    fall = _fall(position, width, diameter)
+    fall = _fall(position, width, diameter, filled)
     if ramp is None:
         ramp = SHORTEST_RAMP
         if time_step is not None:
-            gentle = gentle_ramp(GRAVITY, fall, LANDING * diameter / finite_positive("time_step", time_step, "s"))
+            gentle = gentle_ramp(GRAVITY, fall, LANDING * smallest / finite_positive("time_step", time_step, "s"))
             ramp = min(max(gentle, SHORTEST_RAMP), LONGEST_RAMP)
     if time_step is None:
         fastest = max(speed_of_fall(GRAVITY, fall, ramp), math.sqrt(2 * GRAVITY * (drop + diameter)) if outlet else 0.0)
-        time_step = min(0.01, LANDING * diameter / fastest) if fastest > 0 else 0.01
+        time_step = min(0.01, LANDING * smallest / fastest) if fastest > 0 else 0.01
     finite_positive("time_step", time_step, "s")
     settled = ramp + settle
     if duration is None:
         duration = settled + (1.3 * count / _beverloo_rate(outlet, diameter) if outlet else 0.0)
 
     radius = width * diameter / 2
+    size = diameter if sizes is None else sizes.sample(np.random.default_rng(seed + 1), count)
     bodies = []
     if outlet:
         top = float(position[:, 2].max()) + diameter
@@ -134,7 +144,7 @@ def silo(
         materials=(bead, changed(bead, name="wall")),
         pairs=(MaterialPair(materials=("bead", "wall"), friction=wall_friction),),
         gravity=Gravity(acceleration=(0, 0, -GRAVITY), initial=(0, 0, -FIRST_GRAVITY), ramp=ramp),
-        grains=(Grains(material="bead", position=position, diameter=diameter),),
+        grains=(Grains(material="bead", position=position, diameter=size),),
         walls=(_tray(drop, diameter) if outlet else Plane(material="wall"),),
         bodies=tuple(bodies),
         run={"time_step": time_step, "duration": duration},
@@ -155,6 +165,7 @@ def silo(
             ramp=ramp,
             settled=settled,
             outlet=outlet * diameter,
+            chosen={"diameter": diameter, "wall_friction": wall_friction, "ramp": ramp, "time_step": time_step, "duration": duration},
         ),
     )
 
@@ -173,9 +184,10 @@ def _grid(count: int, width: float, diameter: float, seed: int) -> np.ndarray:
     return shake(site, diameter, seed)
 
 
-def _fall(position: np.ndarray, width: float, diameter: float) -> float:
-    """How far [m] the top of the grid comes down to a packing of 0.58; a column stands already."""
-    return 0.0 if width == 1 else float(position[:, 2].max()) - len(position) / (6 / 4 * 0.58 * width * width) * diameter
+def _fall(position: np.ndarray, width: float, diameter: float, filled: float) -> float:
+    """How far [m] the top of the grid comes down to a packing of 0.58; a column stands already. Grains fill that part of d^3."""
+    packed = len(position) / (6 / 4 * 0.58 * width * width) * diameter * filled
+    return 0.0 if width == 1 else float(position[:, 2].max()) - packed
 
 
 def _drop(count: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from ...arithmetic import power
 from ...checks import InputError, finite_positive
@@ -16,7 +16,7 @@ from ..regulators import Regulator, Span
 from ..results import Triaxial
 from ..scene import Gravity, Scene
 from ..shapes import Plane
-from ..sizes import Discrete
+from .graded import graded, of_two
 from .materials import changed, pellet
 from .registered import library_scene
 
@@ -36,6 +36,7 @@ HIGHEST = 20.0  # [confining stress] that a test under stress control goes up to
 class TriaxialParameters(Parameters):
     """Of the scene ``triaxial``."""
 
+    measured: ClassVar[bool] = True
     scene: str = "triaxial"
     count: int
     diameter: float
@@ -53,8 +54,8 @@ class TriaxialParameters(Parameters):
 @library_scene
 def triaxial(
     count: int = 1000,
-    diameter: float = 0.013,
-    size_ratio: float = 1.3,
+    diameter: float | None = None,
+    size_ratio: float | None = None,
     youngs_modulus: float = 60e6,
     friction: float = 0.91,
     rolling_friction: float = 0.32,
@@ -70,21 +71,32 @@ def triaxial(
     time_step: float | None = None,
     duration: float | None = None,
     seed: int = 0,
+    sizes: Any = None,
 ) -> Scene:
-    """Six platens press ``count`` grains with ``stress`` [Pa] on all sides; then top and bottom come closer, the stress on the sides stays.
+    """Six platens press ``count`` grains on all sides; then top and bottom come closer, the stress on the sides stays.
 
-    Half of the grains have ``diameter`` [m], half ``diameter`` / ``size_ratio``; there is no gravity. Under ``strain`` control top and
-    bottom move inwards at ``speed`` [m/s] each, from ``settle`` [s] on, until the axial strain is about ``largest_strain``. Under
-    ``stress`` control the axial stress grows by ``stress_rate`` [Pa/s] until the bed fails and the platens come to stops at that strain.
-    ``settle`` none: as long as the platens need to press the bed together and come to rest.
+    Half of the grains have ``diameter``, half ``diameter`` / ``size_ratio``; there is no gravity. Under ``strain`` control top and bottom
+    move inwards at ``speed`` each, from ``settle`` on, until the axial strain is about ``largest_strain``. Under ``stress`` control the
+    axial stress grows by ``stress_rate`` until the bed fails and the platens come to stops at that strain.
 
     Platens are smooth unless they have ``wall_friction``: rough ones that press on two or three sides of a grain in an edge or a corner
-    hold each other up. ``platen_mass`` [kg] none: three times that of all grains (WS: 100). Where it is not small against stress x
+    hold each other up. The mass of a platen is three times that of all grains. Where it is not small against stress x
     volume / speed^2, platens that are pushed aside press back by their inertia, or fly off: ``critical_lateral_stress`` tells it.
 
-    ``time_step`` [s] none: 0.03 d sqrt(density / stress), 2.4 ms at 100 Pa (WS: 5). Under high stress steps are small, and a higher
-    ``speed`` is as slow against the grains: I = strain rate d sqrt(density / stress) tells it.
+    The time step is 0.03 d sqrt(density / stress), 2.4 ms at 100 Pa. Under high stress steps are small, and a higher ``speed`` is as slow
+    against the grains: I = strain rate d sqrt(density / stress) tells it.
+
+    ``stress`` [Pa]: on the sides, and on all platens before the test begins.
+    ``control``: what drives top and bottom: a speed (strain), or a stress that grows.
+    ``speed`` [m/s]: of top and bottom each, under strain control.
+    ``stress_rate`` [Pa/s]: by which the axial stress grows, under stress control.
+    ``largest_strain``: axial strain at which the test ends.
+    ``wall_friction``: between grains and platens.
+    ``platen_mass`` [kg]: of each platen.
+    ``settle`` [s]: time in which the platens press the bed together and come to rest.
     """
+    diameter, sizes = graded("triaxial", sizes, diameter, 0.013, size_ratio=size_ratio)
+    size_ratio = 1.3 if size_ratio is None else size_ratio
     if count < 8:
         raise InputError(f"count of scene 'triaxial' must be 8 or more (got {count}).")
     if not 1 <= size_ratio < math.inf:
@@ -92,7 +104,6 @@ def triaxial(
     if not 0 < largest_strain < 0.9:
         raise InputError(f"largest_strain of scene 'triaxial' must lie between 0 and 0.9 (got {largest_strain}).")
     for name, value, unit in (
-        ("diameter", diameter, "m"),
         ("stress", stress, "Pa"),
         ("speed", speed, "m/s"),
     ):
@@ -102,11 +113,12 @@ def triaxial(
     along = max(2, math.ceil(power(count, 1 / 3) - 1e-9))
     high = math.ceil(count / (along * along))
     width = tuple(n * SPACING * diameter * 1.0001 for n in (along, along, high))
-    solid = count * math.pi / 12 * (diameter * diameter * diameter + small * small * small)
+    cubes = diameter * diameter * diameter + small * small * small if sizes is None else 2 * sizes.mean_cube  # of two grains
+    solid = count * math.pi / 12 * cubes
     shrinks = 1 - power(solid / (PACKED * width[0] * width[1] * width[2]), 1 / 3)  # each edge, by about this part
     grain = pellet(youngs_modulus=youngs_modulus, friction=friction, rolling_friction=rolling_friction, restitution=restitution)
     if time_step is None:
-        time_step = GENTLE * diameter * math.sqrt(grain.density / stress)
+        time_step = GENTLE * (diameter if sizes is None else sizes.range[0]) * math.sqrt(grain.density / stress)
     finite_positive("time_step", time_step, "s")
     if platen_mass is None:
         platen_mass = HEAVY * solid * grain.density
@@ -137,7 +149,7 @@ def triaxial(
                 lower=(-width[0] / 2, -width[1] / 2, -width[2] / 2),
                 upper=(width[0] / 2, width[1] / 2, width[2] / 2),
                 count=count,
-                sizes=Discrete(diameters=(diameter, small) if size_ratio > 1 else (diameter,)),
+                sizes=sizes if sizes is not None else of_two(diameter, size_ratio),
                 jitter=SHAKEN,
                 seed=seed,
             ),
@@ -157,7 +169,22 @@ def triaxial(
         regulators=_regulators(width, stress, settle, speed if control == "strain" else stress_rate, control, platen_mass, time_step),
         run={"time_step": time_step, "duration": duration, "every": duration / FRAMES},
         results=(Triaxial(),),
-        parameters=TriaxialParameters(count=count, diameter=diameter, width=width, platen_mass=platen_mass, stress=stress, starts=settle),
+        parameters=TriaxialParameters(
+            count=count,
+            diameter=diameter,
+            width=width,
+            platen_mass=platen_mass,
+            stress=stress,
+            starts=settle,
+            chosen={
+                "diameter": diameter,
+                "size_ratio": size_ratio,
+                "platen_mass": platen_mass,
+                "settle": settle,
+                "time_step": time_step,
+                "duration": duration,
+            },
+        ),
     )
 
 

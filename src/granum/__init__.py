@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .io.packing import PackingWriter, read_packing
     from .nonsmooth import PGS, ColdStart, Direct, HistoryStart, ModelStart, Multigrid, Nonsmooth
     from .observe import Checkpointer, Energy, Observer, Progress, Recorder, StopWhen, seconds, steps
+    from .pool import Pool
     from .quasistatic.bridge import packing_scene
     from .quasistatic.jam import jam
     from .quasistatic.measure import measure
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from .quasistatic.packing import Packing, random_packing
     from .quasistatic.shear import shear
     from .reduction import Reduction
-    from .runs import Run, restart, run, run_jam, run_minimise, run_shear
+    from .runs import Calibration, Run, RunTable, calibrate, jam_many, restart, run, run_jam, run_minimise, run_shear, sweep
     from .scene import (
         Ball,
         BallRegion,
@@ -132,6 +133,9 @@ _MENU = {
     "reduction": ("Reduction",),
     # go
     "runs": ("Run", "restart", "run", "run_jam", "run_minimise", "run_shear"),
+    # many runs
+    "runs.many": ("Calibration", "RunTable", "calibrate", "jam_many", "sweep"),
+    "pool": ("Pool",),
     "simulation": ("Guards", "Settings", "Simulation", "simulate"),
     # without time
     "contact.power": ("PowerLaw",),
@@ -163,6 +167,7 @@ __all__ = [
     "BoxRegion",
     "BoxSensor",
     "BoxSource",
+    "Calibration",
     "Capsule",
     "Cell",
     "Checkpointer",
@@ -201,6 +206,7 @@ __all__ = [
     "Packing",
     "PackingWriter",
     "Plane",
+    "Pool",
     "PoseFunction",
     "PoseTable",
     "PowerLaw",
@@ -212,6 +218,7 @@ __all__ = [
     "Regulator",
     "Run",
     "RunError",
+    "RunTable",
     "Scene",
     "Settings",
     "Simulation",
@@ -224,7 +231,9 @@ __all__ = [
     "Uniform",
     "Universal",
     "__version__",
+    "calibrate",
     "jam",
+    "jam_many",
     "load_scene",
     "make_scene",
     "measure",
@@ -245,6 +254,7 @@ __all__ = [
     "shear",
     "simulate",
     "steps",
+    "sweep",
 ]
 
 

@@ -8,6 +8,20 @@ from typing import Any
 from ..extensions import extensions
 from .result import Rows
 
+RESULT_UNITS = {
+    **{"height": "m", "exact_height": "m", "angle": "degrees", "critical_friction_angle": "degrees"},
+    **dict.fromkeys(("peak_deviator", "critical_deviator", "critical_lateral_stress", "pressure"), "Pa"),
+    **{f"{part}_{what}": unit for part in ("drum", "belt", "sieve") for what, unit in (("flow", "kg/s"), ("mass", "kg"), ("d50", "m"))},
+}
+"""Of results, where they have one."""
+SUMMARY_UNITS = {
+    **dict.fromkeys(("time", "time_step", "wall_seconds"), "s"),
+    **dict.fromkeys(("kinetic_energy", "energy_lost"), "J"),
+    **dict.fromkeys(("mean_overlap", "max_overlap"), "d"),
+    **{"residual": "m/s", "residual_creep": "d/s"},
+}
+"""Of the other numbers of a summary; d are diameters."""
+
 
 def summary_rows(s: dict[str, Any]) -> Rows:
     """Of the table of a run's summary."""
@@ -21,11 +35,6 @@ def summary_rows(s: dict[str, Any]) -> Rows:
         return "unknown" if value is None else f"{value:.6g} {unit}".strip()
 
     used = [extension for extension in extensions() if s.get(extension.name) is not None]
-    units = {"height": "m", "exact_height": "m", "angle": "degrees", "critical_friction_angle": "degrees"}
-    units |= dict.fromkeys(("peak_deviator", "critical_deviator", "critical_lateral_stress", "pressure"), "Pa")
-    units |= {
-        f"{part}_{what}": unit for part in ("drum", "belt", "sieve") for what, unit in (("flow", "kg/s"), ("mass", "kg"), ("d50", "m"))
-    }
     rows = [
         ("grains", number("grains")),
         ("contacts", number("contacts") + "".join(f" ({extension.of_contacts})" for extension in used if extension.of_contacts)),
@@ -48,7 +57,7 @@ def summary_rows(s: dict[str, Any]) -> Rows:
             continue  # told with its number
         error = s["results"].get(f"{name}_error")
         number_of = "none" if value is None else f"{value:.6g}" if error is None else f"{value:.4g} ± {error:.1g}"
-        rows.append((name.replace("_", " "), f"{number_of} {units.get(name, '')}".strip()))
+        rows.append((name.replace("_", " "), f"{number_of} {RESULT_UNITS.get(name, '')}".strip()))
     rows += [("note", f"[yellow]{escape(note)}[/yellow]") for note in s.get("notes", ())]
     if s.get("stage_seconds"):
         total = sum(s["stage_seconds"].values()) or 1.0

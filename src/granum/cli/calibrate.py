@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
         panel=MANY,
     ),
     option(
-        "seeds", str, "--seeds", metavar="A:B", help="Every try is the mean over these seeds: 0:3 are 0, 1, 2.", default="0:3", panel=MANY
+        "seeds", str, "--seeds", metavar="SEEDS", help="Every try is the mean over these seeds: 0:3 are 0, 1, 2.", default="0:3", panel=MANY
     ),
     option("tries", int, "--tries", help="Most values of the parameters that are tried.", default=12, panel=MANY),
     SET,
@@ -111,5 +111,5 @@ def _show(found: Calibration, as_json: bool) -> None:
         rows.append((one.name, f"{found.best[one.name]:g} ({low:g} to {high:g}) {one.unit}".strip()))
     if found.best is not None:
         rows.append(("expected there", f"{s['expected']['mean']:.4g} ± {s['expected']['standard_error']:.2g} {found.target.unit}".strip()))
-    show_rows(rows, "best value, and the interval that fits the target")
+    show_rows(rows, "best value (and its interval)" if found.best is not None else "")
     talk(f"{len(found.rows)} runs: {', '.join(str(path) for path in (found.csv, found.picture) if path is not None)}")

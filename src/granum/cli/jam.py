@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
     no_picture("Do not draw the packing beside it."),
     json_option(),
     option(
-        "seeds", str | None, "--seeds", metavar="A:B", help="Many packings: 0:200 are the 200 seeds from 0 to 199; or a list.", panel=MANY
+        "seeds", str | None, "--seeds", metavar="SEEDS", help="Many packings: 0:200 are the 200 seeds from 0 to 199; or a list.", panel=MANY
     ),
     option("csv", Path | None, "--csv", metavar="FILE", help="Table of many packings, histograms beside it. Default: jam.csv.", panel=MANY),
     *WORKERS,

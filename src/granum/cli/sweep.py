@@ -23,8 +23,9 @@ def register(app: typer.Typer) -> None:
         list[str],
         "--vary",
         metavar="KEY=VALUES",
-        help="Parameter of the scene, place in it, or seed. A:B:N are N values from A to B, both included; A:B are the whole numbers "
-        "from A up to, but not including B (0:3 are 0, 1, 2); A,B,C are the values themselves. Several --vary: all combinations.",
+        help="Parameter of the scene, place in it, or seed. LOW:HIGH:N are N values from LOW to HIGH, both included; "
+        "LOW:HIGH are the whole numbers from LOW up to, but not including HIGH (0:3 are 0, 1, 2); 1,2,5 are the values themselves. "
+        "Several --vary: all combinations.",
         default=[],
         panel=MANY,
     ),

@@ -111,7 +111,7 @@ def draw_histograms(title: str, columns: Mapping[str, Any], measures: Sequence[s
             axes.hist(values, bins="auto" if np.ptp(values) else 1, color=style.BLUE, alpha=0.85, edgecolor="white", linewidth=0.5)
             axes.axvline(one.mean, color=style.ORANGE, lw=1.6)
         if one.runs > 1 and one.std > 0:
-            axes.axvspan(one.mean - one.std, one.mean + one.std, color=style.ORANGE, alpha=0.15, lw=0)
+            axes.axvspan(one.mean - one.std, one.mean + one.std, color=style.ORANGE, alpha=0.15, lw=0, zorder=0)
         told = f"{one.mean:.6g} ± {one.std:.2g}" if one.runs > 1 else f"{one.mean:.6g}"
         axes.set_title(told, loc="left", fontsize=9, color=style.DARK)
         axes.set(xlabel=headings[measure], ylabel="runs")
@@ -151,7 +151,7 @@ def draw_calibration(
         bars = np.nan_to_num(tries["error"])
         axes.errorbar(tries[str(number)], tries["mean"], yerr=bars, fmt="o", ms=4.5, color=style.DARK, capsize=3, lw=1.2, label="tries")
         if "best" in curve:
-            axes.axvspan(float(curve["low"]), float(curve["high"]), color=style.ORANGE, alpha=0.15, lw=0)
+            axes.axvspan(float(curve["low"]), float(curve["high"]), color=style.ORANGE, alpha=0.15, lw=0, zorder=0)
             axes.axvline(float(curve["best"]), color=style.ORANGE, lw=1.6, label="best")
         axes.set(xlabel=names[number], ylabel=measure)
         if curve["x"][0] > 0 and curve["x"][-1] / curve["x"][0] >= 100:

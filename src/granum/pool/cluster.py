@@ -58,7 +58,7 @@ def run_on_cluster(client: Any, numbered: Numbered, advance: Advance) -> Done:
         for k in sorted(jobs, key=lambda k: -jobs[k][0].cost):
             job = jobs[k][0]
             futures[client.submit(_run_alone, job.function, job.args, pure=False)] = k
-        for future in as_completed(list(futures)):
+        for future in as_completed(list(futures), loop=client.loop):
             k = futures[future]
             result = _result(future)
             advance(done := done + jobs[k][0].cost)

@@ -49,9 +49,10 @@ def calibrate(
     >>> found.best, found.interval  # doctest: +SKIP
 
     ``fit``: ranges of parameters, named as in :func:`granum.sweep`; ``target``: a measure with its value and tolerance, a text or two
-    numbers. Every try is the mean over ``seeds``. A Gaussian process is fitted to the tries, and the next one is where it meets the target, until a try is
-    within the tolerance and the curve is known as well there, or for ``tries`` tries. A target that no value reaches is an InputError that
-    tells the range reached; its ``run`` has all tries. ``workers`` may be a :class:`granum.Pool`, for a Dask cluster; finished runs are kept.
+    numbers. Every try is the mean over ``seeds``. A Gaussian process is fitted to the tries, and the next one is where it meets the
+    target, until a try is within the tolerance and the curve is known as well there, or for ``tries`` tries. A target that no value
+    reaches is an InputError that tells the range reached; its ``run`` has all tries. ``workers`` may be a :class:`granum.Pool`, for a
+    Dask cluster; finished runs are kept.
     """
     fits = list(fit) if not isinstance(fit, Mapping) else read_fits(fit, whole_parameters(scene))
     goal = target if isinstance(target, Target) else read_target(*next(iter(target.items())))

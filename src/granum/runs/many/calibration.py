@@ -78,7 +78,10 @@ class Calibration:
 
     def __post_init__(self) -> None:
         self._x = places(len(self.fits))
-        self._mean, self._error = self.curve.at(self._x) if self.curve is not None else (np.full(len(self._x), math.nan),) * 2
+        nothing = np.full(len(self._x), math.nan)
+        self._mean: FloatArray
+        self._error: FloatArray
+        self._mean, self._error = self.curve.at(self._x) if self.curve is not None else (nothing, nothing)
 
     @property
     def nearest(self) -> tuple[tuple[Any, ...], Repeats]:

@@ -40,7 +40,7 @@ class Computing:
 
         def found(there: int, of: int) -> None:
             if there:
-                self.say(f"{self.label}: {there} of {of} runs are there from before (--fresh runs them again)")
+                self.say(f"{self.label}: {there} of {of} runs are there from before")
 
         try:
             advance(0.0)

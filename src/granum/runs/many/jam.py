@@ -47,8 +47,8 @@ def jam_many(
     [0.8, 0.8, 0.8]
 
     ``seeds``: numbers, or a text: ``"0:200"`` are 200 seeds from 0 on. ``fields`` are those of :class:`granum.runs.JamSettings`. ``csv``:
-    the table, with histograms beside it; none: nothing is written. ``workers``, ``scheduler`` and ``fresh`` are as in :func:`granum.sweep`; any
-    packing is had again by its seed, ``granum jam --seed 7``.
+    the table, with histograms beside it; none: nothing is written. ``workers``, ``scheduler`` and ``fresh`` are as in
+    :func:`granum.sweep`; any packing is had again by its seed, ``granum jam --seed 7``.
     """
     numbers = read_seeds(seeds)
     s = JamSettings(**((settings.given() if settings is not None else {}) | fields))
@@ -103,7 +103,7 @@ def jam_once(particles: int, dim: int, accuracy: float, route: Any, method: str,
         return {"numbers": {}, **none, "steps": None, "wall_time": None, "state_hash": None, "failed": str(error)}
     packing = found.packing
     return {
-        "numbers": {name: float(getattr(found, name)) for name in MEASURES},
+        "numbers": {name: getattr(found, name) for name in MEASURES},
         **none,
         "steps": len(found.steps),
         "wall_time": found.seconds,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
@@ -22,7 +23,7 @@ from ..run import RecordedRun, check_emitted, describe
 from ..summary import of_frames, summarise
 from ..summary_rows import RESULT_UNITS, SUMMARY_UNITS
 
-RESULTS = "results"
+RESULTS, WARNING = "results", "warning"
 TELL_EVERY = 0.25  # [s]
 
 
@@ -74,7 +75,9 @@ def simulate_and_measure(scene: str, settings: str, metrics: Sequence[str], step
             summary=lambda sim: summarise(sim, path, about),
         )
         sim.observers += [recorder, Reporter()]
-        sim.run_until(last)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the summary has them
+            sim.run_until(last)
         if steps is None:
             check_emitted(sim)
         with Recording(path) as recording:
@@ -90,6 +93,8 @@ def _numbers(summary: Mapping[str, Any], recording: Recording, metrics: Iterable
     units |= {name: unit for name in results if (unit := RESULT_UNITS.get(name.removeprefix(f"{RESULTS}.")))}
     found |= results
     notes = {RESULTS: "; ".join(summary["notes"])} if summary.get("notes") else {}
+    if summary["warnings"]:
+        notes[WARNING] = summary["warnings"][0]
     for name in metrics:
         try:
             measured = measure_recording(recording, name)

@@ -14,7 +14,7 @@ from .compute import Computing
 from .csv_file import check_table
 from .measured import RESULTS, columns_of
 from .points import Maker, check_measure, check_measures, jobs_of, maker_of, whole_parameters
-from .table import RunTable, missing, row_of
+from .table import LAST, RunTable, missing, row_of
 from .vary import Varied, combinations, read_varied
 
 
@@ -41,13 +41,14 @@ def sweep(
     [-0.0, -0.0, -0.0, -0.0]
 
     ``scene`` is a scene, the name of a library scene or a scene file. ``vary``: names of parameters or places in the scene, as ``--set``
-    takes them, with lists of values or texts: ``"0.2:0.8:4"`` are four values from 0.2 to 0.8, ``"0:3"`` the whole numbers 0, 1 and 2. ``seed``
-    is the seed of everything random: means are taken over it. ``measure``: metrics of ``granum analyse`` (NAME or NAME.NUMBER) and numbers of
-    the summary; none: the results of the scene. ``values`` are parameters of all runs, ``fields`` those of :class:`granum.Settings`.
+    takes them, with lists of values or texts: ``"0.2:0.8:4"`` are four values from 0.2 to 0.8, ``"0:3"`` the whole numbers 0, 1 and 2.
+    ``seed`` is the seed of everything random: means are taken over it. ``measure``: metrics of ``granum analyse`` (NAME or NAME.NUMBER)
+    and numbers of the summary; none: the results of the scene. ``values`` are parameters of all runs, ``fields`` those of
+    :class:`granum.Settings`.
 
     ``output``: the CSV file, with the picture beside it; none: nothing is written. Every run has one thread, ``workers`` of them go on at
-    once (none: one for each core), or those of a Dask ``scheduler``. Finished runs are kept: a sweep that was stopped goes on, unless it is
-    to start ``fresh``.
+    once (none: one for each core), or those of a Dask ``scheduler``. Finished runs are kept: a sweep that was stopped goes on, unless it
+    is to start ``fresh``.
     """
     varied = list(vary) if not isinstance(vary, Mapping) else read_varied(vary, whole_parameters(scene))
     if not varied:
@@ -101,7 +102,7 @@ class Collected:
         if not self.measures:
             names = dict.fromkeys(name for result in found for name in result["numbers"] if name.startswith(f"{RESULTS}."))
             columns = {name.removeprefix(f"{RESULTS}."): name for name in names}
-        columns = {name: key for name, key in columns.items() if name not in self.parameters}
+        columns = {name: key for name, key in columns.items() if name not in (*self.parameters, *LAST)}
         known = {name: unit for result in found for name, unit in result["units"].items()}
         units = self.units | {name: known[key] for name, key in columns.items() if key in known}
         rows = [row_of(point, result, columns) for point, result in there]

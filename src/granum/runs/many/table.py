@@ -13,6 +13,7 @@ import numpy as np
 
 from ...analysis.repeats import Repeats, group_by
 from .csv_file import heading, write_table
+from .measured import RESULTS, WARNING
 from .vary import SEED
 
 LAST = ("steps", "wall_time", "state_hash", "failed")
@@ -134,11 +135,11 @@ def row_of(point: dict[str, Any], result: dict[str, Any], columns: dict[str, str
 
 
 def missing(measures: Sequence[str], results: Sequence[dict[str, Any]]) -> list[str]:
-    """Words of the runs about numbers that they do not have, each once."""
+    """Words of the runs about numbers that they do not have, and warnings: of each kind the first."""
     heads = {name.partition(".")[0] for name in measures}
-    told: dict[str, int] = {}
+    told: dict[str, list[str]] = {}
     for result in results:
         for name, note in result["notes"].items():
-            if name in heads or name == "results":
-                told[f"{name}: {note}"] = told.get(f"{name}: {note}", 0) + 1
-    return [f"{note} ({count} of {len(results)} runs)" for note, count in told.items()]
+            if name in heads or name in (RESULTS, WARNING):
+                told.setdefault(name, []).append(note)
+    return [f"{name}, {len(notes)} of {len(results)} runs: {notes[0]}" for name, notes in told.items()]

@@ -21,7 +21,10 @@ SEED = "seed"
 MOST_RUNS = 100_000
 DIGITS = 12  # of values between the ends of a range: 0.6 instead of 0.6000000000000001
 NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s:,.][^:,]*)?\s*")
-RANGES = "A:B:N are N values from A to B, A:B the whole numbers from A up to, but not including B, and A,B,C the values themselves"
+RANGES = (
+    "LOW:HIGH:N are N values from LOW to HIGH, LOW:HIGH the whole numbers from LOW up to, but not including HIGH, "
+    "and 1,2,5 the values themselves"
+)
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,7 @@ def _ends(name: str, parts: Sequence[str], text: str, option: str) -> list[tuple
     for part in parts:
         match = NUMBER.fullmatch(part)
         if match is None or not math.isfinite(float(match[1])):
-            raise InputError(f"{option} {name}={text}: {part!r} is not a number. {RANGES[0].upper()}{RANGES[1:]}.")
+            raise InputError(f"{option} {name}={text}: {part!r} is not a number. {RANGES}.")
         found.append((float(match[1]), (match[2] or "").strip()))
     (low, unit), (high, other) = found
     if unit != other:
@@ -149,7 +152,7 @@ def _few(count: float, name: str, text: str, option: str) -> None:
 def _listed(name: str, items: list[Any], option: str) -> Varied:
     """Values that are given one by one; texts stay as they are, for the scene to read."""
     if not items or any(isinstance(item, str) and not item for item in items):
-        raise InputError(f"{option} {name} has an empty value. {RANGES[0].upper()}{RANGES[1:]}.")
+        raise InputError(f"{option} {name} has an empty value. {RANGES}.")
     shown: list[Any] = [_plain(item) for item in items]
     units = {unit for _, unit in shown}
     one_unit = units.pop() if len(units) == 1 and all(isinstance(number, (int, float)) for number, _ in shown) else ""

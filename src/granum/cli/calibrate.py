@@ -106,10 +106,11 @@ def _show(found: Calibration, as_json: bool) -> None:
     )
     s = found.summary
     rows = [("target", found.target.words)]
-    for one in found.fits if found.best is not None and found.interval is not None else ():
-        low, high = found.interval[one.name]
-        rows.append((one.name, f"{found.best[one.name]:g} ({low:g} to {high:g}) {one.unit}".strip()))
-    if found.best is not None:
+    best, interval = found.best, found.interval
+    if best is not None and interval is not None:
+        for one in found.fits:
+            low, high = interval[one.name]
+            rows.append((one.name, f"{best[one.name]:g} ({low:g} to {high:g}) {one.unit}".strip()))
         rows.append(("expected there", f"{s['expected']['mean']:.4g} ± {s['expected']['standard_error']:.2g} {found.target.unit}".strip()))
     show_rows(rows, "best value (and its interval)" if found.best is not None else "")
     talk(f"{len(found.rows)} runs: {', '.join(str(path) for path in (found.csv, found.picture) if path is not None)}")

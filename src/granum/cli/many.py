@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import extensions
 from .console import pairs, print_json, talk
-from .options import OUTPUT, argument, json_option, no_picture, option, output_option, settings_of
+from .options import argument, json_option, no_picture, option, output_option, settings_of
 from .run import OPTIONS as RUN_OPTIONS
 from .run import run_settings
 from .tables import show_columns
@@ -79,6 +79,3 @@ def check_failed(found: RunTable) -> None:
         first = next(row for row in found.rows if row["failed"] is not None)
         point = ", ".join(f"{name} = {first[name]}" for name in found.parameters)
         raise RunError(f"{found.failed} of {len(found.rows)} runs failed; the first, with {point}: {first['failed']}")
-
-
-__all__ = ["FILES", "MANY", "OPTIONS", "OUTPUT", "SCENE", "SET", "WORKERS", "check_failed", "maker", "placed", "show_table"]

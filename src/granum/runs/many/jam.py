@@ -94,7 +94,7 @@ def jam_once(particles: int, dim: int, accuracy: float, route: Any, method: str,
     def watch(course: Any, steps: Any) -> None:
         report(part_done(steps, accuracy) or 0.0)
 
-    none = {"units": {}, "notes": {}}
+    none: dict[str, Any] = {"units": {}, "notes": {}}
     try:
         found = jam(
             particles, dim=dim, sizes=sizes_read, law=law_read, seed=seed, accuracy=accuracy, route=route, method=method, watch=watch

@@ -67,7 +67,7 @@ def simulate_and_measure(scene: str, settings: str, metrics: Sequence[str], step
     last = steps or steps_in(sim.settings.duration, sim.time_step)
     with tempfile.TemporaryDirectory(prefix="granum-run-") as folder:
         path = Path(folder) / "run.h5"
-        about = {"run_id": "", "recording": path.name, "command": "", "seed": None, "picture": False, "chosen": {}}
+        about: dict[str, Any] = {"run_id": "", "recording": path.name, "command": "", "seed": None, "picture": False, "chosen": {}}
         recorder = Recorder(
             path,
             seconds(sim.settings.every or sim.settings.duration),

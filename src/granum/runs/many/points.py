@@ -82,7 +82,8 @@ def check_measures(job: Job, measures: Sequence[str], progress: bool) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a state that is not the one to be measured
-            probe = simulate_and_measure(*job.args, steps=1)
+            scene, settings, metrics = job.args
+            probe = simulate_and_measure(scene, settings, metrics, steps=1)
     finally:
         note.hide()
     later = any(result["measure"] in FRAME_MEASURES for result in json.loads(job.args[0]).get("results") or ())

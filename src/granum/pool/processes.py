@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,13 @@ class Pool:
 
             return run_on_cluster(self._client, numbered, advance)
         return self._run_here(numbered, advance) if self.workers == 1 else self._run_abreast(numbered, advance)
+
+    def begin(self, module: str) -> None:
+        """Let the workers start and load the module of their jobs while the caller does something else."""
+        if self._client is None and self.workers > 1:
+            pool = self._start()
+            for _ in range(self.workers):
+                pool.submit(_load, module)
 
     def __enter__(self) -> Pool:
         return self
@@ -150,6 +158,11 @@ def _run(function: Callable[..., Any], args: tuple[Any, ...], path: Path | None,
     with listening(tell):
         result = function(*args)
     return result, keep(path, result) if path is not None else None
+
+
+def _load(module: str) -> None:
+    """In a worker: modules themselves cannot be handed back."""
+    import_module(module)
 
 
 def _enter_worker(parts: Any, scratch: str) -> None:

@@ -15,10 +15,10 @@ from ...array_types import FloatArray
 from ...checks import InputError, RunError
 from ...pool import Pool
 from ...scene.scene import Scene
-from ..output import check_folder
 from ..result import carry
 from .calibration import Calibration, Fit, Target
 from .compute import Computing
+from .csv_file import check_table
 from .measured import columns_of
 from .points import Maker, check_measures, jobs_of, maker_of, whole_parameters
 from .search import Curve, first_tries, places
@@ -62,12 +62,10 @@ def calibrate(
     if tries < len(first_tries(len(fits))) + 1:
         raise InputError(f"tries must be {len(first_tries(len(fits))) + 1} or more with {len(fits)} parameter(s) to fit (got {tries}).")
     if output is not None:
-        if Path(output).suffix.lower() != ".csv":
-            raise InputError(f"output {output} must end in .csv: it becomes a table of the runs, with the picture beside it.")
-        check_folder(Path(output))
+        check_table(Path(output), picture, [*(one.name for one in fits), SEED])
     with workers if isinstance(workers, Pool) else Pool(workers) as pool:
         search = _Search(maker_of(scene, values, fields), fits, goal, numbers)
-        search.check(progress)
+        search.check(pool, progress)
         try:
             search.go_on(Computing(f"calibrate {search.scene}", pool, progress=progress), tries)
         finally:
@@ -116,10 +114,11 @@ class _Search:
         self.points: list[tuple[Any, ...]] = []
         self.results: list[list[dict[str, Any] | None]] = []
 
-    def check(self, progress: bool) -> None:
+    def check(self, pool: Pool, progress: bool) -> None:
         """Refuse whatever cannot be run or measured; all ends of ranges are tried as scenes."""
         points = [self._point(self._values(x), self.seeds[0]) for x in first_tries(len(self.fits))]
         self.scene, jobs = jobs_of(self.make, points, [self.target.measure])
+        pool.begin(jobs[0].function.__module__)
         check_measures(jobs[0], [self.target.measure], progress)
 
     def go_on(self, computing: Computing, tries: int) -> None:

@@ -13,13 +13,16 @@ from ...checks import InputError, OutputError
 from ..output import check_folder, is_picture
 
 
-def check_table(path: Path, picture: bool, parameters: Sequence[str], points: Iterable[Mapping[str, Any]]) -> None:
-    """Refuse a place that cannot be written, or a file that is no table of these runs: its rows would be lost."""
+def check_table(path: Path, picture: bool, parameters: Sequence[str], points: Iterable[Mapping[str, Any]] | None = None) -> None:
+    """Refuse a place that cannot be written, or a file that is no table of these runs: its rows would be lost.
+
+    ``points`` none: they are not known in advance, and any table with these parameters will do.
+    """
     if path.suffix.lower() != ".csv":
         raise InputError(f"output {path} must end in .csv: it becomes a table, with the picture beside it.")
     check_folder(path)
     if path.exists():
-        asked = {tuple(_cell(point[name]) for name in parameters) for point in points}
+        asked = {tuple(_cell(point[name]) for name in parameters) for point in points} if points is not None else None
         if not _is_of(path, parameters, asked):
             raise InputError(
                 f"{path} exists and has rows that are not of these runs: they would be lost. Move it away, or choose another name."
@@ -29,7 +32,7 @@ def check_table(path: Path, picture: bool, parameters: Sequence[str], points: It
         raise InputError(f"{drawn} exists and is not a file of granum. Move it away, choose another name, or leave the picture out.")
 
 
-def _is_of(path: Path, parameters: Sequence[str], asked: set[tuple[str, ...]]) -> bool:
+def _is_of(path: Path, parameters: Sequence[str], asked: set[tuple[str, ...]] | None) -> bool:
     try:
         with open(path, newline="", encoding="utf-8") as file:
             head, *rows = csv.reader(file)
@@ -39,7 +42,7 @@ def _is_of(path: Path, parameters: Sequence[str], asked: set[tuple[str, ...]]) -
     if not set(parameters) <= set(names):
         return False
     places = [names.index(name) for name in parameters]
-    return all(len(row) == len(head) and tuple(row[k] for k in places) in asked for row in rows)
+    return asked is None or all(len(row) == len(head) and tuple(row[k] for k in places) in asked for row in rows)
 
 
 def heading(name: str, units: Mapping[str, str]) -> str:

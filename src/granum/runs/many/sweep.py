@@ -59,6 +59,7 @@ def sweep(
         check_table(Path(output), picture, [one.name for one in varied], [shown for _, shown in points])
     with workers if isinstance(workers, Pool) else Pool(workers, scheduler, len(points)) as pool:
         name, jobs = jobs_of(maker_of(scene, values, fields), [point for point, _ in points], measures)
+        pool.begin(jobs[0].function.__module__)
         check_measures(jobs[0], measures, progress)
         collected = Collected(name, varied, measures, [shown for _, shown in points], Path(output) if output is not None else None)
         results = Computing(f"sweep {name}", pool, fresh=fresh, progress=progress).run(jobs, collected.grown)

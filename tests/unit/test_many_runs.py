@@ -144,7 +144,8 @@ def test_metrics_units_files_and_python(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("one.toml").write_text(
         'materials = [{ name = "a", density = 1000, youngs_modulus = 1e6 }]\nwalls = [{ shape = "plane", material = "a" }]\n'
-        'grains = [{ material = "a", position = [[0, 0, 0.05]], diameter = 0.1 }]\nrun = { duration = 0.01, time_step = 0.001, threads = 2 }\n'
+        'grains = [{ material = "a", position = [[0, 0, 0.05]], diameter = 0.1 }]\n'
+        "run = { duration = 0.01, time_step = 0.001, threads = 2 }\n"
     )
     found = sweep("one.toml", {"grains.0.diameter": [0.08, 0.1]}, ["height.top", "time", "load"], workers=1, progress=False)
     table = found.table()

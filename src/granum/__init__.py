@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .io.packing import PackingWriter, read_packing
     from .nonsmooth import PGS, ColdStart, Direct, HistoryStart, ModelStart, Multigrid, Nonsmooth
     from .observe import Checkpointer, Energy, Observer, Progress, Recorder, StopWhen, seconds, steps
+    from .pool import Pool
     from .quasistatic.bridge import packing_scene
     from .quasistatic.jam import jam
     from .quasistatic.measure import measure
@@ -28,7 +29,21 @@ if TYPE_CHECKING:
     from .quasistatic.packing import Packing, random_packing
     from .quasistatic.shear import shear
     from .reduction import Reduction
-    from .runs import Run, check_scene, restart, run, run_jam, run_minimise, run_shear, write_scene
+    from .runs import (
+        Calibration,
+        Run,
+        RunTable,
+        calibrate,
+        check_scene,
+        jam_many,
+        restart,
+        run,
+        run_jam,
+        run_minimise,
+        run_shear,
+        sweep,
+        write_scene,
+    )
     from .scene import (
         Ball,
         BallRegion,
@@ -148,6 +163,9 @@ _MENU = {
     "reduction": ("Reduction",),
     # go
     "runs": ("Run", "check_scene", "restart", "run", "run_jam", "run_minimise", "run_shear", "write_scene"),
+    # many runs
+    "runs.many": ("Calibration", "RunTable", "calibrate", "jam_many", "sweep"),
+    "pool": ("Pool",),
     "simulation": ("Guards", "Settings", "Simulation", "simulate"),
     # without time
     "contact.power": ("PowerLaw",),
@@ -179,6 +197,7 @@ __all__ = [
     "BoxRegion",
     "BoxSensor",
     "BoxSource",
+    "Calibration",
     "Capsule",
     "Cell",
     "Checkpointer",
@@ -222,6 +241,7 @@ __all__ = [
     "Part",
     "Plane",
     "PlaneRegion",
+    "Pool",
     "PoseFunction",
     "PoseTable",
     "PowerLaw",
@@ -234,6 +254,7 @@ __all__ = [
     "Regulator",
     "Run",
     "RunError",
+    "RunTable",
     "Scene",
     "Settings",
     "SieveCurve",
@@ -248,8 +269,10 @@ __all__ = [
     "Uniform",
     "Universal",
     "__version__",
+    "calibrate",
     "check_scene",
     "jam",
+    "jam_many",
     "load_scene",
     "make_scene",
     "measure",
@@ -270,6 +293,7 @@ __all__ = [
     "shear",
     "simulate",
     "steps",
+    "sweep",
     "write_scene",
 ]
 

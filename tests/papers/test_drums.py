@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from granum.papers import run_jobs, sn_drum, ws_drum
+from granum.papers import sn_drum, ws_drum
+from granum.pool import run_jobs
 from tests.figures import curve, grains, legend, panels, segments, title
 
 

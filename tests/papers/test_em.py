@@ -7,8 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from granum.papers import EXPERIMENTS, em_fig2, em_iterations, em_scaling, em_shear, em_table1, run_jobs
+from granum.papers import EXPERIMENTS, em_fig2, em_iterations, em_scaling, em_shear, em_table1
 from granum.papers.em_packings import slope
+from granum.pool import run_jobs
 from tests.command_line import granum
 from tests.figures import is_sound, legend, panels
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from granum.papers import EXPERIMENTS, mr_collapse, mr_conveyor, mr_drum, mr_speedup, run_jobs
+from granum.papers import EXPERIMENTS, mr_collapse, mr_conveyor, mr_drum, mr_speedup
+from granum.pool import run_jobs
 from tests.figures import curve, grains, legend, panels, title
 
 ASKED = ("angle", "angle_reference", "reduction_level", "speed_up")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from granum.papers import EXPERIMENTS, pp_multigrid, run_jobs
+from granum.papers import EXPERIMENTS, pp_multigrid
 from granum.papers.pp_multigrid import MultigridSize, column
+from granum.pool import run_jobs
 from tests.figures import curve, is_sound, legend, panels, title
 
 TINY = MultigridSize(

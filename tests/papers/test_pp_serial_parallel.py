@@ -7,7 +7,7 @@ import pytest
 
 from granum.analysis.compare import MEASURES
 from granum.papers import pp_serial_parallel as pp
-from granum.papers import run_jobs
+from granum.pool import run_jobs
 from tests.figures import legend, panels, title
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from granum.analysis import GrainRows, Snapshot
 from granum.analysis.cost_model import LawConstants, required_iterations
-from granum.papers import EXPERIMENTS, run_jobs, sn_column, sn_hertz, sn_law, sn_order, sn_silo, sn_table1
+from granum.papers import EXPERIMENTS, sn_column, sn_hertz, sn_law, sn_order, sn_silo, sn_table1
 from granum.papers.sn_systems import Rest, container, elastic_overlap, exponent, iterations_for_overlap
+from granum.pool import run_jobs
 from granum.scene.library import make_scene
 
 REST = Rest(ramp=2.0, hold=0.4)

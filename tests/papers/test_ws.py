@@ -9,10 +9,11 @@ import math
 import numpy as np
 import pytest
 
-from granum.papers import EXPERIMENTS, Job, run_jobs, ws_column, ws_pile, ws_triaxial
+from granum.papers import EXPERIMENTS, ws_column, ws_pile, ws_triaxial
 from granum.papers.ws_column import ColumnSize, residual_of_solve, settle
 from granum.papers.ws_pile import PileSize, iterations_for
 from granum.papers.ws_triaxial import TriaxialSize
+from granum.pool import Job, run_jobs
 from tests.command_line import granum
 from tests.figures import legend, panels, title
 

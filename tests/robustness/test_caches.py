@@ -20,8 +20,8 @@ import pytest
 
 from granum import caches
 from granum.caches import MARK, NAME, cache_root, is_own, own_folder, remove_own
-from granum.papers import RunStore, store
-from granum.papers.result_file import read_result, write_result
+from granum.pool import RunStore, store
+from granum.pool.result_file import read_result, write_result
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from granum.caches import MARK, own_folder
-from granum.papers import Job, RunStore, run_jobs, store
-from granum.papers.store import describe, keep
+from granum.pool import Job, RunStore, run_jobs, store
+from granum.pool.store import describe, keep
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def test_runs_of_versions_long_gone_are_removed(tmp_path):
 SWEEP = """
 import signal, sys, time
 from pathlib import Path
-from granum.papers import Job, RunStore, run_jobs
+from granum.pool import Job, RunStore, run_jobs
 
 def work(number, folder):
     with open(Path(folder) / "log", "a") as file:

@@ -19,6 +19,8 @@ COMMANDS = (
     "jam",
     "minimise",
     "shear",
+    "sweep",
+    "calibrate",
     "info",
     "analyse",
     "plot",

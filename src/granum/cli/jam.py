@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ..checks import InputError
 from . import extensions
 from .console import command_line, in_words
-from .options import Opt, json_option, no_picture, output_option, read_settings, with_parameters
+from .many import MANY, WORKERS, check_failed, placed, show_table
+from .options import Opt, json_option, no_picture, option, output_option, read_settings, with_parameters
 from .show import show_run
+
+if TYPE_CHECKING:
+    from ..runs.jam import JamSettings
 
 JAM = "runs.jam:JamSettings"
 NAMES = ("particles", "dim", "law", "alpha", "sizes", "seed", "accuracy", "route", "method")
@@ -26,6 +31,11 @@ def register(app: typer.Typer) -> None:
     output_option("Recording of the packing.", Path("jam.h5")),
     no_picture("Do not draw the packing beside it."),
     json_option(),
+    option(
+        "seeds", str | None, "--seeds", metavar="SEEDS", help="Many packings: 0:200 are the 200 seeds from 0 to 199; or a list.", panel=MANY
+    ),
+    option("csv", Path | None, "--csv", metavar="FILE", help="Table of many packings, histograms beside it. Default: jam.csv.", panel=MANY),
+    *WORKERS,
     *extensions.REFUSED,
 )
 def jam(**given: Any) -> None:
@@ -38,11 +48,34 @@ def jam(**given: Any) -> None:
     granum jam --particles 4096 --accuracy 1e-8
     granum jam --dim 3 --law hertz --seed 7 -o glass.h5
     granum jam --sizes lognormal:0.2 --json
+    granum jam --particles 1024 --seeds 0:200 -j 2 --csv jam.csv
     granum plot jam.h5 network
+
+    With --seeds many packings are computed, each on one thread. The table has a row for each; means, spread and histograms are taken over
+    all, and the same command goes on where it was stopped. Packings are not recorded: --seed gives any of them again.
     """
     from ..runs.jam import JamSettings, run_jam
 
     extensions.refuse(given)
     settings = read_settings(JamSettings, OPTIONS, given)
+    if given["seeds"] is not None:
+        _jam_many(settings, given)
+        return
+    for name in ("csv", "workers", "scheduler", "fresh"):
+        if given[name]:
+            raise InputError(f"--{name} is of many packings: give --seeds, such as --seeds 0:200, or leave it out.")
     about = {"command": command_line()}
     show_run(lambda: run_jam(settings, output=given["output"], picture=not given["no_picture"], about=about), given["as_json"])
+
+
+def _jam_many(settings: JamSettings, given: dict[str, Any]) -> None:
+    from ..runs.many import jam_many
+
+    if given["seed"] is not None:
+        raise InputError("give --seed or --seeds, not both.")
+    if given["output"] != Path("jam.h5"):
+        raise InputError(f"--output {given['output']} is of one packing; many are written as a table: --csv {given['output'].stem}.csv.")
+    picture = not given["no_picture"]
+    found = jam_many(given["seeds"], settings, csv=given["csv"] or Path("jam.csv"), picture=picture, **placed(given))
+    show_table(found, given["as_json"])
+    check_failed(found)

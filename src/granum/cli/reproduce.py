@@ -19,7 +19,8 @@ from .console import in_words, print_json
 from .tables import show_columns
 
 if TYPE_CHECKING:
-    from ..papers import Job, Row
+    from ..papers import Row
+    from ..pool import Job
 
 
 def register(app: typer.Typer) -> None:
@@ -30,7 +31,12 @@ def reproduce(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Experiment; see --list.")] = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
     full: Annotated[bool, typer.Option("--full", help="The paper's size (up to hours) instead of minutes.")] = False,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; default: all cores. Results do not depend on it.")] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", "-j", help="Processes; default: one for each core. Results do not depend on it.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers compute the runs instead.")
+    ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run all again, whatever earlier calls have finished.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Table and all curves as one JSON object.")] = False,
     folder: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the figures.")] = Path(),
@@ -39,7 +45,8 @@ def reproduce(
 
     Finished runs are kept in the user's cache, so that an experiment that was stopped goes on; an edit of granum runs all again.
     """
-    from ..papers import EXPERIMENTS, RunStore, run_jobs
+    from ..papers import EXPERIMENTS
+    from ..pool import Pool, RunStore, run_jobs
 
     if show_list:
         _show_list(as_json)
@@ -48,6 +55,7 @@ def reproduce(
         raise InputError(f"which experiment? Choose one of: {', '.join(map(repr, EXPERIMENTS))}.")
     experiment = EXPERIMENTS[known_name("experiment", name, EXPERIMENTS)]
     _make_folder(folder)
+    pool = Pool(workers, scheduler)
     began = monotonic()
     _compile()
     size, numbers = ("full", experiment.full) if full else ("quick", experiment.quick)
@@ -64,10 +72,11 @@ def reproduce(
         part = next(parts)
         with Bar(name if part == 1 else f"{name}, part {part}") as bar:
             bar.show(0.0)
-            return run_jobs(jobs, workers, bar.show, store, found)
+            return run_jobs(jobs, pool, bar.show, store, found)
 
     try:
-        outcome = experiment.measure(numbers, run)
+        with pool:
+            outcome = experiment.measure(numbers, run)
     except KeyboardInterrupt:
         if store.folder is not None:
             talk(f"{name}: finished runs are kept; the same command goes on from there")

@@ -136,7 +136,7 @@ def run(**given: Any) -> None:
     done = show_run(
         lambda: run_scene(
             scene,
-            _settings(scene, settings_of(OPTIONS, given), seed, asked),
+            run_settings(scene, settings_of(OPTIONS, given), seed, asked),
             output=given["output"],
             dump_problem=given["dump_problem"] or (),
             picture=False if given["no_picture"] else "later",
@@ -148,7 +148,7 @@ def run(**given: Any) -> None:
     check_emitted(done.found)
 
 
-def _settings(scene: Scene, flags: dict[str, Any], seed: int | None, more: list[Any]) -> dict[str, Any]:
+def run_settings(scene: Scene, flags: dict[str, Any], seed: int | None, more: list[Any]) -> dict[str, Any]:
     """What the options ask for, ``more`` those of extensions; refused where it does not go together."""
     from ..nonsmooth.solvers import SOLVERS
     from ..nonsmooth.warm_start import WARM_STARTS

@@ -10,8 +10,6 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from .experiment import Experiment, Outcome, Row, Size
-from .pool import Job, run_jobs
-from .store import RunStore
 
 EXPERIMENTS: dict[str, Experiment] = {}
 for _name in sorted(module.name for module in iter_modules(__path__)):
@@ -21,4 +19,4 @@ for _name in sorted(module.name for module in iter_modules(__path__)):
             _module.TITLE, _module.measure, _module.draw, quick=_module.QUICK, full=_module.FULL
         )
 
-__all__ = ["EXPERIMENTS", "Experiment", "Job", "Outcome", "Row", "RunStore", "Size", "run_jobs"]
+__all__ = ["EXPERIMENTS", "Experiment", "Outcome", "Row", "Size"]

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from ..array_types import FloatArray
+from ..pool import Job
 from ..quasistatic.minimise import minimise
 from ..quasistatic.packing import Packing, random_packing
 from .em_packings import LABELS, relax, warm_up
 from .experiment import Outcome, Row, Runner, compared
 from .figures.em import draw_residuals
-from .pool import Job
 
 TITLE = "residual against iteration of one minimisation, unjammed (EM 4.1, Fig. 2)"
 METHODS = ("lbfgs", "lbfgs+adjacency", "fr-cg", "fr-cg+adjacency", "fire", "lbfgs+contacts", "auto")

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from ..checks import RunError
+from ..pool import Job
 from ..quasistatic.packing import Packing
 from ..scene.cell import simple_shear
 from .em_packings import LABELS, at_rest, best_times, jammed, numbers, relax, slope, warm_up
 from .experiment import Outcome, Row, Runner, compared
 from .figures.em import draw_iterations
-from .pool import Job
 
 TITLE = "iterations and time of a strain step on the way to jamming (EM 4.2, Fig. 7)"
 METHODS = ("lbfgs", "lbfgs+adjacency", "fire", "lbfgs+contacts", "newton+contacts", "auto")

@@ -18,11 +18,11 @@ import numpy as np
 from ..array_types import FloatArray
 from ..checks import InputError
 from ..contact.power import POWER_LAWS
+from ..pool import Job
 from ..quasistatic.moduli import moduli
 from .em_packings import at_rest, jammed, slope, warm_up
 from .experiment import Outcome, Row, Runner, compared
 from .figures.em import draw_scaling
-from .pool import Job
 
 TITLE = "exponents of pressure, shear modulus and coordination near jamming (EM 4.2, Fig. 4-6)"
 PAPER = {"hooke": {"pressure": 1.0, "shear": 0.5, "z": 0.5}, "hertz": {"pressure": 1.5, "shear": 1.0, "z": 0.5}}

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..array_types import FloatArray
+from ..pool import Job
 from ..quasistatic.measure import measure as observe
 from ..quasistatic.minimise import minimise
 from ..quasistatic.packing import Packing, random_packing
@@ -22,7 +23,6 @@ from ..quasistatic.shear import shear
 from .em_packings import DENSE, warm_up
 from .experiment import Outcome, Row, Runner, compared
 from .figures.em import draw_shear
-from .pool import Job
 
 TITLE = "stress and fabric in pure shear, by the size of the increments (EM 4.3, Fig. 8)"
 NEAR_JAMMING = 0.845  # packing fraction, and the steps from there

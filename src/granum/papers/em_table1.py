@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from ..pool import Job
 from ..quasistatic.packing import Packing
 from ..scene.cell import simple_shear
 from .em_packings import LABELS, best_times, numbers, quenched, relax, warm_up
 from .experiment import Outcome, Row, Runner, compared
 from .figures.em import draw_table
-from .pool import Job
 
 TITLE = "iterations and time of all minimisers: growth, shear, kick (EM 4.2, Table 1)"
 CASES = ("growth", "shear", "kick", "strong kick")

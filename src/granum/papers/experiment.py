@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .pool import Job
+from ..pool import Job
 
 Size = Any
 """A frozen record of numbers; each experiment has its own."""

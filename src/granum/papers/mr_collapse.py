@@ -11,6 +11,7 @@ import numpy as np
 from ..analysis.reduction import mergeable_level
 from ..analysis.snapshot import Snapshot
 from ..analysis.surface import collapse_slope, main_heap
+from ..pool import Job
 from ..scene.library import make_scene
 from ..scene.library.collapse import CollapseParameters
 from ..scene.parameters import parameters_of
@@ -18,7 +19,6 @@ from ..simulation import make_settings
 from .experiment import Outcome, Row, Runner, compared
 from .figures.mr import draw_collapse, draw_heaps
 from .mr_runs import BEST, TimedRun, Which, label, prepare, speed_row, warm
-from .pool import Job
 
 TITLE = "a cube of grains collapses, reduced and at full resolution (MR 5, Table 3, Fig. 9-11)"
 MAIN = "tr-f"

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..analysis.contact_errors import Spread
 from ..analysis.conveyor import Discharge, discharge_points, ridge_angle
+from ..pool import Job
 from ..scene.library import make_scene
 from ..scene.library.conveyor import ConveyorParameters
 from ..scene.parameters import parameters_of
@@ -19,7 +20,6 @@ from ..simulation import make_settings
 from .experiment import Outcome, Row, Runner, compared
 from .figures.mr import draw_discharge, draw_ridges
 from .mr_runs import BEST, TimedRun, Which, label, level_row, prepare, speed_row, warm
-from .pool import Job
 
 TITLE = "ridge and discharge of a conveyor, reduced and at full resolution (MR 5, Table 3, Fig. 8)"
 SECTION = 15.0  # [d] of the ridge: the spread of angles is that of sections so long

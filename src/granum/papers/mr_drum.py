@@ -12,13 +12,13 @@ from ..analysis.contact_errors import Spread
 from ..analysis.drum import Drum, drum_angles, plug_fraction, relative_speed, towers
 from ..analysis.reduction import mergeable_level
 from ..analysis.snapshot import Snapshot
+from ..pool import Job
 from ..scene.library import make_scene
 from ..scene.library.drum import DrumParameters
 from ..scene.parameters import parameters_of
 from .experiment import Outcome, Row, Runner, compared
 from .figures.mr import draw_drum_states, draw_drum_time
 from .mr_runs import BEST, TimedRun, Which, label, level_row, prepare, speed_row, warm
-from .pool import Job
 
 TITLE = "flow in a slow drum, reduced and at full resolution (MR 5, Table 3, Fig. 7, 12 and 13)"
 MAIN = "cs"

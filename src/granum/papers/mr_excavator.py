@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.dig import displaced_volume
+from ..pool import Job
 from ..scene.library import make_scene
 from ..scene.library.excavator import ExcavatorParameters
 from ..scene.parameters import parameters_of
@@ -17,7 +18,6 @@ from ..simulation import Simulation
 from .experiment import Outcome, Row, Runner, compared
 from .figures.mr import draw_dig, draw_dug_beds
 from .mr_runs import BEST, TimedRun, Which, label, level_row, prepare, warm
-from .pool import Job
 from .ws_excavator import CYLINDERS, MOVED, PAPER_COUNT, body_row, bucket_load, in_drag
 
 TITLE = "an excavator in a bed that is free around its bucket only, beside full resolution (MR Fig. 1)"

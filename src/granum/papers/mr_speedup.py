@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.reduction import VOLUME, overhead_of, predicted_speed_up
+from ..pool import Job
 from ..scene.library import make_scene
 from ..scene.library.conveyor import ConveyorParameters
 from ..scene.parameters import parameters_of
@@ -17,7 +18,6 @@ from ..scene.sensor import BoxSensor
 from .experiment import Outcome, Row, Runner, compared
 from .figures.mr import draw_speed_up
 from .mr_runs import BEST, TimedRun, prepare, warm
-from .pool import Job
 
 TITLE = "speed-up against reduction level: model and measured points (MR 6, Fig. 14)"
 OVERHEADS = (0.0, 0.01, 0.03, 0.1, 0.3)

@@ -22,6 +22,7 @@ from ..analysis.results import exact_column_overlaps
 from ..analysis.silo import vertical_pressure
 from ..array_types import FloatArray
 from ..nonsmooth.solvers import PGS, Direct, Multigrid, SolverRecord
+from ..pool import Job
 from ..scene.library import make_scene
 from ..scene.scene import Scene
 from ..simulation import Settings, Simulation, make_settings
@@ -29,7 +30,6 @@ from ..state.contacts import Contacts
 from .experiment import Outcome, Row, Runner, compared
 from .figures.pp_multigrid import draw_columns, draw_silo
 from .methods import GUARDS_OFF, sweep_ladder
-from .pool import Job
 
 TITLE = "columns and a silo with direct, iterative and multigrid solves (PP 5.3, Table 5.4)"
 ITERATIONS = 100

@@ -23,13 +23,13 @@ from ..analysis.compare import MEASURES, HistogramComparison, SeriesComparison, 
 from ..analysis.results import state_hash
 from ..analysis.snapshot import Snapshot
 from ..parallel import team
+from ..pool import Job
 from ..scene.library import make_scene
 from ..scene.scene import Scene
 from ..simulation import Settings, Simulation, make_settings
 from .experiment import Outcome, Row, Runner, compared
 from .figures.pp import draw_histograms, draw_series
 from .methods import GUARDS_OFF
-from .pool import Job
 
 TITLE = "the order of a serial and of a parallel sweep: column, silo, drums (PP 5.2, Tables 5.1-5.3)"
 TIME_STEP = 0.01  # [s] PP Table 4.1; grains, damping and restitution are those of the scenes

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..analysis.cost_model import required_iterations
+from ..pool import Job
 from .experiment import Outcome, Row, Runner, compared
 from .figures.sn import draw_column
-from .pool import Job
 from .sn_systems import PAPER_REST, Rest, come_to_rest, container, elastic_overlap, exponent, geometric_mean, iterations_for_overlap
 
 TITLE = "iterations for the mean overlap of a column (SN 5.1, Fig. 5)"

@@ -11,11 +11,11 @@ import numpy as np
 
 from ..analysis.drum import Drum
 from ..analysis.snapshot import Snapshot
+from ..pool import Job
 from ..scene.library import make_scene
 from .drum_flow import continue_with, drum_cost, flow, prepare
 from .experiment import Outcome, Row, Runner, compared
 from .figures.drum import draw_drum_forces, draw_drum_iterations
-from .pool import Job
 from .sn_systems import exponent
 
 TITLE = "flow, forces and iterations in a sawtooth drum (SN 5.2, Fig. 7-10)"

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..analysis import Snapshot
 from ..analysis.results import exact_column_overlaps
+from ..pool import Job
 from .experiment import Outcome, Row, Runner, compared
 from .figures.sn import draw_hertz
-from .pool import Job
 from .sn_systems import PAPER_REST, Rest, come_to_rest, container
 
 TITLE = "overlaps of a column against Hertz's law, E = 1e5 to 1e13 Pa (SN 5.4)"

@@ -12,6 +12,7 @@ from scipy.optimize import curve_fit
 
 from ..analysis import Drum, FieldGrid, Snapshot, coarse_grain
 from ..analysis.cost_model import ARCHING_WIDTH, SN_CONSTANTS, LawConstants, required_iterations
+from ..pool import Job
 from ..scene.library import make_scene
 from ..scene.library.drum import DrumParameters
 from ..scene.parameters import parameters_of
@@ -19,7 +20,6 @@ from . import sn_silo
 from .drum_flow import continue_with, drum_cost, prepare
 from .experiment import Outcome, Row, Runner, compared
 from .figures.sn import draw_law
-from .pool import Job
 from .sn_silo import TOLERANCE, SiloSize
 from .sn_systems import TIME_STEP, exponent, iterations_for_overlap, mean_overlap
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..analysis.cost_model import required_iterations
+from ..pool import Job
 from .experiment import Outcome, Row, Runner, compared
 from .figures.sn import draw_order
-from .pool import Job
 from .sn_systems import Rest, come_to_rest, container, geometric_mean, iterations_for_overlap
 
 TITLE = "random against sequential order of the sweeps (SN 5.4)"

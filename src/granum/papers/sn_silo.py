@@ -11,9 +11,9 @@ import numpy as np
 
 from ..analysis import Snapshot, axis_profile, janssen_fit, surface_height, wall_pressure
 from ..analysis.cost_model import ARCHING_WIDTH, required_iterations
+from ..pool import Job
 from .experiment import Outcome, Row, Runner, compared
 from .figures.sn import draw_silo, draw_silo_networks
-from .pool import Job
 from .sn_systems import PAPER_REST, Rest, at_rest, container, exponent, iterations_for_overlap, mean_overlap
 
 TITLE = "iterations for containers, Janssen's profile, collapse (SN 5.1, Fig. 3, 4 and 6)"

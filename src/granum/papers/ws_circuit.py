@@ -13,6 +13,7 @@ import numpy as np
 from ..analysis.circuit import STAGES, Passes, circuit_flow, circuit_numbers, drum_bed_angle, heap_angle
 from ..analysis.snapshot import Snapshot
 from ..nonsmooth.warm_start import StabilityGuard
+from ..pool import Job
 from ..scene.library import make_scene
 from ..scene.library.circuit import CircuitParameters
 from ..scene.parameters import parameters_of
@@ -20,7 +21,6 @@ from ..simulation import Simulation
 from .experiment import Outcome, Row, Runner, compared
 from .figures.circuit import draw_circuit_needs
 from .methods import iterations_within, settings_for, start
-from .pool import Job
 
 TITLE = "a balling circuit: iterations for 5 % in drum, belt and sieve, and cost by warm start (WS 5, Fig. 17)"
 COMPARED = ("cold", "history", "momentum + history")

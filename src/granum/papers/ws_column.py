@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..analysis import exact_column_height
+from ..pool import Job
 from ..scene.library import make_scene
 from .experiment import Outcome, Row, Runner, compared
 from .figures.ws import draw_column
 from .methods import look_into_solve, run_on, start, sweep_ladder
-from .pool import Job
 
 TITLE = "iterations for the height of a column by warm start (WS 4.1, Fig. 3-4)"
 COMPARED = ("cold", "history", "history, unguarded", "model", "momentum", "momentum + history")

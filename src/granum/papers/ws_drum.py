@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..pool import Job
 from .drum_flow import drum_cost, flow, prepare
 from .experiment import Outcome, Row, Runner, compared
 from .figures.drum import draw_drum_flow, draw_drum_sections
 from .methods import iterations_within
-from .pool import Job
 
 TITLE = "plug zone and angle of repose in a slow drum by warm start (WS 4.3, Fig. 10-13)"
 COMPARED = ("cold", "history", "momentum + history")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.dig import bed_height, displaced_volume, in_bucket
+from ..pool import Job
 from ..scene.library import make_scene
 from ..scene.library.excavator import ExcavatorParameters
 from ..scene.parameters import parameters_of
@@ -18,7 +19,6 @@ from ..simulation import Simulation
 from .experiment import Outcome, Row, Runner, compared
 from .figures.excavator import draw_beds, draw_forces
 from .methods import start
-from .pool import Job
 
 TITLE = "an excavator in a trench: cylinder forces and bed by warm start (WS 5, Fig. 18-19)"
 PAPER_COUNT = 100_000

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis import PileShape, mean_and_largest_overlap
+from ..pool import Job
 from ..scene.emitter import Disc
 from ..scene.library import make_scene
 from ..scene.scene import Scene
@@ -17,7 +18,6 @@ from ..simulation import Simulation
 from .experiment import Outcome, Row, Runner, compared
 from .figures.ws import draw_pile_heights, draw_pile_solves
 from .methods import look_into_solve, run_on, start, sweep_ladder
-from .pool import Job
 
 TITLE = "iterations for the height of a pile by warm start, and its solves (WS 4.2, Fig. 6-9)"
 COMPARED = (

@@ -22,6 +22,7 @@ import numpy as np
 
 from ..analysis.snapshot import Snapshot
 from ..analysis.triaxial import CRITICAL, TriaxialCurve, TriaxialState
+from ..pool import Job
 from ..scene.library import make_scene
 from ..scene.library.triaxial import TriaxialParameters
 from ..scene.parameters import parameters_of
@@ -29,7 +30,6 @@ from ..simulation import Simulation
 from .experiment import Outcome, Row, Runner, compared
 from .figures.ws import draw_triaxial
 from .methods import settings_for, start
-from .pool import Job
 
 TITLE = "stress at which a bed shears in a triaxial test by warm start (WS 4.4, Fig. 15-16)"
 COMPARED = ("cold", "history", "momentum + history")

@@ -59,9 +59,9 @@ def check_output(path: Path, picture: bool, talk: Callable[[str], Any], source: 
         except InputError as error:
             raise InputError(f"output {path} exists and would be lost: {error} Move it away or choose another name with -o.") from None
         talk(f"replacing the recording {path} of an earlier run")
-    for other, ours in ((checkpoint_path(path), _is_checkpoint), (path.with_suffix(".png"), _is_picture)):
+    for other, ours in ((checkpoint_path(path), _is_checkpoint), (path.with_suffix(".png"), is_picture)):
         if (picture or ours is _is_checkpoint) and other.exists() and not ours(other):
-            hint = " or leave the picture out with --no-picture" if ours is _is_picture else ""
+            hint = " or leave the picture out with --no-picture" if ours is is_picture else ""
             raise InputError(f"{other} exists and is not a file of granum. Move it away, choose another name with -o{hint}.")
 
 
@@ -79,6 +79,7 @@ def _is_checkpoint(path: Path) -> bool:
     return has_format(path, lambda file: bool(file.attrs.get("format") == CHECKPOINT_FORMAT))
 
 
-def _is_picture(path: Path) -> bool:
+def is_picture(path: Path) -> bool:
+    """Whether granum has drawn it."""
     with open(path, "rb") as file:
         return PICTURE_MARK in file.read(1000)

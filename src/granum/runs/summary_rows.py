@@ -9,7 +9,7 @@ from typing import Any
 from ..extensions import extensions
 from .result import Rows
 
-UNITS = {
+RESULT_UNITS = {
     **dict.fromkeys(("height", "exact_height"), "m"),
     **dict.fromkeys(("angle", "surface_angle", "centre_of_mass_angle", "critical_friction_angle"), "degrees"),
     **dict.fromkeys(("peak_deviator", "critical_deviator", "critical_lateral_stress", "pressure"), "Pa"),
@@ -19,6 +19,13 @@ UNITS = {
 }
 """Of results; the others are ratios."""
 DEVIATION = "height_error"  # of a column from its exact height, no standard error
+SUMMARY_UNITS = {
+    **dict.fromkeys(("time", "time_step", "wall_seconds"), "s"),
+    **dict.fromkeys(("kinetic_energy", "energy_lost"), "J"),
+    **dict.fromkeys(("mean_overlap", "max_overlap"), "d"),
+    **{"residual": "m/s", "residual_creep": "d/s"},
+}
+"""Of the other numbers of a summary; d are diameters."""
 
 
 def summary_rows(s: dict[str, Any]) -> Rows:
@@ -70,11 +77,11 @@ def _result_rows(results: dict[str, float | None], missing: dict[str, str]) -> R
         if name.endswith("_error") and name != DEVIATION and name.removesuffix("_error") in results:
             continue  # told with its number
         error = results.get(f"{name}_error") if f"{name}_error" != DEVIATION else None
-        digits = 6 if "exact_height" in results else 3 if UNITS.get(name) == "degrees" else 4
+        digits = 6 if "exact_height" in results else 3 if RESULT_UNITS.get(name) == "degrees" else 4
         if value is None:
             told = f"none ({missing[name]})" if name in missing else "none"
         else:
-            told = f"{with_error(value, error) if error is not None else f'{value:.{digits}g}'} {UNITS.get(name, '')}".strip()
+            told = f"{with_error(value, error) if error is not None else f'{value:.{digits}g}'} {RESULT_UNITS.get(name, '')}".strip()
         rows.append((name.replace("_", " "), told))
     return rows
 

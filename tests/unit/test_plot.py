@@ -40,7 +40,7 @@ def runs(tmp_path_factory):
 
 REDUCED = {"aggregates", "reduction"}  # of runs with model reduction
 LABORATORY = {"triaxial", "shear-cell", "circuit"}  # of scenes of these names
-LOADS = {"body-force", "joint-force"}  # of scenes with bodies and joints: see test_recorded_loads
+LOADS = {"body-force", "joint-force", "flow-rate"}  # of scenes with bodies and joints: see test_recorded_loads
 
 
 PLANE = ("x [mm]", "z [mm]")

@@ -29,8 +29,10 @@ class MeshLook:
     triangles: int
     closed: bool
     """Every edge belongs to two triangles."""
+    from_file: bool
+    """Only such a mesh has a scale that may be wrong."""
     scaled: bool
-    """It has no file, or somebody has given the scale."""
+    """Somebody has given the scale."""
 
     @property
     def words(self) -> str:
@@ -40,6 +42,8 @@ class MeshLook:
     def remark(self, smallest: float, largest: float) -> str | None:
         """What is odd about its size beside grains of these diameters [m], with the way out."""
         width = max(self.size)
+        if not self.from_file:
+            return None
         if width > WIDE * largest:
             return (
                 f"mesh {self.name} spans {self._extent} m, {width / largest:.2g} diameters of the largest grain: if it was drawn in "
@@ -54,7 +58,7 @@ class MeshLook:
 
     def check(self, smallest: float, largest: float) -> None:
         """Refuse a mesh that is far too wide for its grains, unless somebody has given its scale."""
-        if not self.scaled and max(self.size) > FAR_TOO_WIDE * largest:
+        if self.from_file and not self.scaled and max(self.size) > FAR_TOO_WIDE * largest:
             raise InputError(f"{self.remark(smallest, largest)}.")
 
     @property
@@ -83,7 +87,8 @@ def _look(number: int, mesh: Mesh, owner: str) -> MeshLook:
         size=(x, y, z),
         triangles=len(mesh.triangles),
         closed=is_closed(mesh),
-        scaled=mesh.file is None or "scale" in mesh.model_fields_set,
+        from_file=mesh.file is not None,
+        scaled="scale" in mesh.model_fields_set,
     )
 
 

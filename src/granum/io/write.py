@@ -66,10 +66,10 @@ class RecordingWriter:
                 with h5py.File(disk, "w", **FILE_SPACE) as file:
                     lay_out(file, description, scalars, expected_points, units or {}, columns, loads, joints)
                 disk.commit()
-                draft.replace_target()
+                draft.replace_target(disk.release)
             finally:
-                draft.drop()
                 disk.release()
+                draft.drop()
         except BusyError as error:
             raise _busy(path) from error
         except OSError as error:

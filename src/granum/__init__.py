@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .analysis import Snapshot
     from .contact import HertzContact, LinearContact, Material, MaterialPair
     from .contact.power import PowerLaw
+    from .export import export_vtk, write_state
     from .io import Recording
     from .io.packing import PackingWriter, read_packing
     from .nonsmooth import PGS, ColdStart, Direct, HistoryStart, ModelStart, Multigrid, Nonsmooth
@@ -150,6 +151,7 @@ _MENU = {
     "io": ("Recording",),
     "io.packing": ("PackingWriter", "read_packing"),
     "analysis": ("Snapshot",),
+    "export": ("export_vtk", "write_state"),
 }
 _HOME = {name: module for module, names in _MENU.items() for name in names}
 
@@ -224,6 +226,7 @@ __all__ = [
     "Uniform",
     "Universal",
     "__version__",
+    "export_vtk",
     "jam",
     "load_scene",
     "make_scene",
@@ -245,6 +248,7 @@ __all__ = [
     "shear",
     "simulate",
     "steps",
+    "write_state",
 ]
 
 

@@ -22,6 +22,7 @@ COMMANDS = (
     "info",
     "analyse",
     "plot",
+    "export",
     "compare",
     "solve",
     "scenes",

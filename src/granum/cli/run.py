@@ -33,6 +33,15 @@ OPTIONS = (
     Opt("relax", f"{SETTINGS}.relax", panel=RUN, flag="--relax"),
     Opt("every", f"{SETTINGS}.every", panel=OUTPUT, says="Simulated time between frames [s]. Default: a hundredth of the duration"),
     Opt("checkpoint_every", f"{SETTINGS}.checkpoint_every", panel=OUTPUT),
+    Opt(
+        "record",
+        f"{SETTINGS}.record",
+        panel=OUTPUT,
+        metavar="NAMES",
+        says="What frames hold besides positions, sizes, ids and materials, with commas: velocity, spin, orientation, contacts. Default: all",
+    ),
+    Opt("precision", f"{SETTINGS}.precision", panel=OUTPUT, says="Of numbers in the recording; the run itself is always double"),
+    Opt("compress", f"{SETTINGS}.compress", panel=OUTPUT, flag="--compress", says="Compress the recording"),
     Opt("stepper", f"{STEPPER}.name", ("stepper", "name"), SOLVE, says="nonsmooth, or smooth (springs, small steps)"),
     Opt("solver", f"{PGS}.name", (*SOLVER, "name"), SOLVE, says="Contact solver: pgs, direct or multigrid"),
     Opt(
@@ -90,7 +99,7 @@ def register(app: typer.Typer) -> None:
         panel=RUN,
     ),
     output_option("Recording. Default: SCENE.h5."),
-    *OPTIONS[4:6],
+    *OPTIONS[4:9],
     option(
         "dump_problem",
         list[float] | None,
@@ -101,7 +110,7 @@ def register(app: typer.Typer) -> None:
     ),
     no_picture("Do not draw the last state."),
     json_option("Summary as one JSON object."),
-    *OPTIONS[6:],
+    *OPTIONS[9:],
     *extensions.PARAMETERS,
     examples=extensions.examples("run"),
 )
@@ -113,6 +122,7 @@ def run(**given: Any) -> None:
     granum run box --set count=2000 --iterations 100
     granum run box --stepper smooth --duration 0.2
     granum run box --duration 1 --dump-problem 0.5 --dump-problem 1
+    granum run box --set count=100000 --record position,velocity --precision single --compress
     """
     from ..runs.run import check_emitted
     from ..runs.run import run as run_scene

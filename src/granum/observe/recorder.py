@@ -10,12 +10,13 @@ import numpy as np
 
 from ..checks import InputError, OutputError, RunError
 from ..io import RecordingWriter
+from ..io.storage import Storage
 from ..state import status
 from ..state.report import STAGES, timers
 from .machine import machine
 from .means import Means
 from .trigger import Trigger
-from .watched import Watched
+from .watched import Watched, WatchedSettings
 
 REPORTED = ("kinetic_energy", "energy", "elastic_energy", "contacts", "impacts", "iterations", "residual", "max_overlap")
 """Scalars that the report of a step has under the same name."""
@@ -69,6 +70,7 @@ class Recorder:
                 columns=tuple(more_columns(sim)),
                 loads=self._means is not None,
                 joints=bool(sim.scene.joints),
+                storage=storage_of(sim.settings),
             )
             self.resume = True  # a simulation that is run again continues its file
             self._last = -1
@@ -121,7 +123,7 @@ class Recorder:
                 step=sim.step_count,
                 time=sim.time,
                 grains=frame_grains(sim),
-                contacts=frame_contacts(sim),
+                contacts=frame_contacts(sim) if self._writer.has_contacts else {},
                 walls=frame_walls(sim) | loads,
                 joints=joints,
                 scalars=frame_scalars(sim),
@@ -130,6 +132,11 @@ class Recorder:
             self._last = self._writer.last_step  # a file that was taken from its place has the frame
             raise
         self._last = sim.step_count
+
+
+def storage_of(settings: WatchedSettings) -> Storage:
+    """What a run records of its grains, and how."""
+    return Storage(settings.record, settings.precision, settings.compress)
 
 
 def describe(sim: Watched) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from ..scene.scene import Scene
 from ..simulation import Settings, Simulation, make_settings
 from ..simulation.settings import Layer, layer_tree
 from ..talk import in_milliseconds, silent, stderr, talk
+from .forecast import tell_of_size
 from .output import check_output, default_output
 from .result import Run, carry
 from .summary import of_frames, summarise
@@ -84,6 +85,7 @@ def run(
         compiling.show()
     try:
         sim = Simulation(scene, chosen)
+        tell_of_size(sim, path, say)
         known = {
             "run_id": uuid.uuid4().hex,
             "recording": path.name,

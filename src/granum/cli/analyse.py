@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +9,7 @@ import typer
 
 from ..checks import InputError, known_name
 from .console import in_words, print_json
+from .csv_out import one_format, print_columns, print_rows
 from .reproduce import plain
 from .tables import console, show_columns, show_list
 
@@ -54,8 +53,9 @@ def analyse(
     from ..io.packing import moment
     from ..runs.restart import recording_of
 
+    one_format(as_json, as_csv)
     if show_list:
-        _show_list(METRICS, as_json)
+        _show_list(METRICS, as_json, as_csv)
         return
     if file is None:
         raise InputError("which recording? Give FILE METRIC..., or --list for the metrics.")
@@ -67,8 +67,8 @@ def analyse(
     for option, given in chosen_names.items():
         if given and not any(METRICS[name].of == option for name in names):
             raise InputError(f"--{option} chooses what {option}-force looks at: ask for that metric too.")
-    if as_csv and (len(names) > 1 or as_json):
-        raise InputError("--csv gives the table of one metric: ask for one, and without --json.")
+    if as_csv and len(names) > 1:
+        raise InputError("--csv gives the table of one metric: ask for one.")
     found: dict[str, Any] = {}
     with Recording(recording_of(file)) as recording:
         chosen = choose_frames(recording, frames, last, time)
@@ -160,19 +160,19 @@ def _show(name: str, metric: Metric, span: dict[str, Any], moments: tuple[str, s
         step = -(-len(rows) // MOST_ROWS)
         heads = [f"{key} \\[{unit}]" if (unit := units.get(key)) else key for key in columns]
         shown = rows[::-1][::step][::-1]  # the last one is always there
-        show_columns(heads, ([_number(value, 5) for value in row] for row in shown), title=metric.table)
+        fit = show_columns(heads, ([_number(value, 5) for value in row] for row in shown), title=metric.table, cut=True)
+        if fit < len(heads):
+            out.print(f"{fit} of {len(heads)} columns fit here; --csv gives all {len(heads)} columns: --csv > FILE keeps them", style="dim")
         if step > 1:
-            out.print(f"one of {step} rows is shown, of {len(rows)}; --json gives all", style="dim")
+            out.print(f"one of {step} rows is shown, of {len(rows)}; --csv gives all", style="dim")
     if result.note:
         out.print(f"note: {result.note}", style="yellow", markup=False)
 
 
 def _print_csv(metric: Metric, result: MetricResult) -> None:
     """Columns with their units in the first line; of a metric without columns its numbers."""
-    units, columns = metric.units | result.units, result.columns or {key: [value] for key, value in result.values.items()}
-    lines = csv.writer(sys.stdout, lineterminator="\n")
-    lines.writerow([f"{key} [{unit}]" if (unit := units.get(key)) else key for key in columns])
-    lines.writerows(zip(*plain({key: list(column) for key, column in columns.items()}).values(), strict=True))
+    columns = result.columns or {key: [value] for key, value in result.values.items()}
+    print_columns(plain({key: list(column) for key, column in columns.items()}), metric.units | result.units)
 
 
 def _number(value: Any, digits: int = 6) -> str:
@@ -181,7 +181,10 @@ def _number(value: Any, digits: int = 6) -> str:
     return "-" if value is None or value != value else f"{value:.{digits}g}"
 
 
-def _show_list(metrics: dict[str, Metric], as_json: bool) -> None:
+def _show_list(metrics: dict[str, Metric], as_json: bool, as_csv: bool) -> None:
+    if as_csv:
+        print_rows({"metric": name, "about": m.about, "needs": m.needs} for name, m in metrics.items())
+        return
     if as_json:
         print_json({"metrics": {name: {"about": m.about, "needs": m.needs, "units": m.units} for name, m in metrics.items()}})
         return

@@ -10,6 +10,7 @@ import typer
 
 from ..talk import talk
 from .console import in_words, print_json
+from .csv_out import CsvFlag, one_format, print_rows
 from .tables import show_rows
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def register(app: typer.Typer) -> None:
 def doctor(
     clear_cache: Annotated[bool, typer.Option("--clear-cache", help="Remove compiled kernels and kept benchmark boxes first.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    as_csv: CsvFlag = False,
 ) -> None:
     """Print versions, threads, threading layer and cache state, and run a short self-test, with granum's reference bits."""
     from .._jit import cache_is_warm, kernel_folder
@@ -33,6 +35,7 @@ def doctor(
     from ..linalg.cholesky import chosen
     from ..parallel import cores
 
+    one_format(as_json, as_csv)
     reference = expected()
 
     if clear_cache:
@@ -52,6 +55,8 @@ def doctor(
     report["passed"] = all(test["passed"] for test in report["tests"].values())
     if as_json:
         print_json(report)
+    elif as_csv:
+        print_rows([report])
     else:
         _show(report)
     if not report["passed"]:

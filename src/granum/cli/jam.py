@@ -9,6 +9,7 @@ import typer
 
 from . import extensions
 from .console import command_line, in_words
+from .csv_out import csv_option
 from .options import Opt, json_option, no_picture, output_option, read_settings, with_parameters
 from .show import show_run
 
@@ -26,6 +27,7 @@ def register(app: typer.Typer) -> None:
     output_option("Recording of the packing.", Path("jam.h5")),
     no_picture("Do not draw the packing beside it."),
     json_option(),
+    csv_option("The same as one line of comma-separated values, below their names."),
     *extensions.REFUSED,
 )
 def jam(**given: Any) -> None:
@@ -45,4 +47,6 @@ def jam(**given: Any) -> None:
     extensions.refuse(given)
     settings = read_settings(JamSettings, OPTIONS, given)
     about = {"command": command_line()}
-    show_run(lambda: run_jam(settings, output=given["output"], picture=not given["no_picture"], about=about), given["as_json"])
+    show_run(
+        lambda: run_jam(settings, output=given["output"], picture=not given["no_picture"], about=about), given["as_json"], given["as_csv"]
+    )

@@ -9,6 +9,7 @@ import typer
 
 from . import extensions
 from .console import command_line, in_words
+from .csv_out import csv_option
 from .options import Opt, argument, json_option, no_picture, output_option, read_settings, with_parameters
 from .show import show_run
 
@@ -31,6 +32,7 @@ def register(app: typer.Typer) -> None:
     output_option("Recording (.h5) of start and end, or figure (.png, .pdf, .svg) of the residuals."),
     no_picture("Do not draw the end beside the recording."),
     json_option("One JSON object, with the residual of every iteration."),
+    csv_option("The same as comma-separated values, a line for each method."),
     *extensions.REFUSED,
 )
 def minimise(**given: Any) -> None:
@@ -54,4 +56,5 @@ def minimise(**given: Any) -> None:
             given["file"], settings, output=given["output"], picture=not given["no_picture"], about={"command": command_line()}
         ),
         given["as_json"],
+        given["as_csv"],
     )

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .console import in_words
+from .csv_out import CsvFlag
 from .show import show_run
 
 
@@ -24,6 +25,7 @@ def restart(
         typer.Option(metavar="SCENE.py", help="The scene of the run, if Python functions drive its bodies: no file holds these."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Summary as one JSON object.")] = False,
+    as_csv: CsvFlag = False,
 ) -> None:
     """Continue a run that was stopped, killed, or should last longer.
 
@@ -34,4 +36,4 @@ def restart(
     from ..runs.restart import restart as go_on
     from ..runs.run import check_emitted
 
-    check_emitted(show_run(lambda: go_on(file, duration=duration, threads=threads, scene=scene), as_json).found)
+    check_emitted(show_run(lambda: go_on(file, duration=duration, threads=threads, scene=scene), as_json, as_csv).found)

@@ -10,6 +10,7 @@ import typer
 from ..checks import InputError, known_name, table
 from . import extensions
 from .console import command_line, in_words, pairs
+from .csv_out import csv_option
 from .options import OUTPUT, Opt, argument, json_option, no_picture, option, output_option, settings_of, with_parameters
 from .show import show_run
 
@@ -38,7 +39,7 @@ OPTIONS = (
         f"{SETTINGS}.record",
         panel=OUTPUT,
         metavar="NAMES",
-        says="What frames hold besides positions, sizes, ids and materials, with commas: velocity, spin, orientation, contacts. Default: all",
+        says="What frames hold besides positions, sizes, ids and materials: some of velocity,spin,orientation,contacts. Default: all",
     ),
     Opt("precision", f"{SETTINGS}.precision", panel=OUTPUT, says="Of numbers in the recording; the run itself is always double"),
     Opt("compress", f"{SETTINGS}.compress", panel=OUTPUT, flag="--compress", says="Compress the recording"),
@@ -110,6 +111,7 @@ def register(app: typer.Typer) -> None:
     ),
     no_picture("Do not draw the last state."),
     json_option("Summary as one JSON object."),
+    csv_option("Summary as one line of comma-separated values, below their names."),
     *OPTIONS[9:],
     *extensions.PARAMETERS,
     examples=extensions.examples("run"),
@@ -143,6 +145,7 @@ def run(**given: Any) -> None:
             about={"command": command_line(), "seed": seed},
         ),
         given["as_json"],
+        given["as_csv"],
     )
     check_emitted(done.found)
 

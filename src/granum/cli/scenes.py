@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .console import in_words, print_json
+from .csv_out import CsvFlag, one_format, print_rows
 from .tables import console, show_list
 
 
@@ -15,9 +16,17 @@ def register(app: typer.Typer) -> None:
     app.command("scenes")(in_words(scenes))
 
 
-def scenes(as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False) -> None:
+def scenes(as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False, as_csv: CsvFlag = False) -> None:
     """List the library scenes with their parameters."""
     found = describe_scenes()
+    one_format(as_json, as_csv)
+    if as_csv:
+        print_rows(
+            {"scene": name, "parameter": key, "default": str(p["default"]), "type": p["type"]}
+            for name, scene in found.items()
+            for key, p in scene["parameters"].items()
+        )
+        return
     if as_json:
         print_json({"scenes": found})
         return

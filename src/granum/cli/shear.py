@@ -9,6 +9,7 @@ import typer
 
 from . import extensions
 from .console import command_line, in_words
+from .csv_out import csv_option
 from .options import Opt, argument, json_option, no_picture, option, output_option, read_settings, with_parameters
 from .show import show_run
 
@@ -28,6 +29,7 @@ def register(app: typer.Typer) -> None:
     output_option("Recording. Default: FILE with -shear in its name."),
     no_picture("Do not draw the curves beside it."),
     json_option("One JSON object, with the curves."),
+    csv_option("The curves as comma-separated values."),
     *extensions.REFUSED,
 )
 def shear(**given: Any) -> None:
@@ -51,4 +53,5 @@ def shear(**given: Any) -> None:
             given["file"], settings, output=given["output"], picture=not given["no_picture"], about={"command": command_line()}
         ),
         given["as_json"],
+        given["as_csv"],
     )

@@ -33,7 +33,7 @@ class DataTable(dict[str, np.ndarray]):
         return len(next(iter(self.values()))) if self else 0
 
     def flat(self) -> dict[str, np.ndarray]:
-        """Columns with one number in a row: of vectors one for each axis, ``velocity_x`` and so on, of orientations ``orientation_w`` ..."""
+        """Columns with one number in a row: of vectors one for each axis, such as ``velocity_x``; of orientations ``orientation_w`` too."""
         found: dict[str, np.ndarray] = {}
         for name, rows in self.items():
             if rows.ndim == 1:

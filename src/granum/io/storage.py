@@ -1,6 +1,6 @@
 """How the rows of a recording are stored: which columns, with how many bytes, and compressed or not.
 
-Compressed tables are written in whole chunks: a frame begins with a new one, and the rows that are left in its last chunk stay empty. A chunk
+Compressed tables are written in whole chunks: a frame begins with a new one, and rows that are left in its last chunk stay empty. A chunk
 is then never written again, so that what a killed writer leaves is what it had committed, and a frame is read without its neighbours.
 """
 

@@ -139,8 +139,9 @@ class RecordingWriter:
         joints: Mapping[str, Any] | None = None,
     ) -> None:
         """Add one frame, SI units: N ``grains`` (``position``, the columns of ``layout.POINT_DATA`` but ``diameter``, which is twice the
-        radius, and those of extensions; what the file was made without is not looked at), C ``contacts`` (``layout.CONTACTS``), W wall bodies ``walls`` (``layout.WALLS``, and ``layout.LOADS`` in a file that
-        was made with them), ``joints`` (``layout.JOINTS``, in a file that has them), and all ``scalars``.
+        radius, and those of extensions), C ``contacts`` (``layout.CONTACTS``), W wall bodies ``walls`` (``layout.WALLS``, and
+        ``layout.LOADS`` in a file that was made with them), ``joints`` (``layout.JOINTS``, in a file that has them), and all ``scalars``.
+        What the file was made without is not looked at.
 
         On return the frame is in the file. OutputError if the disk does not take it; the frames before it stay.
         """

@@ -1,7 +1,7 @@
 """``--csv``, the same for every table: lines of comma-separated values on stdout, names in the first line, units in brackets.
 
-A table comes as it is, a line for each of its rows. A summary comes in one line, so that those of many runs can be put below each
-other; its columns have the names of ``--json``, those of nested parts joined by dots. Lists are in ``--json`` alone, but for parts that have names
+A table comes as it is, a line for each of its rows. A summary comes in one line, so that those of many runs can be put below each other.
+Its columns have the names of ``--json``, those of nested parts joined by dots. Lists are in ``--json`` alone, but for parts that have names
 (``sinks.outlet.mass``).
 """
 

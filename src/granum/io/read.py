@@ -138,7 +138,7 @@ class Recording:
         self.columns = layout.extension_columns(self._vtk["PointData"])  # of extensions
         counts = self._vtk["NumberOfPoints"][: self.frame_count]
         self._first_point, self._point_counts = self._vtk["Steps/PointOffsets"][: self.frame_count], counts
-        self._kinds = {"contacts": layout.CONTACTS} if "contacts" in self.recorded else {}
+        self._kinds: dict[str, tuple[layout.Column, ...]] = {"contacts": layout.CONTACTS} if "contacts" in self.recorded else {}
         self._kinds["walls"] = layout.wall_columns(self._own["walls"])
         if "joints" in self._own:
             self._kinds["joints"] = layout.JOINTS

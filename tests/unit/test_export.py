@@ -113,12 +113,12 @@ def test_lines_of_contacts_end_at_an_image_of_the_other_grain(tmp_path):
 def test_round_walls_and_endless_ones_are_cut_near_the_grains(tmp_path):
     from granum.export.surfaces import wall_triangles
 
-    centre, reach = np.array([0.0, 0.0, 1.0]), 0.5
-    pipe = wall_triangles(Cylinder(material="stuff", radius=0.3, axis=(0, 0, 1)), centre, reach)
+    here = (np.zeros(3), np.eye(3), np.array([0.0, 0.0, 1.0]), 0.5)  # the body, and a ball of 0.5 m around the grains
+    pipe = wall_triangles(Cylinder(material="stuff", radius=0.3, axis=(0, 0, 1)), *here)
     assert pipe[..., 2].min() == pytest.approx(0.5)
     assert pipe[..., 2].max() == pytest.approx(1.5)
     assert_allclose(np.linalg.norm(pipe[..., :2], axis=-1), 0.3)
-    rod = wall_triangles(Capsule(material="stuff", centre=(0, 0, 0), axis=(1, 0, 0), radius=0.1, length=1.0), centre, reach)
+    rod = wall_triangles(Capsule(material="stuff", centre=(0, 0, 0), axis=(1, 0, 0), radius=0.1, length=1.0), *here)
     assert rod[..., 0].max() == pytest.approx(0.6)
     area = np.linalg.norm(np.cross(pipe[:, 1] - pipe[:, 0], pipe[:, 2] - pipe[:, 0]), axis=1).sum() / 2
     assert area == pytest.approx(2 * np.pi * 0.3 * 1.0, rel=2e-3)  # 90 sides

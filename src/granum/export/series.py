@@ -15,7 +15,6 @@ import numpy as np
 from ..array_types import FloatArray
 from ..checks import InputError, OutputError, known_name
 from ..io import Frame, Recording
-from ..scene.scene import Scene
 from ..state.rotation import matrix
 from .surfaces import wall_triangles
 from .vtp import PolyData, write_pvd, write_vtp
@@ -98,28 +97,20 @@ def _contacts(frame: Frame, number: int) -> PolyData:
 
 
 class _Surfaces:
-    """Walls as triangles in the frames of their bodies, which move."""
+    """Walls as triangles that move with their bodies; endless ones are shown where the grains are, however their bodies turn."""
 
     def __init__(self, recording: Recording, numbers: Sequence[int]) -> None:
-        scene: Scene = recording.scene
-        centre, reach = _ball(recording, numbers)
-        first = recording.frame(numbers[0]).walls
-        self._corners: list[FloatArray] = []
-        self._body: list[int] = []
-        for b, body in enumerate(scene.all_bodies):
-            turned, position = matrix(first.orientation[b]), first.position[b]
-            for wall in body.walls:
-                self._corners.append(wall_triangles(wall, (centre - position) @ turned, reach))
-                self._body.append(b)
+        self._walls = [(b, wall) for b, body in enumerate(recording.scene.all_bodies) for wall in body.walls]
+        self._centre, self._reach = _ball(recording, numbers)
 
     def at(self, frame: Frame, number: int) -> PolyData:
         """In a frame."""
         walls = frame.walls
-        placed = [own @ matrix(walls.orientation[b]).T + walls.position[b] for own, b in zip(self._corners, self._body, strict=True)]
+        placed = [wall_triangles(w, walls.position[b], matrix(walls.orientation[b]), self._centre, self._reach) for b, w in self._walls]
         corners = np.concatenate([np.zeros((0, 3, 3)), *placed])
-        sizes = [len(own) for own in self._corners]
+        sizes = [len(own) for own in placed]
         cells = np.arange(3 * len(corners)).reshape(-1, 3)
-        of_body = np.repeat(np.array(self._body, np.int32), sizes)
+        of_body = np.repeat(np.array([b for b, _ in self._walls], np.int32), sizes)
         data = {"wall": np.repeat(np.arange(len(sizes), dtype=np.int32), sizes), "body": of_body, "velocity": walls.velocity[of_body]}
         return PolyData(corners.reshape(-1, 3), cells, "Polys", cell_data=data)
 

@@ -1,4 +1,4 @@
-"""Walls of a scene as triangles in the frames of their bodies. What has no end is cut a little beyond the grains."""
+"""Walls of a scene as triangles. What has no end is cut a little beyond the grains."""
 
 from __future__ import annotations
 
@@ -13,10 +13,18 @@ from ..scene.shapes import Box, Cylinder, Plane, Shape
 SIDES = ("-x", "+x", "-y", "+y", "-z", "+z")
 
 
-def wall_triangles(wall: Shape, centre: FloatArray, reach: float) -> FloatArray:
-    """(T, 3, 3) [m]; ``centre`` (3,) and ``reach`` [m] are of a ball that holds all grains, in the frame of the wall's body."""
+def wall_triangles(wall: Shape, position: FloatArray, turned: FloatArray, centre: FloatArray, reach: float) -> FloatArray:
+    """(T, 3, 3) [m] in the world, of a wall whose body is at ``position`` and ``turned`` (3, 3).
+
+    ``centre`` (3,) and ``reach`` [m] are of a ball in the world that holds all grains.
+    """
     if isinstance(wall, Plane):
-        return _square(wall, centre, reach)
+        return _square(turned @ np.asarray(wall.point) + position, turned @ np.asarray(wall.normal), centre, reach)
+    return _own_triangles(wall, (centre - position) @ turned, reach) @ turned.T + position
+
+
+def _own_triangles(wall: Shape, centre: FloatArray, reach: float) -> FloatArray:
+    """In the frame of the body, as ``centre`` is."""
     if isinstance(wall, Box) and wall.side == "inside":
         return _faces(wall, centre + reach)
     if isinstance(wall, Cylinder) and wall.length is None:
@@ -27,11 +35,11 @@ def wall_triangles(wall: Shape, centre: FloatArray, reach: float) -> FloatArray:
     return triangles_of(wall)
 
 
-def _square(plane: Plane, centre: FloatArray, reach: float) -> FloatArray:
-    normal = np.asarray(plane.normal)
+def _square(point: FloatArray, normal: FloatArray, centre: FloatArray, reach: float) -> FloatArray:
+    """Of a plane, as wide as the ball."""
     u = np.cross(np.eye(3)[np.argmin(np.abs(normal))], normal)
     u /= np.linalg.norm(u)
-    middle = centre - ((centre - np.asarray(plane.point)) @ normal) * normal
+    middle = centre - ((centre - point) @ normal) * normal
     corner = middle + reach * np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)]) @ np.stack([u, np.cross(normal, u)])
     return corner[[[0, 1, 2], [0, 2, 3]]]
 

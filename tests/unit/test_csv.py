@@ -113,3 +113,17 @@ def test_all_keys_of_a_summary_are_documented(column, granum):
     text = (Path(__file__).parents[2] / "docs" / "json.md").read_text()
     documented = {name for row in re.findall(r"^\| (`[^|]*) \|", text, re.M) for name in re.findall(r"`(\w+)`", row)}
     assert set(json.loads(granum("info", path, "--json").stdout)) <= documented
+
+
+def test_recordings_end_in_vtkhdf_and_older_endings_work(granum, tmp_path):
+    from pathlib import Path
+
+    assert granum("run", "column", "--duration", 0.01, "--no-picture").exit_code == 0
+    assert {path.name for path in Path().iterdir()} == {"column.vtkhdf", "column.checkpoint.hdf5"}
+    for name in ("column.vtkhdf", "column.checkpoint.hdf5"):
+        assert json.loads(granum("info", name, "--json").stdout)["recording"] == "column.vtkhdf"
+    assert granum("restart", "column.checkpoint.hdf5", "--duration", 0.01).exit_code == 0
+    assert "Did you mean column.vtkhdf?" in granum("info", "column.h5").stderr
+    assert granum("run", "column", "--duration", 0.01, "--no-picture", "-o", "old.h5").exit_code == 0
+    assert Path("old.checkpoint.h5").exists()
+    assert granum("restart", "old.checkpoint.h5", "--duration", 0.01).exit_code == 0

@@ -42,11 +42,11 @@ def analyse(
 
     \b
     granum analyse --list
-    granum analyse column.h5 overlap contacts
-    granum analyse drum.h5 drum-angle plug flow --time 6:8 --json
-    granum analyse silo.h5 pressure janssen load --last 10
-    granum analyse digger.h5 body-force --body bucket --csv
-    granum analyse triaxial.h5 triaxial --csv > curve.csv
+    granum analyse column.vtkhdf overlap contacts
+    granum analyse drum.vtkhdf drum-angle plug flow --time 6:8 --json
+    granum analyse silo.vtkhdf pressure janssen load --last 10
+    granum analyse digger.vtkhdf body-force --body bucket --csv
+    granum analyse triaxial.vtkhdf triaxial --csv > curve.csv
     """
     from ..analysis.metrics import METRICS, frames_of, measure_recording
     from ..io import Recording

@@ -31,7 +31,7 @@ def compare(
     """Compare overlap, energy, contacts and surface of two runs in their steady state, and histograms of overlaps (PP 5.1).
 
     \b
-    granum compare serial.h5 parallel.h5 --since 5 -o both.png
+    granum compare serial.vtkhdf parallel.vtkhdf --since 5 -o both.png
     """
     from ..analysis.compare import compare as compare_runs
     from ..runs.restart import recording_of

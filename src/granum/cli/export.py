@@ -35,9 +35,9 @@ def export(
     that move, and a state in which grains are spheres.
 
     \b
-    granum export drum.h5 --paraview drum.py
-    granum export drum.h5 --vtk drum-vtk --paraview drum.py
-    granum export drum.h5 --vtk drum-vtk --parts walls --last 10
+    granum export drum.vtkhdf --paraview drum.py
+    granum export drum.vtkhdf --vtk drum-vtk --paraview drum.py
+    granum export drum.vtkhdf --vtk drum-vtk --parts walls --last 10
     """
     from ..export import export_vtk, write_state
     from ..io import Recording

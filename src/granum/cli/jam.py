@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 @with_parameters(
     *OPTIONS,
-    output_option("Recording of the packing.", Path("jam.h5")),
+    output_option("Recording of the packing.", Path("jam.vtkhdf")),
     no_picture("Do not draw the packing beside it."),
     json_option(),
     csv_option("The same as one line of comma-separated values, below their names."),
@@ -38,9 +38,9 @@ def jam(**given: Any) -> None:
 
     \b
     granum jam --particles 4096 --accuracy 1e-8
-    granum jam --dim 3 --law hertz --seed 7 -o glass.h5
+    granum jam --dim 3 --law hertz --seed 7 -o glass.vtkhdf
     granum jam --sizes lognormal:0.2 --json
-    granum plot jam.h5 network
+    granum plot jam.vtkhdf network
     """
     from ..runs.jam import JamSettings, run_jam
 

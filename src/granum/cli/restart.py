@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 
 def restart(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Recording (x.h5) or its checkpoint (x.checkpoint.h5).")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Recording (x.vtkhdf) or its checkpoint (x.checkpoint.hdf5).")],
     duration: Annotated[float | None, typer.Option(help="Go on for this simulated time [s]. Default: to the end first asked for.")] = None,
     threads: Annotated[int | None, typer.Option(help="Same bits for any number. Default: those of the run.")] = None,
     scene: Annotated[
@@ -30,8 +30,8 @@ def restart(
     """Continue a run that was stopped, killed, or should last longer.
 
     \b
-    granum restart box.h5
-    granum restart box.h5 --duration 2 --threads 4
+    granum restart box.vtkhdf
+    granum restart box.vtkhdf --duration 2 --threads 4
     """
     from ..runs.restart import restart as go_on
     from ..runs.run import check_emitted

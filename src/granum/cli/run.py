@@ -99,7 +99,7 @@ def register(app: typer.Typer) -> None:
         help="Parameter of the scene, or a place in it: materials.0.friction=0.3.",
         panel=RUN,
     ),
-    output_option("Recording. Default: SCENE.h5."),
+    output_option("Recording. Default: SCENE.vtkhdf."),
     *OPTIONS[4:9],
     option(
         "dump_problem",

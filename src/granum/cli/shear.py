@@ -39,10 +39,10 @@ def shear(**given: Any) -> None:
     frame is its strain.
 
     \b
-    granum minimise jam.h5 --phi 0.86 -o dense.h5
-    granum shear dense.h5 --strain 0.02 --step 1e-4
-    granum shear dense.h5 --pure --strain 0.01 --step 2e-4 -o pure.h5
-    granum plot dense-shear.h5 shear
+    granum minimise jam.vtkhdf --phi 0.86 -o dense.vtkhdf
+    granum shear dense.vtkhdf --strain 0.02 --step 1e-4
+    granum shear dense.vtkhdf --pure --strain 0.01 --step 2e-4 -o pure.vtkhdf
+    granum plot dense-shear.vtkhdf shear
     """
     from ..runs.shear import ShearSettings, run_shear
 

@@ -58,6 +58,7 @@ from ..state.columns import Column
 
 RECORDING_FORMAT = "granum-recording"
 RECORDING_VERSION = 2  # 1: all columns, none compressed, no diameter
+RECORDING_ENDING = ".vtkhdf"  # by which ParaView and PyVista choose their reader; any other works, too
 CHECKPOINT_FORMAT = "granum-checkpoint"
 CHECKPOINT_VERSION = 1
 PROBLEM_FORMAT = "granum-problem"

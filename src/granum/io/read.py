@@ -110,7 +110,7 @@ class Frame:
 
 
 class Recording:
-    """A recording, open for reading: ``with Recording("run.h5") as run: run.frame(-1).position``.
+    """A recording, open for reading: ``with Recording("run.vtkhdf") as run: run.frame(-1).position``.
 
     It shows the frames that were complete when it was opened, also of a run that is still going on or was killed.
     """
@@ -345,7 +345,9 @@ def _repeat(read: Callable[[], Any]) -> Any:
 def open_checked(path: Path, kind: str, group: str, file_format: str, version: int, way_out: str) -> h5py.File:
     """``path`` open for reading if it is a file of that format and no newer version, else a refusal in words."""
     if not path.is_file():
-        raise InputError(f"{kind} {path} does not exist." if not path.exists() else f"{kind} {path} is not a file.")
+        others = [path.with_suffix(ending) for ending in (layout.RECORDING_ENDING, ".h5")]
+        hint = next((f" Did you mean {other}?" for other in others if kind == "recording" and other.is_file()), "")
+        raise InputError(f"{kind} {path} does not exist.{hint}" if not path.exists() else f"{kind} {path} is not a file.")
     try:
         file = h5py.File(path, "r")
     except PermissionError as error:

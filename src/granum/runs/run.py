@@ -57,15 +57,15 @@ def run(
 ) -> Run:
     """Simulate a scene as ``granum run`` does: with a recording, checkpoints, progress, a summary and a picture of the end.
 
-    >>> done = run("column", duration=0.05, output="column.h5", progress=False)
+    >>> done = run("column", duration=0.05, output="column.vtkhdf", progress=False)
     >>> done
-    Run(column, 25 grains, t = 0.05 s, column.h5)
+    Run(column, 25 grains, t = 0.05 s, column.vtkhdf)
     >>> figure = done.plot("energy")
 
     ``scene`` is a scene, the name of a library scene, or a scene file; ``fields`` are those of :class:`granum.Settings`, over
-    ``settings``. ``output`` none: ``SCENE.h5`` in the current folder; checkpoint and picture stand beside it. ``seed`` replaces the seeds
-    of all that is random. Without ``progress`` nothing is said. ``dump_problem`` [s]: times at which contact problems are kept, for
-    ``granum solve``. ``about`` goes into the recording's description. Ctrl-C ends the run after the step, with a checkpoint.
+    ``settings``. ``output`` none: ``SCENE.vtkhdf`` in the current folder; checkpoint and picture stand beside it. ``seed`` replaces
+    the seeds of all that is random. Without ``progress`` nothing is said. ``dump_problem`` [s]: times at which contact problems are kept,
+    for ``granum solve``. ``about`` goes into the recording's description. Ctrl-C ends the run after the step, with a checkpoint.
     """
     say: Talk = talk if progress else silent
     cold = not cache_is_warm()  # asked before the time step is found, which may compile a little

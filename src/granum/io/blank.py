@@ -75,7 +75,7 @@ def lay_out(
     if storage.contact_columns:
         make_table(own, "contacts/first", COUNT, initial=[0])
         if packed:
-            make_table(own, "contacts/count", COUNT)
+            make_table(own, "contacts/rows", COUNT)
     for column in storage.contact_columns:
         make_table(own, f"contacts/{column.name}", column, contact_chunk, compress=packed)
     for name, own_columns in (

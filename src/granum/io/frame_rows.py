@@ -14,13 +14,14 @@ from .tables import Table
 
 
 class FrameRows:
-    """The tables of a group, and ``first`` (F + 1,), which says where the rows of each frame begin; ``count`` (F,) of compressed ones."""
+    """The tables of a group, and ``first`` (F + 1,), which says where the rows of each frame begin; ``rows`` (F,) of compressed ones says
+    how many there are."""
 
     def __init__(self, group: h5py.Group, columns: Sequence[Column], frame_count: int) -> None:
         self.columns = columns
         self._tables = {column.name: Table(group[column.name], column) for column in columns}
         self._first = Table(group["first"], COUNT)
-        self._numbers = Table(group["count"], COUNT) if "count" in group else None
+        self._numbers = Table(group["rows"], COUNT) if "rows" in group else None
         self._block = self._tables[columns[0].name].block
         self._count = self._next = int(group["first"][frame_count])
 

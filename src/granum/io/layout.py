@@ -12,7 +12,7 @@ A recording is one HDF5 file of two halves::
         frames/step, frames/time (F,)
         scalars/<name>           (F,) one number of each frame
         contacts/first           (F + 1,) contacts of frame i are rows first[i] : first[i + 1], or, where they are compressed,
-        contacts/count           (F,) first[i] : first[i] + count[i], as frames begin with a new chunk then
+        contacts/rows            (F,) first[i] : first[i] + rows[i], as frames begin with a new chunk then
         contacts/*               contacts of all frames, one frame after the other
         walls/first              (F + 1,) wall bodies of frame i are rows first[i] : first[i + 1]
         walls/*                  wall bodies of all frames, in the order of the description (the ground first)

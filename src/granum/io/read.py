@@ -159,9 +159,9 @@ class Recording:
             raise ValueError("the rows of its frames do not fit its points")
         self._end = {name: first[1:] for name, first in self._first.items()}
         for name, first in self._first.items():
-            if "count" in self._own[name]:
-                self._end[name] = first[:-1] + self._own[name]["count"][: self.frame_count]
-            most = min(len(data) for key, data in self._own[name].items() if key not in ("first", "count"))
+            if "rows" in self._own[name]:
+                self._end[name] = first[:-1] + self._own[name]["rows"][: self.frame_count]
+            most = min(len(data) for key, data in self._own[name].items() if key not in ("first", "rows"))
             if not 0 <= first.min() <= first.max() <= most or not (self._end[name] <= first[1:]).all():
                 raise ValueError(f"the rows of its frames do not fit its {name}")
 
@@ -278,7 +278,7 @@ class Recording:
     @property
     def grain_counts(self) -> IndexArray:
         """(F,) grains of each frame."""
-        return np.diff(self._first_point)
+        return self._point_counts
 
     def __len__(self) -> int:
         return self.frame_count

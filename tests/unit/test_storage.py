@@ -77,7 +77,9 @@ def test_what_cannot_be_recorded_is_refused_in_words(granum):
 def test_a_large_recording_is_told_before_the_start(tmp_path, monkeypatch):
     """1000 grains, 101 frames, 136 bytes of a grain and 109 of a contact, of which a grain has 1.8."""
     sim = Simulation(make_scene("box", count=1000), Settings(duration=1.0, every=0.01))
-    assert recording_size(sim) == pytest.approx(101 * 1000 * (136 + 1.8 * 109), rel=0.02)
+    assert recording_size(sim.scene, sim.settings, sim.time_step, sim.grain_count) == pytest.approx(
+        101 * 1000 * (136 + 1.8 * 109), rel=0.02
+    )
     said = []
     tell_of_size(sim, tmp_path / "box.h5", said.append)
     assert said == []

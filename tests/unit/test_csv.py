@@ -22,6 +22,10 @@ COMMANDS = (
     "bench",
     "doctor",
     "reproduce",
+    "check",
+    "sweep",
+    "calibrate",
+    "references",
 )
 
 
@@ -76,6 +80,11 @@ def test_solvers_scenes_and_plans_have_a_line_each(column, granum):
     assert {"sweeps", "residual", "residual_by_kind.normal", "converged"} <= set(head)
     head, rows = lines(granum("scenes", "--csv"))
     assert ["column", "count"] in [row[:2] for row in rows]
+    head, rows = lines(granum("scenes", "silo", "--csv"))
+    assert head == ["scene", "parameter", "default", "type", "unit", "help"]
+    assert ["silo", "width", "diameters"] in [[row[0], row[1], row[4]] for row in rows]
+    head, rows = lines(granum("check", "column", "--no-picture", "--csv"))
+    assert rows[0][head.index("grains")] == "25"
     head, rows = lines(granum("plan", "--table", "--csv"))
     assert len(rows) == 33
     head, rows = lines(granum("plan", "--diameter", "10mm", "--young", "1e7Pa", "--width", 15, "--height", 10, "--csv"))
@@ -86,7 +95,7 @@ def test_solvers_scenes_and_plans_have_a_line_each(column, granum):
 
 def test_both_formats_at_once_are_refused_before_the_work(column, granum):
     path, _ = column
-    for command in (("info", path), ("scenes",), ("run", "column", "-o", path.with_name("other.h5")), ("bench",)):
+    for command in (("info", path), ("scenes",), ("run", "column", "-o", path.with_name("other.h5")), ("bench",), ("check", "column")):
         refused = granum(*command, "--json", "--csv")
         assert refused.exit_code == 2
         assert "--json and --csv exclude each other" in refused.stderr
@@ -113,6 +122,14 @@ def test_all_keys_of_a_summary_are_documented(column, granum):
     text = (Path(__file__).parents[2] / "docs" / "json.md").read_text()
     documented = {name for row in re.findall(r"^\| (`[^|]*) \|", text, re.M) for name in re.findall(r"`(\w+)`", row)}
     assert set(json.loads(granum("info", path, "--json").stdout)) <= documented
+
+
+def test_sweeps_print_their_rows(granum):
+    given = ("sweep", "column", "--vary", "count=2,3", "--measure", "height_error", "--duration", "0.02", "--no-picture", "-j", 1)
+    head, rows = lines(granum(*given, "--csv"))
+    assert [row[0] for row in rows] == ["2", "3"]
+    with open("column-sweep.csv", newline="") as file:
+        assert list(csv.reader(file)) == [head, *rows]
 
 
 def test_recordings_end_in_vtkhdf_and_older_endings_work(granum, tmp_path):

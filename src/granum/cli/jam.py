@@ -67,6 +67,8 @@ def jam(**given: Any) -> None:
         if given[name]:
             raise InputError(f"--{name} is of many packings: give --seeds, such as --seeds 0:200, or leave it out.")
     about = {"command": command_line()}
+    if given["output"] is not None and given["output"].suffix == ".csv":
+        raise InputError(f"--output {given['output']} is a table of many packings: give --seeds, or --csv for the numbers of one.")
     output, picture = given["output"] or Path("jam.vtkhdf"), not given["no_picture"]
     show_run(lambda: run_jam(settings, output=output, picture=picture, about=about), given["as_json"], given["as_csv"])
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .analysis import Snapshot
     from .contact import HertzContact, LinearContact, Material, MaterialPair
     from .contact.power import PowerLaw
+    from .export import export_vtk, write_state
     from .io import Recording
     from .io.packing import PackingWriter, read_packing
     from .nonsmooth import PGS, ColdStart, Direct, HistoryStart, ModelStart, Multigrid, Nonsmooth
@@ -184,6 +185,7 @@ _MENU = {
     "io": ("Recording",),
     "io.packing": ("PackingWriter", "read_packing"),
     "analysis": ("Snapshot",),
+    "export": ("export_vtk", "write_state"),
 }
 _HOME = {name: module for module, names in _MENU.items() for name in names}
 
@@ -271,6 +273,7 @@ __all__ = [
     "__version__",
     "calibrate",
     "check_scene",
+    "export_vtk",
     "jam",
     "jam_many",
     "load_scene",
@@ -295,6 +298,7 @@ __all__ = [
     "steps",
     "sweep",
     "write_scene",
+    "write_state",
 ]
 
 

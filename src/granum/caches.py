@@ -15,6 +15,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from platformdirs import user_cache_path
+
 NAME = "granum-cache"
 MARK = "made-by-granum.txt"
 MARK_TEXT = "granum made this folder, and may remove it with all that it holds. It can be made again.\n"
@@ -29,7 +31,7 @@ def cache_root() -> Path | None:
 def _places() -> Iterator[Path]:
     if base := os.environ.get("NUMBA_CACHE_DIR"):
         yield Path(base) / NAME
-    yield Path(os.environ.get("XDG_CACHE_HOME") or Path(os.path.expanduser("~")) / ".cache") / NAME
+    yield user_cache_path(NAME, appauthor=False)  # Linux: in XDG_CACHE_HOME, or ~/.cache
     try:
         yield Path(tempfile.gettempdir()) / f"{NAME}-{os.geteuid() if hasattr(os, 'geteuid') else 'user'}"
     except OSError:  # not even a temporary folder

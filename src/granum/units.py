@@ -170,6 +170,20 @@ def read_size(name: str, text: str, diameter: float) -> float:
         raise InputError(f"{name}: {text!r} {error}.") from None
 
 
+def read_degrees(name: str, text: str) -> float:
+    """An angle in degrees: "30 deg" and a bare 30 are 30.
+
+    >>> read_degrees("tilt", "30 deg")
+    30.0
+    """
+    also = "; a bare number is in degrees"
+    try:
+        number, written = split(text, [ANGLE], also)
+        return float(number) if written in ("", "deg", "°") else math.degrees(in_si(text, "rad", also=also))
+    except ValueError as error:
+        raise InputError(f"{name}: {text!r} {error}.") from None
+
+
 def _kind(dimension: Dimension, written: str = "") -> str:
     return KINDS[dimension][0] if dimension in KINDS else f"a quantity in {written}" if written else "such a quantity"
 

@@ -105,4 +105,4 @@ def test_the_summary_has_the_energy_that_was_lost(granum, tmp_path):
     file = write_scene(tmp_path / "scene.py", ball(restitution=0.1).scene)
     result = granum("run", file, "--time-step", "1e-3", "--duration", "0.5", "--no-picture", "--json")
     assert json.loads(result.stdout)["energy_lost"] == pytest.approx(mass() * G * 0.1, rel=1e-2)
-    assert "energy lost" in granum("info", "scene.h5").stdout
+    assert "energy lost" in granum("info", "scene.vtkhdf").stdout

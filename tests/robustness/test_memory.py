@@ -125,4 +125,4 @@ def test_a_run_that_wants_memory_names_its_checkpoint(tmp_path, monkeypatch):
     ending = call("run", "column", "--set", "count=2", "--duration", "0.1", "--checkpoint-every", "1e-9", "--no-picture")
     assert (ending.trace, ending.code) == ("", 1)
     assert "not enough memory" in ending.stderr
-    assert "continue with: granum restart column.h5" in ending.stderr
+    assert "continue with: granum restart column.vtkhdf" in ending.stderr

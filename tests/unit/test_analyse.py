@@ -36,7 +36,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def bin_run(folder, settled):
-    return folder / "bin.h5"
+    return folder / "bin.vtkhdf"
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def settled(folder):
         ),
         bodies=(Body(name="bin", walls=(Box(material="glass", lower=(0, 0, 0), upper=(0.04, 0.04, 0.3), open=("+z",)),)),),
     )
-    return record(folder / "bin.h5", scene, 1.5, 50, time_step=0.002, stepper={"solver": {"iterations": 400}})
+    return record(folder / "bin.vtkhdf", scene, 1.5, 50, time_step=0.002, stepper={"solver": {"iterations": 400}})
 
 
 @pytest.fixture(scope="module")
@@ -74,8 +74,8 @@ def drum_run(folder):
             ),
         ),
     )
-    record(folder / "drum.h5", scene, 1.0, 50, time_step=0.002)
-    return folder / "drum.h5"
+    record(folder / "drum.vtkhdf", scene, 1.0, 50, time_step=0.002)
+    return folder / "drum.vtkhdf"
 
 
 def metrics(result) -> dict:
@@ -88,7 +88,7 @@ def test_a_column_run_and_analysed(granum, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     arguments = ("--set", "count=4", "--duration", "0.6", "--iterations", "50", "--no-picture", "--json")
     run = json.loads(granum("run", "column", *arguments).stdout)
-    found = metrics(granum("analyse", "column.h5", "overlap", "contacts", "load", "energy", "height", "slide", "--json"))
+    found = metrics(granum("analyse", "column.vtkhdf", "overlap", "contacts", "load", "energy", "height", "slide", "--json"))
     assert found["overlap"]["mean"] == pytest.approx(run["mean_overlap"], rel=1e-12)
     assert found["overlap"]["max"] == pytest.approx(run["max_overlap"], rel=1e-12)
     # R* at the plane is twice that between two grains: its overlap is smaller by 2^(1/3)
@@ -246,7 +246,7 @@ def test_refusals(granum, bin_run, drum_run, tmp_path):
     refused(granum("analyse"), "which recording?", "--list")
     refused(granum("analyse", bin_run), "which metric of", "'overlap'")
     refused(granum("analyse", bin_run, "overlap", "janson"), "unknown metric 'janson'", "Did you mean 'janssen'?")
-    refused(granum("analyse", tmp_path / "no.h5", "overlap"), "does not exist")
+    refused(granum("analyse", tmp_path / "no.vtkhdf", "overlap"), "does not exist")
     refused(granum("analyse", bin_run, "plug"), "scene 'bin' has no drum", "round about a level axis")
     refused(granum("analyse", drum_run, "janssen"), "scene 'kiln' has no side walls that close around its grains")
     refused(granum("analyse", bin_run, "overlap", "--last", 2, "--time", "0:1"), "exclude each other")
@@ -257,18 +257,18 @@ def test_refusals(granum, bin_run, drum_run, tmp_path):
         refused(granum("analyse", bin_run, "overlap", "--time", text), "--time must be A:B in seconds", f"got {text!r}")
     refused(granum("analyse", bin_run, "overlap", "--frames", "70:"), "no frames in '70:'", "holds frames 0 to 15")
     refused(granum("analyse", bin_run, "overlap", "--time", "7:8"), "no frames in '7:8'", "holds t = 0 to 1.5 s")
-    (tmp_path / "text.h5").write_text("no recording")
-    refused(granum("analyse", tmp_path / "text.h5", "overlap"), "not an HDF5 file")
+    (tmp_path / "text.vtkhdf").write_text("no recording")
+    refused(granum("analyse", tmp_path / "text.vtkhdf", "overlap"), "not an HDF5 file")
 
 
 def test_a_file_without_frames_is_refused(granum, bin_run, tmp_path):
-    path = tmp_path / "empty.h5"
+    path = tmp_path / "empty.vtkhdf"
     path.write_bytes(bin_run.read_bytes())
     from granum.io import RecordingWriter
 
     RecordingWriter.resume(path, keep_until=-1.0).close()
     for options in ((), ("--last", 2), ("--frames", "0:1"), ("--time", "0:1")):
-        refused(granum("analyse", path, "overlap", *options), "empty.h5 holds no frames")
+        refused(granum("analyse", path, "overlap", *options), "empty.vtkhdf holds no frames")
 
 
 def test_the_list_of_metrics(granum):
@@ -278,4 +278,4 @@ def test_the_list_of_metrics(granum):
     for name, metric in METRICS.items():
         assert name in text
         assert listed[name]["about"] == metric.about
-    assert "granum analyse drum.h5 drum-angle plug flow" in granum("analyse", "--help").stdout
+    assert "granum analyse drum.vtkhdf drum-angle plug flow" in granum("analyse", "--help").stdout

@@ -102,6 +102,7 @@ def test_what_cannot_be_stored_is_refused_by_name_and_leaves_no_file(path, value
 
 
 def test_names_and_attributes(path):
+    assert checkpoint_path("results/run.vtkhdf") == Path("results/run.checkpoint.hdf5")
     assert checkpoint_path("results/run.h5") == Path("results/run.checkpoint.h5")
     assert checkpoint_path(Path("a.b.h5")) == Path("a.b.checkpoint.h5")
     write_checkpoint(path, content())

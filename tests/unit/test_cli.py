@@ -66,23 +66,23 @@ def test_json_is_one_object_with_the_agreed_keys(granum, tmp_path):
 
 def test_info_and_restart_give_the_same_object(granum):
     summary = json.loads(granum(*small("--json")).stdout)
-    info = json.loads(granum("info", "column.h5", "--json").stdout)
+    info = json.loads(granum("info", "column.vtkhdf", "--json").stdout)
     assert {key: info[key] for key in KEYS} == {key: summary[key] for key in KEYS}
-    again = json.loads(granum("restart", "column.h5", "--json").stdout)
+    again = json.loads(granum("restart", "column.vtkhdf", "--json").stdout)
     assert set(again) >= KEYS
     assert again["state_hash"] == summary["state_hash"]
     assert again["steps"] == summary["steps"]
 
 
 def test_restart_with_other_threads(granum):
-    whole = json.loads(granum("run", "box", "--set", "count=40", "--duration", 0.2, "--no-picture", "-o", "whole.h5", "--json").stdout)
+    whole = json.loads(granum("run", "box", "--set", "count=40", "--duration", 0.2, "--no-picture", "-o", "whole.vtkhdf", "--json").stdout)
     granum("run", "box", "--set", "count=40", "--duration", 0.1, "--no-picture", "--threads", 2)
-    rest = 0.2 - json.loads(granum("info", "box.h5", "--json").stdout)["time"]
+    rest = 0.2 - json.loads(granum("info", "box.vtkhdf", "--json").stdout)["time"]
     for threads in (0, 1000):
-        result = granum("restart", "box.h5", "--threads", threads)
+        result = granum("restart", "box.vtkhdf", "--threads", threads)
         assert result.exit_code == 2
         assert "threads must be from 1" in result.stderr
-    again = json.loads(granum("restart", "box.h5", "--duration", rest, "--threads", 3, "--json").stdout)
+    again = json.loads(granum("restart", "box.vtkhdf", "--duration", rest, "--threads", 3, "--json").stdout)
     assert again["threads"] == 3
     assert again["steps"] == whole["steps"]
     assert again["state_hash"] == whole["state_hash"]
@@ -91,9 +91,9 @@ def test_restart_with_other_threads(granum):
 def test_summary_table_shows_the_defaults(granum):
     result = granum(*small())
     assert result.exit_code == 0
-    for words in ("sweeps to an accuracy", "momentum on (default)", "history (default)", "(of the scene)", "column.h5"):
+    for words in ("sweeps to an accuracy", "momentum on (default)", "history (default)", "(of the scene)", "column.vtkhdf"):
         assert words in result.stdout
-    table = granum("info", "column.h5").stdout
+    table = granum("info", "column.vtkhdf").stdout
     assert "granum" in table
     assert "numba" in table
 
@@ -131,7 +131,7 @@ def test_flags_reach_the_solver(granum):
     )
     summary = json.loads(granum(*small("--json", *flags)).stdout)
     assert (summary["iterations"], summary["momentum"], summary["time_step"], summary["steps"]) == (7, False, 0.01, 5)
-    with Recording("column.h5") as recording:
+    with Recording("column.vtkhdf") as recording:
         settings = recording.description["settings"]
         times = recording.times
     assert settings["stepper"]["warm_start"] == {
@@ -148,7 +148,7 @@ def test_flags_reach_the_solver(granum):
 def test_frames_do_not_drift(granum):
     """Frames lie at the steps nearest to k times the interval, first and last included."""
     granum(*small("--time-step", 0.003, "--every", 0.01, "--duration", 0.1))
-    with Recording("column.h5") as recording:
+    with Recording("column.vtkhdf") as recording:
         assert list(recording.steps) == [0, 3, 7, 10, 13, 17, 20, 23, 27, 30, 33]
 
 
@@ -176,12 +176,12 @@ def test_scenes_lists_parameters(granum):
 
 
 def test_picture(granum, drawn):
-    result = granum("run", "box", "--set", "count=20", "--duration", "0.02", "-o", "b.h5", "--json")
+    result = granum("run", "box", "--set", "count=20", "--duration", "0.02", "-o", "b.vtkhdf", "--json")
     summary = json.loads(result.stdout)
     assert summary["picture"] == "b.png"
     assert [text.get_text() for text in drawn["b.png"].texts] == ["box", "20 grains, t = 0.0206 s"]
     assert set(summary["results"]) >= {"height", "packing_fraction"}
-    check_output(Path("b.h5"), True, print)  # our own picture may be replaced
+    check_output(Path("b.vtkhdf"), True, print)  # our own picture may be replaced
 
 
 def test_toml_scene_from_the_command_line(granum, tmp_path):
@@ -190,7 +190,7 @@ def test_toml_scene_from_the_command_line(granum, tmp_path):
         'grains = [{material = "m", position = [[0, 0, 1]], diameter = 1}]\n'
     )
     summary = json.loads(granum("run", "one.toml", "--set", "materials.0.friction=0.3", "--json", "--no-picture").stdout)
-    assert (summary["scene"], summary["steps"], summary["recording"]) == ("one", 20, "one.h5")
+    assert (summary["scene"], summary["steps"], summary["recording"]) == ("one", 20, "one.vtkhdf")
     (tmp_path / "one.toml").write_text("materials = []\ngrainz = 1\n")
     refused(granum("run", "one.toml"), "materials", "grainz: is not a known key; did you mean 'grains'? (got 1)")
 
@@ -235,78 +235,78 @@ def test_toml_scene_from_the_command_line(granum, tmp_path):
         (small("--set", "materials.0.restitution=2"), ["restitution", "less than or equal to 1", "got 2"]),
         (small("--set", "materials.0.density=0"), ["density", "greater than 0"]),
         (small("--set", "count"), ["--set needs key=value (got 'count')"]),
-        (small("--output", "no/where.h5"), ["no/where.h5", "folder no does not exist"]),
+        (small("--output", "no/where.vtkhdf"), ["no/where.vtkhdf", "folder no does not exist"]),
         (small("--output", "."), ["it is a folder"]),
         (small("--output", "x.png"), ["must be the name of a recording"]),
         (small("--unknown-flag"), ["--unknown-flag"]),
-        (("restart", "none.h5"), ["none.h5 does not exist"]),
-        (("restart", "none.checkpoint.h5"), ["none.checkpoint.h5 does not exist"]),
-        (("info", "none.h5"), ["none.h5 does not exist"]),
+        (("restart", "none.vtkhdf"), ["none.vtkhdf does not exist"]),
+        (("restart", "none.checkpoint.hdf5"), ["none.checkpoint.hdf5 does not exist"]),
+        (("info", "none.vtkhdf"), ["none.vtkhdf does not exist"]),
     ],
 )
 def test_bad_input_is_refused_in_words(granum, tmp_path, arguments, words):
     refused(granum(*arguments), *words)
-    assert not list(tmp_path.glob("*.h5"))
+    assert not list(tmp_path.glob("*.vtkhdf"))
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and not os.path.isdir("/proc/1"), reason="needs a folder that cannot be written")
 def test_output_that_cannot_be_written(granum):
-    refused(granum(*small("-o", "/proc/x.h5")), "/proc/x.h5")
+    refused(granum(*small("-o", "/proc/x.vtkhdf")), "/proc/x.vtkhdf")
 
 
 def test_foreign_files_are_not_overwritten(granum, tmp_path):
-    (tmp_path / "column.h5").write_text("my thesis")
-    refused(granum(*small()), "column.h5 exists and would be lost")
-    assert (tmp_path / "column.h5").read_text() == "my thesis"
-    (tmp_path / "column.h5").unlink()
+    (tmp_path / "column.vtkhdf").write_text("my thesis")
+    refused(granum(*small()), "column.vtkhdf exists and would be lost")
+    assert (tmp_path / "column.vtkhdf").read_text() == "my thesis"
+    (tmp_path / "column.vtkhdf").unlink()
     (tmp_path / "column.png").write_bytes(b"my photo")
     refused(granum("run", "column", "--duration", "0.01"), "column.png exists", "--no-picture")
     assert granum(*small()).exit_code == 0
-    assert "replacing the recording column.h5" in granum(*small("--overwrite")).stderr
-    (tmp_path / "column.checkpoint.h5").write_text("notes")
-    refused(granum(*small("--overwrite")), "column.checkpoint.h5 exists")
+    assert "replacing the recording column.vtkhdf" in granum(*small("--overwrite")).stderr
+    (tmp_path / "column.checkpoint.hdf5").write_text("notes")
+    refused(granum(*small("--overwrite")), "column.checkpoint.hdf5 exists")
 
 
 def test_a_second_run_keeps_the_recording_of_the_first(granum, tmp_path):
     granum(*small())
-    first = (tmp_path / "column.h5").read_bytes()
-    for name in ("column-2.h5", "column-3.h5"):
+    first = (tmp_path / "column.vtkhdf").read_bytes()
+    for name in ("column-2.vtkhdf", "column-3.vtkhdf"):
         again = granum(*small("--json"))
         assert again.exit_code == 0
         assert f"this run writes {name}" in again.stderr
         assert json.loads(again.stdout)["recording"] == name
         assert (tmp_path / name).exists()
-    assert (tmp_path / "column.h5").read_bytes() == first
+    assert (tmp_path / "column.vtkhdf").read_bytes() == first
 
 
 def test_bad_restart_files(granum, tmp_path):
     granum(*small())
-    checkpoint = checkpoint_path(tmp_path / "column.h5")
+    checkpoint = checkpoint_path(tmp_path / "column.vtkhdf")
     whole = checkpoint.read_bytes()
     checkpoint.write_bytes(whole[: len(whole) // 2])
-    refused(granum("restart", "column.h5"), "column.checkpoint.h5", "damaged or cut short")
+    refused(granum("restart", "column.vtkhdf"), "column.checkpoint.hdf5", "damaged or cut short")
     checkpoint.write_text("not HDF5 at all")
-    refused(granum("restart", "column.h5"), "is not a checkpoint of granum")
+    refused(granum("restart", "column.vtkhdf"), "is not a checkpoint of granum")
     with h5py.File(checkpoint, "w") as file:
         file["x"] = 1
-    refused(granum("restart", "column.checkpoint.h5"), "is not a checkpoint of granum", "another program wrote it")
+    refused(granum("restart", "column.checkpoint.hdf5"), "is not a checkpoint of granum", "another program wrote it")
     checkpoint.write_bytes(whole)
     with h5py.File(checkpoint, "a") as file:
         file.attrs["version"] = 999
-    refused(granum("restart", "column.h5"), "version 999", "Update granum")
+    refused(granum("restart", "column.vtkhdf"), "version 999", "Update granum")
     checkpoint.unlink()
-    refused(granum("restart", "column.h5"), "there is no checkpoint column.checkpoint.h5")
-    recording = tmp_path / "column.h5"
+    refused(granum("restart", "column.vtkhdf"), "there is no checkpoint column.checkpoint.hdf5")
+    recording = tmp_path / "column.vtkhdf"
     recording.write_bytes(recording.read_bytes()[:3000])
-    refused(granum("info", "column.h5"), "damaged or cut short")
+    refused(granum("info", "column.vtkhdf"), "damaged or cut short")
 
 
 def test_checkpoint_of_another_run_is_refused(granum, tmp_path):
     granum(*small())
-    old = (tmp_path / "column.checkpoint.h5").read_bytes()
+    old = (tmp_path / "column.checkpoint.hdf5").read_bytes()
     granum(*small("--overwrite"))
-    (tmp_path / "column.checkpoint.h5").write_bytes(old)
-    refused(granum("restart", "column.h5"), "belongs to another run")
+    (tmp_path / "column.checkpoint.hdf5").write_bytes(old)
+    refused(granum("restart", "column.vtkhdf"), "belongs to another run")
 
 
 @pytest.mark.slow
@@ -327,10 +327,10 @@ def test_full_disk_says_where_to_go_on(tmp_path):
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert "cannot be continued" in done.stderr
-    assert "granum restart box.h5" in done.stderr
-    with Recording(tmp_path / "box.h5") as recording:
+    assert "granum restart box.vtkhdf" in done.stderr
+    with Recording(tmp_path / "box.vtkhdf") as recording:
         assert len(recording) > 10
-    assert (tmp_path / "box.checkpoint.h5").exists()
+    assert (tmp_path / "box.checkpoint.hdf5").exists()
 
 
 def test_run_error_names_the_checkpoint(granum):
@@ -339,7 +339,7 @@ def test_run_error_names_the_checkpoint(granum):
     assert result.exit_code == 1
     assert result.stdout == ""
     assert "overlaps by" in result.stderr
-    assert "Last checkpoint: column.checkpoint.h5" in result.stderr
+    assert "Last checkpoint: column.checkpoint.hdf5" in result.stderr
 
 
 def test_guards_that_warn_say_so_in_a_line(granum):

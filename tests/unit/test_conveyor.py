@@ -72,10 +72,10 @@ def test_belt_carries_the_ridge_to_the_sink(granum):
             "--no-picture",
         ).stdout
     )
-    found = json.loads(granum("analyse", "conveyor.h5", "ridge", "discharge", "--json").stdout)["metrics"]
+    found = json.loads(granum("analyse", "conveyor.vtkhdf", "ridge", "discharge", "--json").stdout)["metrics"]
     assert done["results"]["angle"] == pytest.approx(found["ridge"]["angle"])
     # A triangle has tan(angle) = mean height / mean distance from its middle; pellets that hardly roll stand at about 40 degrees.
-    with h5py.File("conveyor.h5") as file:
+    with h5py.File("conveyor.vtkhdf") as file:
         count = file["VTKHDF/NumberOfPoints"][-1]
         x = file["VTKHDF/Points"][-count:]
     ridge = x[(x[:, 0] > 0.12) & (x[:, 0] < 0.30) & (x[:, 2] > 0)]

@@ -10,7 +10,8 @@ import pytest
 
 from granum import InputError, make_scene
 from granum.scene.library import LIBRARY
-from granum.scene.library.described import described, explanation, summary
+from granum.scene.library.described import described, explanation, summary, unit_of
+from granum.units import unit
 
 GRADED = ("box", "collapse", "conveyor", "drum", "pile", "silo", "triaxial")
 SIEVE = {"distribution": "sieve", "sizes": [0.006, 0.008, 0.012], "passing": [0, 0.4, 1]}
@@ -23,6 +24,8 @@ def test_every_parameter_says_what_it_is(name):
     for one in found.values():
         assert re.fullmatch(r"[A-Za-z].*\.", one.meaning), one
         assert len(one.meaning) < 130
+        assert one.unit in ("", "diameters", "degrees") or unit(one.unit) is not None  # of which quantities are read
+        assert one.unit == unit_of(name, one.name)
 
 
 @pytest.mark.parametrize("name", LIBRARY)

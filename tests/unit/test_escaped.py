@@ -85,4 +85,4 @@ def test_the_summary_has_them(tmp_path, monkeypatch):
     )
     done = granum("run", "table.toml", "--duration", "0.2 s", "--no-picture", "--json")
     assert json.loads(done.stdout)["escaped"]["grains"] == 1
-    assert "fell out" in granum("info", "table.h5").stdout
+    assert "fell out" in granum("info", "table.vtkhdf").stdout

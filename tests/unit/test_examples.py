@@ -56,7 +56,7 @@ def test_scene_of_the_readme_runs(granum, number):
     result = granum("run", "gravel.toml", "--duration", 0.05, "--json", "--no-picture")
     assert result.exit_code == 0, result.stderr
     found = json.loads(result.stdout)
-    with Recording("gravel.h5") as recording:
+    with Recording("gravel.vtkhdf") as recording:
         if scene.joints:
             assert found["grains"] == 3
             assert abs(recording.joint("ram").motor_force[-1]) <= 5000  # its limit

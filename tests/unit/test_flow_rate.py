@@ -8,6 +8,7 @@ import json
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from granum import InputError, Recording, run
 from granum.analysis.flow_rate import FlowRate, beverloo_rate
@@ -186,3 +187,19 @@ def test_a_run_that_was_killed_tells_its_counts(file, tmp_path):
     assert found["sinks"] == file[1]["sinks"]
     assert found["counters"] == file[1]["counters"]
     assert load_scene(file[0].with_suffix(".toml")).counted == ("bin", "counter-1")
+
+
+def test_counts_are_the_same_however_little_is_recorded(file, tmp_path):
+    """Of positions alone, in single precision and compressed; continued by a restart."""
+    path, few = tmp_path / "few.vtkhdf", ("--record", "position", "--precision", "single", "--compress")
+    assert granum("run", file[0].with_suffix(".toml"), "--no-picture", "-o", path, "--duration", 0.3, *few).exit_code == 0
+    done = granum("restart", path, "--duration", 0.35, "--json")
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["sinks"], found["counters"]) == (file[1]["sinks"], file[1]["counters"])
+    assert found["state_hash"] == file[1]["state_hash"]
+    with Recording(path) as small, Recording(file[0]) as whole:
+        for name in whole.scene.counted:
+            assert_array_equal(small.counters[name].count, whole.counters[name].count)
+            assert_array_equal(small.counters[name].mass, whole.counters[name].mass)
+        assert_array_equal(small.grain_counts, [len(small.frame(k).radius) for k in range(len(small))])

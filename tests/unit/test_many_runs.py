@@ -241,16 +241,25 @@ def test_two_parameters_are_fitted_at_once(tmp_path):
 
 
 def test_packings_of_an_ensemble_are_those_of_single_seeds(granum, drawn):
-    done = granum("jam", "--particles", "16", "--accuracy", "1e-3", "--seeds", "1:3", "-j", "1", "--csv", "few.csv", "--fresh")
+    done = granum("jam", "--particles", "16", "--accuracy", "1e-3", "--seeds", "1:3", "-j", "1", "-o", "few.csv", "--fresh", "--csv")
     assert done.exit_code == 0
     rows = rows_of("few.csv")
+    assert list(csv.DictReader(done.stdout.splitlines())) == rows  # --csv prints the table
     assert [row["seed"] for row in rows] == ["1", "2"]
     assert [float(row["phi_cr"]) for row in rows] == [jam(16, seed=seed, accuracy=1e-3).phi_cr for seed in (1, 2)]
     assert len(panels(drawn["few.png"])) >= 3
-    for more in (("--seeds", "3:1"), ("--seeds", "0:2", "--seed", "1"), ("--csv", "x.csv"), ("-j", "2")):
+    for more in (("--seeds", "3:1"), ("--seeds", "0:2", "--seed", "1"), ("-o", "x.csv"), ("-j", "2"), ("--seeds", "0:2", "-o", "x.vtkhdf")):
         assert granum("jam", "--particles", "16", *more).exit_code == 2
     found = jam_many([1, 2], particles=16, accuracy=1e-3, workers=1, progress=False)
     assert found.table()["phi_cr"].tolist() == [float(row["phi_cr"]) for row in rows]
+
+
+def test_what_a_run_would_not_record_is_measured(tmp_path):
+    """Recordings of a sweep are not kept: what settings say of theirs does not matter."""
+    how = {"vary": {"count": [3]}, "measure": "overlap.mean", "duration": 0.02, "workers": 1, "progress": False, "fresh": True}
+    few, all_of_it = sweep("column", **how, record="position", precision="single"), sweep("column", **how)
+    assert few.table()["overlap.mean"] == all_of_it.table()["overlap.mean"]
+    assert few.failed == 0
 
 
 # Other places. -----------------------------------------------------------------------------------------------

@@ -28,9 +28,9 @@ def jammed():
 @pytest.fixture
 def file(jammed, granum):
     """The same in a file in the current folder."""
-    with PackingWriter("packing.h5", jammed, {"seed": 1}) as out:
+    with PackingWriter("packing.vtkhdf", jammed, {"seed": 1}) as out:
         out.append(jammed)
-    return "packing.h5"
+    return "packing.vtkhdf"
 
 
 def refused(result, *words):
@@ -51,14 +51,14 @@ def test_jam_finds_a_packing_at_the_edge(granum, drawn):
     assert {"phi_cr", "z", "rattlers", "pressure", "energy", "iterations", "wall_seconds", "steps", "recording", "picture"} <= set(found)
     assert 0.78 < found["phi_cr"] < 0.88
     assert found["pressure"] > 0
-    packing = read_packing("jam.h5")
+    packing = read_packing("jam.vtkhdf")
     assert abs(packing.phi - found["phi_cr"]) < 1e-2
     assert grains(panels(drawn["jam.png"])[0]) >= 64  # those on the rim of the cell are drawn on both sides
-    shown = granum("info", "jam.h5")
+    shown = granum("info", "jam.vtkhdf")
     assert shown.exit_code == 0
     assert "phi_cr" in shown.stdout
-    assert json.loads(granum("info", "jam.h5", "--json").stdout)["phi_cr"] == found["phi_cr"]
-    assert granum("plot", "jam.h5", "search").exit_code == 0
+    assert json.loads(granum("info", "jam.vtkhdf", "--json").stdout)["phi_cr"] == found["phi_cr"]
+    assert granum("plot", "jam.vtkhdf", "search").exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_jam_finds_a_packing_at_the_edge(granum, drawn):
         (("--sizes", "lognormal:100"), ("within a factor of 1000",)),
         (("--sizes", "uniform:2,1"), ("lower must not exceed upper",)),
         (("--route", "sideways"), ("--route must be 'decompress' or 'compress'",)),
-        (("-o", "nowhere/jam.h5"), ("nowhere does not exist",)),
+        (("-o", "nowhere/jam.vtkhdf"), ("nowhere does not exist",)),
         (("-o", "jam.png"), ("must be the name of a recording",)),
     ],
 )
@@ -122,16 +122,16 @@ def test_methods_side_by_side_with_fire_as_baseline(granum):
 
 
 def test_minimise_keeps_start_and_end(granum):
-    result = granum("minimise", "--packing", "40,0.88,1", "--method", "lbfgs", "-o", "two.h5", "--json")
+    result = granum("minimise", "--packing", "40,0.88,1", "--method", "lbfgs", "-o", "two.vtkhdf", "--json")
     found = json.loads(result.stdout)
-    start, end = (read_packing("two.h5", k) for k in (0, 1))
+    start, end = (read_packing("two.vtkhdf", k) for k in (0, 1))
     assert_array_equal(start.position, random_packing(40, 0.88, seed=1).position)
     assert_array_equal(end.position, minimise(random_packing(40, 0.88, seed=1), "lbfgs").packing.position)
     assert found["jammed"]
     assert Path("two.png").exists()
-    again = granum("minimise", "two.h5", *PLAIN, "--frame", 0, "--json")
+    again = granum("minimise", "two.vtkhdf", *PLAIN, "--frame", 0, "--json")
     assert json.loads(again.stdout)["state_hash"] == found["state_hash"]
-    at_rest = granum("minimise", "two.h5", *PLAIN, "--json")
+    at_rest = granum("minimise", "two.vtkhdf", *PLAIN, "--json")
     assert json.loads(at_rest.stdout)["iterations"] == 0
 
 
@@ -156,7 +156,7 @@ def test_an_end_that_is_not_reached_is_said(granum):
         (("--packing", "40,0.8", "--preconditioner", "magic", "--method", "fire"), ("unknown preconditioner",)),
         (("--packing", "40,0.8", "--tolerance", -1), ("--tolerance must be",)),
         (("--packing", "40,0.8", "-o", "nowhere/x.png"), ("does not exist",)),
-        (("none.h5",), ("does not exist",)),
+        (("none.vtkhdf",), ("does not exist",)),
     ],
 )
 def test_minimise_refuses_in_words(granum, options, words):
@@ -167,18 +167,18 @@ def test_files_are_not_written_over_themselves(granum, file):
     assert refused(granum("minimise", file, "-o", file), "is the file that is read")
     assert refused(granum("shear", file, "-o", file), "is the file that is read")
     assert refused(granum("minimise", file, "--law", "hertz"), "a recording has its own")
-    Path("text.h5").write_text("not a recording")
-    assert refused(granum("minimise", "text.h5"), "not an HDF5 file")
-    assert refused(granum("minimise", file, "-o", "text.h5"), "would be lost")
+    Path("text.vtkhdf").write_text("not a recording")
+    assert refused(granum("minimise", "text.vtkhdf"), "not an HDF5 file")
+    assert refused(granum("minimise", file, "-o", "text.vtkhdf"), "would be lost")
     whole = Path(file).read_bytes()
-    Path("cut.h5").write_bytes(whole[: len(whole) // 2])
-    assert refused(granum("shear", "cut.h5"), "damaged")
+    Path("cut.vtkhdf").write_bytes(whole[: len(whole) // 2])
+    assert refused(granum("shear", "cut.vtkhdf"), "damaged")
 
 
 def test_the_end_of_a_run_is_relaxed_and_recorded(granum):
     """A frictionless column: at rest its top is at the closed form, and the recording of it can be shown, measured and drawn."""
     assert granum("run", "column", "--set", "count=5", "--duration", 0.05, "--no-picture").exit_code == 0
-    result = granum("minimise", "column.h5", "-o", "relaxed.h5", "--json")
+    result = granum("minimise", "column.vtkhdf", "-o", "relaxed.vtkhdf", "--json")
     assert result.exit_code == 0, result.stderr
     assert "friction is left out" in result.stderr
     found = json.loads(result.stdout)
@@ -186,16 +186,16 @@ def test_the_end_of_a_run_is_relaxed_and_recorded(granum):
     from granum.analysis.results import exact_column_height
 
     assert_allclose(found["height"], exact_column_height(make_scene("column", {"count": 5})), rtol=1e-9)
-    with Recording("relaxed.h5") as recording:
+    with Recording("relaxed.vtkhdf") as recording:
         assert len(recording) == 2
         assert_allclose(recording.frame(1).position[:, 2].max() + recording.frame(1).radius[0], found["height"], rtol=1e-12)
         assert_array_equal(np.sort(recording.frame(1).contacts.b)[:1], [-1])
-    assert granum("info", "relaxed.h5").exit_code == 0
-    assert granum("analyse", "relaxed.h5", "overlap", "load", "height").exit_code == 0
-    assert granum("plot", "relaxed.h5", "network").exit_code == 0
-    assert refused(granum("minimise", "column.h5", "--preconditioner", "adjacency"), "packings in a periodic cell")
-    assert refused(granum("shear", "column.h5"), "is the recording of a run")
-    assert refused(granum("minimise", "column.h5", "--frame", 999), "frame 999 does not exist")
+    assert granum("info", "relaxed.vtkhdf").exit_code == 0
+    assert granum("analyse", "relaxed.vtkhdf", "overlap", "load", "height").exit_code == 0
+    assert granum("plot", "relaxed.vtkhdf", "network").exit_code == 0
+    assert refused(granum("minimise", "column.vtkhdf", "--preconditioner", "adjacency"), "packings in a periodic cell")
+    assert refused(granum("shear", "column.vtkhdf"), "is the recording of a run")
+    assert refused(granum("minimise", "column.vtkhdf", "--frame", 999), "frame 999 does not exist")
 
 
 # shear ---------------------------------------------------------------------------------------------------------------------------
@@ -208,19 +208,19 @@ def test_shear_records_stress_against_strain(granum, file, jammed):
     assert_allclose(found["curve"]["strain"], [0, 0.002, 0.004, 0.006, 0.008, 0.01], rtol=1e-12)
     assert found["complete"]
     assert found["unconverged"] == 0
-    assert found["recording"] == "packing-shear.h5"
-    with Recording("packing-shear.h5") as recording:
+    assert found["recording"] == "packing-shear.vtkhdf"
+    with Recording("packing-shear.vtkhdf") as recording:
         assert_allclose(recording.times, [0, 0.006, 0.01], rtol=1e-12)
         assert_allclose(recording.scalars["stress_xy"], np.array(found["curve"]["stress_xy"])[[0, 3, 5]], rtol=1e-12)
-    assert_array_equal(read_packing("packing-shear.h5", 0).position, jammed.position)
+    assert_array_equal(read_packing("packing-shear.vtkhdf", 0).position, jammed.position)
     for name in ("shear", "packing", "network", "forces"):
-        assert granum("plot", "packing-shear.h5", name).exit_code == 0
-    shown = " ".join(granum("info", "packing-shear.h5").stdout.split())
+        assert granum("plot", "packing-shear.vtkhdf", name).exit_code == 0
+    shown = " ".join(granum("info", "packing-shear.vtkhdf").stdout.split())
     assert "strain 0 to strain 0.01" in shown
     sheared, deviatoric = -np.array(found["curve"]["stress_xy"]), found["curve"]["deviatoric_stress"]
     assert f"shear stress │ {sheared[0]:.5g} to {sheared[-1]:.5g}" in shown  # what the figure draws
     assert f"deviatoric stress │ {deviatoric[0]:.5g} to {deviatoric[-1]:.5g}" in shown
-    measured = json.loads(granum("analyse", "packing-shear.h5", "packing", "--frames", "0:3", "--json").stdout)
+    measured = json.loads(granum("analyse", "packing-shear.vtkhdf", "packing", "--frames", "0:3", "--json").stdout)
     assert_allclose(measured["metrics"]["packing"]["series"]["shear_stress"][-1], found["curve"]["shear_stress"][-1], rtol=1e-12)
 
 
@@ -237,19 +237,19 @@ def test_shear_refuses_in_words(granum, file, jammed):
     assert refused(granum("shear", file, "--tolerance", 0), "--tolerance must be")
     assert refused(granum("shear", file, "--strain", 1, "--step", 1e-13), "step must be at least 1e-06")
     assert refused(granum("shear", file, "--frame", 5), "frame 5 does not exist")
-    with PackingWriter("loose.h5", jammed) as out:
+    with PackingWriter("loose.vtkhdf", jammed) as out:
         out.append(jammed.at(0.6))
-    assert refused(granum("shear", "loose.h5"), "not jammed", "granum jam")
-    assert not Path("loose-shear.h5").exists()
+    assert refused(granum("shear", "loose.vtkhdf"), "not jammed", "granum jam")
+    assert not Path("loose-shear.vtkhdf").exists()
 
 
 def test_a_refused_shear_leaves_an_older_one_alone(granum, file):
-    small = ("--strain", 2e-4, "--step", 1e-4, "-o", "old.h5", "--no-picture")
+    small = ("--strain", 2e-4, "--step", 1e-4, "-o", "old.vtkhdf", "--no-picture")
     assert granum("shear", file, *small).exit_code == 0
-    before = Path("old.h5").read_bytes()
+    before = Path("old.vtkhdf").read_bytes()
     assert refused(granum("shear", file, *small, "--preconditioner", "magic"), "unknown preconditioner")
     assert refused(granum("shear", file, *small, "--preconditioner", "contacts"), "auto chooses its preconditioner")
-    assert Path("old.h5").read_bytes() == before
+    assert Path("old.vtkhdf").read_bytes() == before
 
 
 # what goes wrong on the way ------------------------------------------------------------------------------------------------------
@@ -262,11 +262,11 @@ def test_a_picture_that_cannot_be_drawn_loses_nothing(granum, monkeypatch, file)
         raise RuntimeError("no ink")
 
     monkeypatch.setattr(figures, "draw_figure", broken)
-    result = granum("minimise", file, *PLAIN, "-o", "end.h5", "--json")
+    result = granum("minimise", file, *PLAIN, "-o", "end.vtkhdf", "--json")
     assert result.exit_code == 0
     assert "no picture" in result.stderr
     assert json.loads(result.stdout)["picture"] is None
-    assert read_packing("end.h5").count == 40
+    assert read_packing("end.vtkhdf").count == 40
 
 
 def test_a_full_disk_loses_no_result(granum, file):
@@ -275,7 +275,7 @@ def test_a_full_disk_loses_no_result(granum, file):
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (8192, kept[1]))
-        result = granum("minimise", file, *PLAIN, "-o", "end.h5", "--no-picture", "--json")
+        result = granum("minimise", file, *PLAIN, "-o", "end.vtkhdf", "--no-picture", "--json")
         resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, kept[1]))
         sheared = granum("shear", file, *PLAIN, "--strain", 0.05, "--step", 0.001, "--no-picture", "--json")
     finally:
@@ -287,7 +287,7 @@ def test_a_full_disk_loses_no_result(granum, file):
     found = json.loads(sheared.stdout)
     assert not found["complete"]
     assert 3 < len(found["curve"]["strain"]) < 51
-    with Recording("packing-shear.h5") as recording:
+    with Recording("packing-shear.vtkhdf") as recording:
         assert len(recording) == len(found["curve"]["strain"]) - 1  # all but the one that met the end of the disk
 
 
@@ -307,7 +307,7 @@ def test_an_interrupted_shear_keeps_its_steps(granum, monkeypatch, file, frames,
     monkeypatch.setattr(runs, "shear", stopped)
     result = granum("shear", file, "--strain", 0.01, "--step", 0.001, "--frames", frames, *PLAIN)
     assert result.exit_code == 130
-    with Recording("packing-shear.h5") as recording:
+    with Recording("packing-shear.vtkhdf") as recording:
         assert_allclose(recording.times, kept, rtol=1e-12)
         assert not recording.summary["complete"]
         assert len(recording.summary["curve"]["strain"]) == 3

@@ -149,6 +149,7 @@ def test_a_file_that_is_not_ours_is_not_replaced(granum, tmp_path):
 
 
 def test_name_of_the_file():
+    assert problem_path("runs/box.vtkhdf", 0.5) == Path("runs/box.problem-0.5.h5")
     assert problem_path("runs/box.h5", 0.5) == Path("runs/box.problem-0.5.h5")
     assert problem_path("box.h5", 0.1 + 0.2) == Path("box.problem-0.3.h5")
     assert problem_path("box.h5", 12.34567) != problem_path("box.h5", 12.34568)  # two steps, two files
@@ -238,8 +239,8 @@ def test_files_of_another_kind_or_a_newer_version_are_refused(small, granum, tmp
     with h5py.File("newer.h5", "r+") as file:
         file.attrs["version"] = layout.PROBLEM_VERSION + 1
     for path, words in (
-        ("column.h5", "it is a granum-recording"),
-        ("column.checkpoint.h5", "it is a granum-checkpoint"),
+        ("column.vtkhdf", "it is a granum-recording"),
+        ("column.checkpoint.hdf5", "it is a granum-checkpoint"),
         ("notes.h5", "not an HDF5 file"),
         ("other.h5", "another program wrote it"),
         ("newer.h5", "Update granum"),

@@ -39,11 +39,11 @@ def test_a_metric_in_the_table_is_a_word_of_the_command_line(granum, monkeypatch
     monkeypatch.setitem(METRICS, "middle", MIDDLE)
     granum("run", "column", "--set", "count=3", "--duration", 0.1, "--every", 0.02, "--no-picture")
     assert "height of the centre of mass" in granum("analyse", "--list").stdout
-    found = json.loads(granum("analyse", "column.h5", "middle", "--json").stdout)["metrics"]["middle"]
+    found = json.loads(granum("analyse", "column.vtkhdf", "middle", "--json").stdout)["metrics"]["middle"]
     assert found["height"] == found["series"]["heights"][-1]
     assert len(found["series"]["heights"]) == 6
     assert found["units"]["height"] == "m"
-    table = granum("analyse", "column.h5", "middle")
+    table = granum("analyse", "column.vtkhdf", "middle")
     assert table.exit_code == 0
     assert "height" in table.stdout
     assert "m" in table.stdout

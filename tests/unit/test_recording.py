@@ -17,12 +17,14 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from granum.checks import InputError
 from granum.io import Recording, RecordingWriter, consistency, layout
+from granum.io.storage import Storage
 
 SCALARS = ["kinetic_energy", "contacts", "residual"]
+PACKED = Storage(compress=True)
 SOURCE = Path(__file__).parents[2] / "src"
 
 
@@ -94,9 +96,10 @@ def path(tmp_path) -> Path:
 # What is written is read back. ---------------------------------------------------------------------------------------------
 
 
-def test_frames_of_changing_size_come_back(path):
+@pytest.mark.parametrize("storage", [Storage(), PACKED], ids=["plain", "compressed"])
+def test_frames_of_changing_size_come_back(path, storage):
     counts = [3, 0, 20, 5, 400, 130]
-    write(path, counts)
+    write(path, counts, storage=storage)
     expect_frames(path, list(range(6)))
     with Recording(path) as recording:
         assert len(recording) == recording.frame_count == 6
@@ -106,6 +109,41 @@ def test_frames_of_changing_size_come_back(path):
         assert recording.frame(2).contacts.status.dtype == np.int8
         with pytest.raises(InputError, match=r"frame 6 does not exist: .* holds 6 frames \(0 to 5\)"):
             recording.frame(6)
+
+
+def test_what_was_not_asked_for_is_missed_in_words(path):
+    """Single precision: numbers come back as doubles that differ by its rounding, 6e-8 of them at most."""
+    storage = Storage(record=("position", "velocity"), precision="single", compress=True)
+    content = frame(3, 50)
+    content["grains"]["velocity"] = np.random.default_rng(4).standard_normal((50, 3))
+    with RecordingWriter(path, {}, SCALARS, storage=storage) as writer:
+        writer.append(**content)
+        assert not writer.has_contacts
+    with Recording(path) as recording:
+        got = recording.frame(0)
+        assert recording.recorded == ("velocity",)
+        assert got.velocity.dtype == got.radius.dtype == np.float64
+        assert_allclose(got.velocity, content["grains"]["velocity"], rtol=2.0**-24)
+        assert_array_equal(got.id, content["grains"]["id"])
+        for use in (lambda: got.spin[0], lambda: 2 * got.spin, lambda: np.asarray(got.orientation), lambda: len(got.contacts)):
+            with pytest.raises(InputError, match=r"holds no (spin|orientation|contacts): .* --record"):
+                use()
+        assert "not recorded" in repr(got.spin)
+    with h5py.File(path) as file:
+        assert file["VTKHDF/Points"].dtype == file["VTKHDF/PointData/diameter"].dtype == np.float32
+        assert "spin" not in file["VTKHDF/PointData"]
+
+
+def test_files_of_version_1_are_read_and_continued(path):
+    """They have no diameter, and nothing that says what was recorded: all was."""
+    write(path, [3, 5, 4])
+    with h5py.File(path, "r+") as file:
+        file["granum"].attrs["version"] = 1
+        del file["granum"].attrs["record"], file["VTKHDF/PointData/diameter"], file["VTKHDF/Steps/PointDataOffsets/diameter"]
+    expect_frames(path, [0, 1, 2])
+    with RecordingWriter.resume(path, keep_until=0.1) as writer:
+        writer.append(**frame(7, 6))
+    expect_frames(path, [0, 1, 7])
 
 
 def test_frames_beyond_the_first_chunk_of_every_table_come_back(path):
@@ -208,14 +246,16 @@ def vtk_frames(path: Path) -> list[tuple[float | None, dict[str, np.ndarray]]]:
 
 
 @pytest.mark.parametrize("counts", [[3, 0, 20, 5, 400], [0, 0, 7, 7], [20, 5, 1, 0, 0, 9], [4, 4]])
-def test_vtk_reads_times_points_and_data(path, counts):
-    write(path, counts)
+@pytest.mark.parametrize("storage", [Storage(), PACKED], ids=["plain", "compressed"])
+def test_vtk_reads_times_points_and_data(path, counts, storage):
+    write(path, counts, storage=storage)
     frames = vtk_frames(path)
     assert [t for t, _ in frames] == [0.1 * k for k in range(len(counts))]
     for k, (_, arrays) in enumerate(frames):
         assert len(arrays["position"]) == counts[k]
         if counts[k]:
             expected = frame(k, counts[k])["grains"]
+            expected["diameter"] = 2 * expected["radius"]
             for name, values in arrays.items():
                 assert_array_equal(values, expected[name])
 
@@ -234,8 +274,9 @@ def test_vtk_and_h5py_read_while_the_writer_is_alive(path):
 
 
 @pytest.mark.parametrize("kept", [0, 1, 3, 6])
-def test_resume_drops_later_frames_and_goes_on(path, kept):
-    write(path, [20, 0, 300, 5, 40, 7])
+@pytest.mark.parametrize("storage", [Storage(), PACKED], ids=["plain", "compressed"])
+def test_resume_drops_later_frames_and_goes_on(path, kept, storage):
+    write(path, [20, 0, 300, 5, 40, 7], storage=storage)
     with RecordingWriter.resume(path, keep_until=0.1 * (kept - 1)) as writer:
         assert writer.frame_count == kept
         expect_frames(path, list(range(kept)))
@@ -302,7 +343,7 @@ def test_a_newer_version_and_another_format_are_refused_in_words(path):
     write(path, [5])
     with h5py.File(path, "r+") as file:
         file["granum"].attrs["version"] = 99
-    with pytest.raises(InputError, match=r"format version 99.*reads versions up to 1\. Update granum"):
+    with pytest.raises(InputError, match=r"format version 99.*reads versions up to 2\. Update granum"):
         Recording(path)
     with h5py.File(path, "r+") as file:
         file["granum"].attrs["format"] = "granum-checkpoint"
@@ -394,12 +435,13 @@ class LoggedFile(io.FileIO):
         return super().truncate(size)
 
 
-def test_every_instant_between_two_writes_is_readable(path, tmp_path, monkeypatch):
+@pytest.mark.parametrize("storage", [Storage(), PACKED], ids=["plain", "compressed"])
+def test_every_instant_between_two_writes_is_readable(path, tmp_path, monkeypatch, storage):
     """All changes a writer makes to its file are made again one by one, cut at the system's pages: none may spoil it.
 
     This is what a kill can leave, since the system completes a write within one page.
     """
-    with RecordingWriter(path, {"scene": "test"}, SCALARS, expected_points=20) as writer:
+    with RecordingWriter(path, {"scene": "test"}, SCALARS, expected_points=20, storage=storage) as writer:
         copy = bytearray(path.read_bytes())
     monkeypatch.setattr(consistency.io, "FileIO", LoggedFile)
     log = LoggedFile.log = []

@@ -144,7 +144,7 @@ def test_bad_options_are_refused(granum, tmp_path, words, messages):
     assert result.stdout == ""
     for message in messages:
         assert message in result.stderr
-    assert not list(tmp_path.glob("*.h5"))
+    assert not list(tmp_path.glob("*.vtkhdf"))
 
 
 @pytest.mark.parametrize("words", [("jam",), ("minimise", "x.h5"), ("shear", "x.h5")])

@@ -62,7 +62,7 @@ def write(path, counts, **options) -> None:
 
 
 def test_aggregates_come_back_also_after_a_restart(tmp_path):
-    path = tmp_path / "run.h5"
+    path = tmp_path / "run.vtkhdf"
     write(path, (2, 3, 5), columns=["aggregate"])
     with RecordingWriter.resume(path, keep_until=0.1) as writer:
         writer.append(**frame(7, 4))
@@ -73,7 +73,7 @@ def test_aggregates_come_back_also_after_a_restart(tmp_path):
 
 
 def test_without_reduction_files_are_as_before(tmp_path):
-    path = tmp_path / "run.h5"
+    path = tmp_path / "run.vtkhdf"
     write(path, (2, 3))
     with Recording(path) as run:
         assert run.columns == ()
@@ -83,7 +83,7 @@ def test_without_reduction_files_are_as_before(tmp_path):
 
 
 def test_every_frame_must_say_it(tmp_path):
-    with RecordingWriter(tmp_path / "run.h5", {}, ["reduction_level"], columns=["aggregate"]) as writer:
+    with RecordingWriter(tmp_path / "run.vtkhdf", {}, ["reduction_level"], columns=["aggregate"]) as writer:
         with pytest.raises(ValueError, match="aggregate"):
             writer.append(**frame(0, 3) | {"grains": frame(0, 3)["grains"] | {"aggregate": np.zeros(2)}})
         with pytest.raises(ValueError, match="aggregate"):
@@ -92,14 +92,14 @@ def test_every_frame_must_say_it(tmp_path):
 
 def test_a_column_that_nobody_records_is_refused(tmp_path):
     with pytest.raises(InputError, match="no extension records a column 'colour'"):
-        write(tmp_path / "run.h5", (2, 3), columns=["colour"])
+        write(tmp_path / "run.vtkhdf", (2, 3), columns=["colour"])
 
 
 def test_vtk_reads_them(tmp_path):
     module = pytest.importorskip("vtkmodules.vtkIOHDF")
     from vtkmodules.util.numpy_support import vtk_to_numpy
 
-    path = tmp_path / "run.h5"
+    path = tmp_path / "run.vtkhdf"
     write(path, (2, 3, 5), columns=["aggregate"])
     reader = module.vtkHDFReader()
     reader.SetFileName(str(path))
@@ -143,7 +143,7 @@ RUN = ("run", "box", "--set", "count=60", "--reduce", "contact,trial", "--shadow
 @pytest.fixture
 def heap(granum):
     """Summary of a small box, and the name of its recording."""
-    result = granum(*RUN, "--duration", "0.4", "-o", "heap.h5")
+    result = granum(*RUN, "--duration", "0.4", "-o", "heap.vtkhdf")
     assert result.exit_code == 0, result.stderr
     return json.loads(result.stdout)
 
@@ -151,7 +151,7 @@ def heap(granum):
 def test_summary_recording_and_metric_tell_the_same(granum, heap):
     assert heap["reduction"]["split"] == ["contact", "trial"]
     assert heap["approximation_error"]["windows"] == heap["steps"] // 4
-    with Recording("heap.h5") as run:
+    with Recording("heap.vtkhdf") as run:
         assert run.frame(0).step == 0
         counts = [merged_counts(s) for s in snapshots(run)]
         level, free, bodies = (run.scalars[name] for name in ("reduction_level", "free_grains", "aggregates"))
@@ -168,26 +168,26 @@ def test_summary_recording_and_metric_tell_the_same(granum, heap):
         assert_array_equal(np.isnan(values), early)
     last = heap["approximation_error"]["last"]
     assert [last[name] for name in ("rms", "largest", "perpendicular", "parallel")] == [values[-1] for values in errors.values()]
-    found = json.loads(granum("analyse", "heap.h5", "reduction", "--json").stdout)["metrics"]["reduction"]
+    found = json.loads(granum("analyse", "heap.vtkhdf", "reduction", "--json").stdout)["metrics"]["reduction"]
     assert_allclose(found["series"]["level"], level, atol=1e-15)
-    info = json.loads(granum("info", "heap.h5", "--json").stdout)
+    info = json.loads(granum("info", "heap.vtkhdf", "--json").stdout)
     keys = ("reduction", "reduction_level", "mean_reduction_level", "free_grains", "aggregates", "approximation_error", "state_hash")
     assert {key: info[key] for key in keys} == {key: heap[key] for key in keys}
-    text = granum("info", "heap.h5").stdout
+    text = granum("info", "heap.vtkhdf").stdout
     assert "approximation error" in text
     assert "split by contact (above 0.15 m/s, depth 2), trial" in text
 
 
 def test_restart_gives_the_same_levels_and_errors(granum, heap):
     """Stopped in the middle of a window: the shadow goes on too."""
-    half = granum(*RUN, "--duration", "0.19", "-o", "half.h5")
+    half = granum(*RUN, "--duration", "0.19", "-o", "half.vtkhdf")
     assert json.loads(half.stdout)["steps"] % 4
-    on = granum("restart", "half.h5", "--duration", 0.4 - 0.19, "--json")
+    on = granum("restart", "half.vtkhdf", "--duration", 0.4 - 0.19, "--json")
     assert on.exit_code == 0, on.stderr
     again = json.loads(on.stdout)
     for key in ("steps", "state_hash", "reduction_level", "approximation_error"):
         assert again[key] == heap[key], key
-    with Recording("heap.h5") as whole, Recording("half.h5") as parts:
+    with Recording("heap.vtkhdf") as whole, Recording("half.vtkhdf") as parts:
         kept = np.isin(parts.steps, whole.steps)
         for name in ("reduction_level", "aggregates", "approximation_error", "perpendicular_error"):
             assert_array_equal(parts.scalars[name][kept], whole.scalars[name])
@@ -198,18 +198,18 @@ def test_restart_gives_the_same_levels_and_errors(granum, heap):
 def test_a_reduced_run_goes_on_whatever_carries_its_grains(granum, scene):
     """The ground alone; a drum that turns; belts."""
     run = ("run", scene, "--time-step", 0.001, "--reduce", "contact,trial", "--no-picture", "--json")
-    whole = json.loads(granum(*run, "--duration", 0.02, "-o", "whole.h5").stdout)
-    assert granum(*run, "--duration", 0.01, "-o", "half.h5").exit_code == 0
-    on = granum("restart", "half.h5", "--duration", 0.01, "--json")
+    whole = json.loads(granum(*run, "--duration", 0.02, "-o", "whole.vtkhdf").stdout)
+    assert granum(*run, "--duration", 0.01, "-o", "half.vtkhdf").exit_code == 0
+    on = granum("restart", "half.vtkhdf", "--duration", 0.01, "--json")
     assert on.exit_code == 0, on.stderr
     assert json.loads(on.stdout)["state_hash"] == whole["state_hash"]
 
 
 def test_figures(granum, heap):
     for words in (("aggregates", "--slab", "4", "--frame", "5"), ("aggregates", "--view", "z"), ("reduction",)):
-        result = granum("plot", "heap.h5", *words, "-o", "drawn.png")
+        result = granum("plot", "heap.vtkhdf", *words, "-o", "drawn.png")
         assert result.exit_code == 0, result.stderr
-    with Recording("heap.h5") as run:
+    with Recording("heap.vtkhdf") as run:
         axes = draw_figure(run, "reduction").axes
         assert [a.get_ylabel() for a in axes] == ["reduction level [%]", "bodies", "error / $d$"]
         assert_allclose(axes[0].lines[0].get_ydata()[1:], 100 * run.scalars["reduction_level"][1:])
@@ -217,7 +217,11 @@ def test_figures(granum, heap):
 
 def test_figures_of_other_runs_are_refused(granum):
     granum("run", "column", "--set", "count=3", "--duration", "0.05", "--no-picture")
-    for words in (("plot", "column.h5", "aggregates"), ("plot", "column.h5", "reduction"), ("analyse", "column.h5", "reduction")):
+    for words in (
+        ("plot", "column.vtkhdf", "aggregates"),
+        ("plot", "column.vtkhdf", "reduction"),
+        ("analyse", "column.vtkhdf", "reduction"),
+    ):
         result = granum(*words)
         assert result.exit_code == 2
         assert "without model reduction" in result.stderr
@@ -244,9 +248,9 @@ def test_a_belt_is_its_body():
 def test_snapshots_of_run_and_recording_agree(tmp_path):
     scene = make_scene("box", {"count": 40})
     sim = Simulation(scene, make_settings(scene.run, {"stepper": {"reduction": {"split": ["contact"]}}}))
-    sim.observers.append(Recorder(tmp_path / "run.h5", steps(50)))
+    sim.observers.append(Recorder(tmp_path / "run.vtkhdf", steps(50)))
     sim.run_until(100)
-    with Recording(tmp_path / "run.h5") as run:
+    with Recording(tmp_path / "run.vtkhdf") as run:
         read = Snapshot.read(run)
     assert_array_equal(read.merged_into, Snapshot.of(sim).merged_into)
     assert (read.merged_into >= 0).any()

@@ -166,7 +166,7 @@ def test_rows_of_results_have_units_errors_and_reasons(granum, tmp_path, monkeyp
     )
     done = granum("run", "drum.toml", "--duration", "0.02", "--time-step", "0.002", "--no-picture")
     assert done.exit_code == 0
-    for text in (done.stdout, granum("info", "drum.h5").stdout):
+    for text in (done.stdout, granum("info", "drum.vtkhdf").stdout):
         assert " ".join(text.split()).count("none (no drum turns at the end of the run)") == 3
 
 

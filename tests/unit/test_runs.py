@@ -57,7 +57,7 @@ def test_scenes_by_name_by_file_and_as_objects(tmp_path):
         found = run(scene, overwrite=True, **QUIET)
         assert (found.summary["scene"], found.summary["time_step"], found.summary["steps"]) == ("one", 0.002, 5)
         assert found.path is not None
-        assert found.path.name == "one.h5"
+        assert found.path.name == "one.vtkhdf"
     named = run("column", Settings(duration=0.02, time_step=1e-3), duration=0.01, output="c.h5", **QUIET)
     assert (named.summary["steps"], named.summary["chosen"]["time_step"]) == (10, "given")
     with pytest.raises(InputError, match="Did you mean 'column'"):

@@ -144,7 +144,7 @@ def test_the_command_line_takes_the_step_says_why_and_is_not_stopped(granum, tmp
     about, step = json.loads(result.stdout), automatic_step(made)
     assert (about["time_step"], about["time_step_reason"], about["complete"]) == (step.seconds, step.reason, True)
     assert f": {step.reason}" in next(line for line in result.stderr.splitlines() if line.startswith("time step "))
-    assert step.reason in granum("info", "scene.h5").stdout
+    assert step.reason in granum("info", "scene.vtkhdf").stdout
 
 
 def test_where_the_step_comes_from_is_said(granum):

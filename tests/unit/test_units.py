@@ -83,6 +83,12 @@ def test_scene_files_and_parameters_take_quantities(tmp_path):
     assert make_scene("column", diameter="13mm") == make_scene("column", diameter=0.013)
     with pytest.raises(InputError, match="diameter of scene 'column': '2kg' is a mass, not a length"):
         make_scene("column", diameter="2kg")
+    assert make_scene("drum", speed="30 rpm") == make_scene("drum", speed=math.pi)
+    assert make_scene("box", tilt="12deg") == make_scene("box", tilt="12 °") == make_scene("box", tilt=12)
+    with pytest.raises(InputError, match="width of scene 'silo' counts in diameters of the grains: give a plain number"):
+        make_scene("silo", width="20cm")
+    with pytest.raises(InputError, match=r"tilt of scene 'box': '3 mm' is a length, not an angle.*a bare number is in degrees"):
+        make_scene("box", tilt="3 mm")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ are those at its end.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..array_types import BoolArray, FloatArray, IndexArray
 from ..checks import InputError, known_name
 from ..io import Frame, FrameJoints, Recording
+from ..io.not_recorded import NotRecorded
 from ..io.read import RECORD_AGAIN, DamagedFileError
 from ..state.status import contact_friction, contact_status
 from .snapshot_rows import ContactRows, GrainRows, rows_of, slip
@@ -144,41 +145,31 @@ class Snapshot:
     def read(cls, recording: Recording, index: int = -1) -> Snapshot:
         """Frame ``index`` of an open recording; -1 is the last one."""
         frame, scene = recording.frame(index), recording.scene_at(index)
-        c, ids = frame.contacts, frame.id
+        ids = frame.id
         _check_references(recording, frame, scene)
-        order = np.argsort(ids, kind="stable")
-        row_of = lambda names: order[np.searchsorted(ids, names, sorter=order)]  # noqa: E731
-        b = np.asarray(c.b, np.int64)
-        b[b >= 0] = row_of(b[b >= 0])
+        lacking = [name for name in LACKING if name not in recording.recorded]
         time_step = frame.time / frame.step if frame.step else 0.0
-        return cls.build(
+        known = cls.build(
             scene,
             GrainRows(
                 position=frame.position,
-                velocity=frame.velocity,
-                spin=frame.spin,
+                velocity=frame.velocity if "velocity" not in lacking else 0.0,
+                spin=frame.spin if "spin" not in lacking else 0.0,
                 radius=frame.radius,
                 material=frame.material,
                 id=ids,
                 static=_static(scene, ids),
                 more={column.attribute: frame.more[column.name] for column in recording.columns},
             ),
-            ContactRows(
-                a=row_of(c.a),
-                b=b,
-                point=c.point,
-                normal=c.normal,
-                overlap=c.overlap,
-                normal_force=c.normal_force,
-                tangential_force=c.force - c.normal_force[:, None] * c.normal,
-                status=c.status,
-            ),
+            _contact_rows(frame) if "contacts" not in lacking else None,
             vars(frame.walls),
             frame.joints,
             time=frame.time,
             gravity=scene.gravity.at(max(0.0, frame.time - time_step)),
             path=recording.path,
         )
+        holes: dict[str, Any] = {field: NotRecorded(name, recording.path) for name in lacking for field in LACKING[name]}
+        return replace(known, **holes)
 
     @classmethod
     def of(cls, sim: Any) -> Snapshot:
@@ -282,8 +273,33 @@ class Snapshot:
         )
 
 
+LACKING = {
+    "velocity": ("velocity", "slip"),
+    "spin": ("spin", "slip"),
+    "contacts": ("a", "b", "point", "normal", "overlap", "force", "normal_force", "tangential_force", "status", "friction", "slip"),
+}
+"""Arrays that a snapshot has not, where these are not recorded."""
 WALL_ARRAYS = ("position", "orientation", "velocity", "spin")
 LOADS = ("force", "torque", "power")
+
+
+def _contact_rows(frame: Frame) -> ContactRows:
+    """Contacts of a frame, by rows of its grains instead of ids."""
+    c, ids = frame.contacts, frame.id
+    order = np.argsort(ids, kind="stable")
+    row_of = lambda names: order[np.searchsorted(ids, names, sorter=order)]  # noqa: E731
+    b = np.asarray(c.b, np.int64)
+    b[b >= 0] = row_of(b[b >= 0])
+    return ContactRows(
+        a=row_of(c.a),
+        b=b,
+        point=c.point,
+        normal=c.normal,
+        overlap=c.overlap,
+        normal_force=c.normal_force,
+        tangential_force=c.force - c.normal_force[:, None] * c.normal,
+        status=c.status,
+    )
 
 
 def _joints_of(sim: Any) -> FrameJoints | None:
@@ -318,11 +334,11 @@ def _walls_of(scene: Scene, time: float) -> dict[str, FloatArray]:
 
 def _check_references(recording: Recording, frame: Frame, scene: Scene) -> None:
     """Every number of a grain, wall or material that a frame names exists."""
-    c, bodies = frame.contacts, len(scene.all_bodies)
-    materials = frame.material
+    a, b = (frame.contacts.a, frame.contacts.b) if "contacts" in recording.recorded else (frame.id[:0], frame.id[:0])
+    materials, bodies = frame.material, len(scene.all_bodies)
     for name, fits in (
-        ("grains", np.isin(c.a, frame.id).all() and np.isin(c.b[c.b >= 0], frame.id).all()),
-        ("walls", (c.b >= -len(scene.all_walls)).all() and len(frame.walls.position) == bodies),
+        ("grains", np.isin(a, frame.id).all() and np.isin(b[b >= 0], frame.id).all()),
+        ("walls", (b >= -len(scene.all_walls)).all() and len(frame.walls.position) == bodies),
         ("materials", ((materials >= 0) & (materials < len(scene.materials))).all()),
     ):
         if not fits:

@@ -24,6 +24,7 @@ COMMANDS = (
     "info",
     "analyse",
     "plot",
+    "export",
     "compare",
     "solve",
     "scenes",

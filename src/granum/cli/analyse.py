@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +9,7 @@ import typer
 
 from ..checks import InputError, known_name
 from .console import in_words, print_json
+from .csv_out import one_format, print_columns, print_rows
 from .options import argument, json_option, option, with_parameters
 from .reproduce import plain
 from .tables import console, show_columns, show_list
@@ -52,12 +51,12 @@ def analyse(**given: Any) -> None:
 
     \b
     granum analyse --list
-    granum analyse column.h5 overlap contacts
-    granum analyse drum.h5 drum-angle plug flow --time 6:8 --json
-    granum analyse silo.h5 pressure janssen load --last 10
-    granum analyse digger.h5 body-force --body bucket --csv
-    granum analyse hopper.h5 flow-rate --window 0.1 --csv
-    granum analyse triaxial.h5 triaxial --csv > curve.csv
+    granum analyse column.vtkhdf overlap contacts
+    granum analyse drum.vtkhdf drum-angle plug flow --time 6:8 --json
+    granum analyse silo.vtkhdf pressure janssen load --last 10
+    granum analyse digger.vtkhdf body-force --body bucket --csv
+    granum analyse hopper.vtkhdf flow-rate --window 0.1 --csv
+    granum analyse triaxial.vtkhdf triaxial --csv > curve.csv
     """
     from ..analysis.metrics import METRICS, frames_of, measure_recording
     from ..io import Recording
@@ -65,8 +64,9 @@ def analyse(**given: Any) -> None:
     from ..runs.restart import recording_of
 
     file, names, window, as_json, as_csv = (given[key] for key in ("file", "names", "window", "as_json", "as_csv"))
+    one_format(as_json, as_csv)
     if given["show_list"]:
-        _show_list(METRICS, as_json)
+        _show_list(METRICS, as_json, as_csv)
         return
     if file is None:
         raise InputError("which recording? Give FILE METRIC..., or --list for the metrics.")
@@ -81,8 +81,8 @@ def analyse(**given: Any) -> None:
     takers = [name for name, metric in METRICS.items() if metric.windows]
     if window is not None and not set(takers) & set(names):
         raise InputError(f"--window is the length of the windows of {' and '.join(takers)}: ask for that metric too.")
-    if as_csv and (len(names) > 1 or as_json):
-        raise InputError("--csv gives the table of one metric: ask for one, and without --json.")
+    if as_csv and len(names) > 1:
+        raise InputError("--csv gives the table of one metric: ask for one.")
     found: dict[str, Any] = {}
     with Recording(recording_of(file)) as recording:
         chosen = choose_frames(recording, given["frames"], given["last"], given["time"])
@@ -174,19 +174,19 @@ def _show(name: str, metric: Metric, span: dict[str, Any], moments: tuple[str, s
         step = -(-len(rows) // MOST_ROWS)
         heads = [f"{key} \\[{unit}]" if (unit := units.get(key)) else key for key in columns]
         shown = rows[::-1][::step][::-1]  # the last one is always there
-        show_columns(heads, ([_number(value, 5) for value in row] for row in shown), title=metric.table)
+        fit = show_columns(heads, ([_number(value, 5) for value in row] for row in shown), title=metric.table, cut=True)
+        if fit < len(heads):
+            out.print(f"{fit} of {len(heads)} columns fit here; --csv gives all {len(heads)} columns: --csv > FILE keeps them", style="dim")
         if step > 1:
-            out.print(f"one of {step} rows is shown, of {len(rows)}; --json gives all", style="dim")
+            out.print(f"one of {step} rows is shown, of {len(rows)}; --csv gives all", style="dim")
     if result.note:
         out.print(f"note: {result.note}", style="yellow", markup=False)
 
 
 def _print_csv(metric: Metric, result: MetricResult) -> None:
     """Columns with their units in the first line; of a metric without columns its numbers."""
-    units, columns = metric.units | result.units, result.columns or {key: [value] for key, value in result.values.items()}
-    lines = csv.writer(sys.stdout, lineterminator="\n")
-    lines.writerow([f"{key} [{unit}]" if (unit := units.get(key)) else key for key in columns])
-    lines.writerows(zip(*plain({key: list(column) for key, column in columns.items()}).values(), strict=True))
+    columns = result.columns or {key: [value] for key, value in result.values.items()}
+    print_columns(plain({key: list(column) for key, column in columns.items()}), metric.units | result.units)
 
 
 def _number(value: Any, digits: int = 6) -> str:
@@ -195,7 +195,10 @@ def _number(value: Any, digits: int = 6) -> str:
     return "-" if value is None or value != value else f"{value:.{digits}g}"
 
 
-def _show_list(metrics: dict[str, Metric], as_json: bool) -> None:
+def _show_list(metrics: dict[str, Metric], as_json: bool, as_csv: bool) -> None:
+    if as_csv:
+        print_rows({"metric": name, "about": m.about, "needs": m.needs} for name, m in metrics.items())
+        return
     if as_json:
         print_json({"metrics": {name: {"about": m.about, "needs": m.needs, "units": m.units} for name, m in metrics.items()}})
         return

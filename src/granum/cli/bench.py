@@ -10,6 +10,7 @@ import typer
 from ..extensions import names_in
 from ..talk import talk
 from .console import check_picture, in_words, print_json
+from .csv_out import csv_option, one_format, print_rows
 from .extensions import examples
 from .options import argument, json_option, option, with_parameters
 from .tables import show_columns, show_rows
@@ -39,6 +40,7 @@ def register(app: typer.Typer) -> None:
     *(option(name, kind | None, f"--{name}", help=text, **more) for name, (kind, text, more) in OPTIONS.items()),
     option("output", Path | None, "--output", "-o", metavar="PNG", help="parallel: draw the predicted curves."),
     json_option("One JSON object on stdout.", None),
+    csv_option("One line of comma-separated values, below their names.", None),
     examples=examples("bench"),
 )
 def bench(**options: Any) -> None:
@@ -58,6 +60,7 @@ def bench(**options: Any) -> None:
     from ..bench import BENCHMARKS
     from ..checks import InputError, known_name
 
+    one_format(options["as_json"], options["as_csv"])
     what, output = options["what"], options["output"]
     measure = BENCHMARKS[known_name("benchmark", what, BENCHMARKS)]
     if output is not None:
@@ -69,6 +72,9 @@ def bench(**options: Any) -> None:
     result = measure(talk=talk, **{KEYWORDS.get(name, name): value for name, value in chosen.items()})
     if options["as_json"]:
         print_json(result)
+        return
+    if options["as_csv"]:
+        print_rows([result])
         return
     if what == "parallel":
         _show_parallel(result)

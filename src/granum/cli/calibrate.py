@@ -9,6 +9,7 @@ import typer
 from ..checks import InputError
 from . import extensions
 from .console import in_words, print_json, talk
+from .csv_out import one_format, print_columns
 from .many import FILES, MANY, OPTIONS, SCENE, SET, WORKERS, maker
 from .options import option, with_parameters
 from .tables import show_columns, show_rows
@@ -69,6 +70,7 @@ def calibrate(**given: Any) -> None:
     from ..runs.many.sweep import default_table
     from ..runs.many.vary import split_pair
 
+    one_format(given["as_json"], given["as_csv"])
     if not given["fit"] or len(given["target"]) != 1:
         raise InputError(
             "a calibration needs a --fit or more, such as --fit friction=0.1:1, and one --target, such as --target repose=28+-1."
@@ -88,16 +90,19 @@ def calibrate(**given: Any) -> None:
         )
     except BaseException as error:
         if (part := getattr(error, "run", None)) is not None:
-            _show(part, given["as_json"])
+            _show(part, given["as_json"], given["as_csv"])
         raise
-    _show(found, given["as_json"])
+    _show(found, given["as_json"], given["as_csv"])
 
 
-def _show(found: Calibration, as_json: bool) -> None:
+def _show(found: Calibration, as_json: bool, as_csv: bool) -> None:
     from ..runs.many.table import shown
 
     if as_json:
         print_json(found.summary)
+        return
+    if as_csv:
+        print_columns({name: [row.get(name) for row in found.rows] for name in found.columns}, found.units)
         return
     table = {name: column.tolist() for name, column in found.table().items()}
     heads = [*(f"<{one.name}" for one in found.fits), "runs", f"mean {found.target.measure}", "std", "standard error"]

@@ -9,6 +9,7 @@ import typer
 
 from ..talk import in_milliseconds, in_time
 from .console import check_picture, in_words, pairs, print_json
+from .csv_out import CsvFlag, one_format, print_rows
 from .tables import show_rows
 
 
@@ -24,6 +25,7 @@ def check(
     ] = None,
     no_picture: Annotated[bool, typer.Option("--no-picture", help="Do not draw the start.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, SI units.")] = False,
+    as_csv: CsvFlag = False,
 ) -> None:
     """Check a scene without running it: its start as a picture, grains, sizes, speeds, time step, memory, disk and time.
 
@@ -33,12 +35,15 @@ def check(
     """
     from ..runs.scene_files import check_scene
 
+    one_format(as_json, as_csv)
     picture = None if no_picture else output if output is not None else Path(f"{Path(scene).stem}-start.png")
     if picture is not None:
         check_picture(picture)
     found = check_scene(scene, values=pairs(values or []), picture=picture)
     if as_json:
         print_json(found)
+    elif as_csv:
+        print_rows([found])
     else:
         show_rows(rows(found), f"check of {found['scene']}")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import check_picture, in_words, print_json
+from .csv_out import CsvFlag, one_format, print_rows
 from .quantities import quantity
 from .tables import show_columns
 
@@ -28,15 +29,17 @@ def compare(
     until: Annotated[float | None, typer.Option(**quantity("s"), help="[s] Up to here. Default: the end of the shorter one.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="PNG", help="Draw both runs over each other.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_csv: CsvFlag = False,
 ) -> None:
     """Compare overlap, energy, contacts and surface of two runs in their steady state, and histograms of overlaps.
 
     \b
-    granum compare serial.h5 parallel.h5 --since 5 -o both.png
+    granum compare serial.vtkhdf parallel.vtkhdf --since 5 -o both.png
     """
     from ..analysis.compare import compare as compare_runs
     from ..runs.restart import recording_of
 
+    one_format(as_json, as_csv)
     if output is not None:
         check_picture(output)
     found = compare_runs(recording_of(a), recording_of(b), since=since, until=until)
@@ -44,6 +47,9 @@ def compare(
         from ..plot.comparison import draw_comparison
 
         draw_comparison(found, output)
+    if as_csv:
+        print_rows(found.table())
+        return
     if not as_json:
         _show(found)
         return

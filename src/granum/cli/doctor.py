@@ -11,6 +11,7 @@ import typer
 from ..progress import Bar
 from ..talk import talk
 from .console import in_words, print_json
+from .csv_out import CsvFlag, one_format, print_rows
 from .tables import show_rows
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def doctor(
     clear_cache: Annotated[bool, typer.Option("--clear-cache", help="Remove compiled kernels and kept benchmark boxes first.")] = False,
     compile_all: Annotated[bool, typer.Option("--warm", help="Compile the kernels of all steppers, solvers and walls now.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    as_csv: CsvFlag = False,
 ) -> None:
     """Print versions, threads, threading layer and cache state, and run a short self-test, with granum's reference bits.
 
@@ -40,6 +42,7 @@ def doctor(
     from ..linalg.cholesky import chosen
     from ..parallel import cores
 
+    one_format(as_json, as_csv)
     reference = expected()
 
     if clear_cache:
@@ -61,6 +64,8 @@ def doctor(
     report["passed"] = all(test["passed"] for test in report["tests"].values())
     if as_json:
         print_json(report)
+    elif as_csv:
+        print_rows([report])
     else:
         _show(report)
     if not report["passed"]:

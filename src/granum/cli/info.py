@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .console import in_words, print_json
+from .csv_out import CsvFlag, one_format, print_rows
 from .machine_tables import describe_bodies, describe_counters, describe_joints, show_counters, show_machines
 from .tables import show_rows
 
@@ -25,6 +26,7 @@ def info(
         typer.Argument(metavar="FILE", help="Recording (or its checkpoint, for the recording beside it), scene file, or library scene."),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object: the summary of the run, and what made it.")] = False,
+    as_csv: CsvFlag = False,
 ) -> None:
     """Show what a recording holds and how it was made; of a scene its bodies, joints, sinks and counters."""
     from ..io import Recording
@@ -34,8 +36,9 @@ def info(
     from ..runs.summary_rows import summary_rows
     from .show import show
 
+    one_format(as_json, as_csv)
     if is_scene(file):
-        _show_scene(file, as_json)
+        _show_scene(file, as_json, as_csv)
         return
     path = recording_of(file)
     with Recording(path) as recording:
@@ -44,14 +47,14 @@ def info(
     if run is None:
         summary = from_recording(path)
         run = Run(f"granum: {summary['scene']}", summary, summary_rows, path)
-    if as_json:
+    if as_json or as_csv:
         run.summary["origin"] = made_by
     else:
         _show_origin(made_by)
         if len(made_by["bodies"]) > 1:
             show_machines(made_by["bodies"], made_by["joints"])
         show_counters(made_by["counters"])
-    show(run, as_json)
+    show(run, as_json, as_csv)
 
 
 def is_scene(file: Path) -> bool:
@@ -61,12 +64,15 @@ def is_scene(file: Path) -> bool:
     return file.suffix in (".toml", ".py") or (str(file) in LIBRARY and not file.exists())
 
 
-def _show_scene(file: Path, as_json: bool) -> None:
+def _show_scene(file: Path, as_json: bool, as_csv: bool) -> None:
     from ..scene.file import load_scene
 
     scene = load_scene(file)
     bodies, joints, counters = describe_bodies(scene), describe_joints(scene), describe_counters(scene)
-    if as_json:
+    if as_csv:
+        parts = (("body", bodies), ("joint", joints), ("counter", counters))
+        print_rows({"part": part, **one, "walls": " ".join(one.get("walls", ()))} for part, rows in parts for one in rows)
+    elif as_json:
         print_json({"scene": scene.name, "bodies": bodies, "joints": joints, "counters": counters})
     else:
         show_rows([("scene", scene.name), ("materials", ", ".join(material.name for material in scene.materials))])

@@ -10,6 +10,7 @@ import typer
 from ..checks import InputError
 from . import extensions
 from .console import command_line, in_words
+from .csv_out import csv_option, one_format
 from .many import MANY, WORKERS, check_failed, placed, show_table
 from .options import Opt, json_option, no_picture, option, output_option, read_settings, with_parameters
 from .show import show_run
@@ -28,13 +29,13 @@ def register(app: typer.Typer) -> None:
 
 @with_parameters(
     *OPTIONS,
-    output_option("Recording of the packing.", Path("jam.h5")),
-    no_picture("Do not draw the packing beside it."),
+    output_option("Recording of the packing, jam.vtkhdf by default; with --seeds the table, jam.csv by default."),
+    no_picture("Do not draw the packing, or histograms of many, beside it."),
     json_option(),
+    csv_option("The same as comma-separated values on stdout, below their names: one line, with --seeds one for each packing."),
     option(
         "seeds", str | None, "--seeds", metavar="SEEDS", help="Many packings: 0:200 are the 200 seeds from 0 to 199; or a list.", panel=MANY
     ),
-    option("csv", Path | None, "--csv", metavar="FILE", help="Table of many packings, histograms beside it. Default: jam.csv.", panel=MANY),
     *WORKERS,
     *extensions.REFUSED,
 )
@@ -46,13 +47,14 @@ def jam(**given: Any) -> None:
 
     \b
     granum jam --particles 4096 --accuracy 1e-8
-    granum jam --dim 3 --law hertz --seed 7 -o glass.h5
+    granum jam --dim 3 --law hertz --seed 7 -o glass.vtkhdf
     granum jam --sizes lognormal:0.2 --json
-    granum jam --particles 1024 --seeds 0:200 -j 2 --csv jam.csv
-    granum plot jam.h5 network
+    granum jam --particles 1024 --seeds 0:200 -j 2 -o jam.csv
+    granum plot jam.vtkhdf network
 
-    With --seeds many packings are computed, each on one thread. The table has a row for each; means, spread and histograms are taken over
-    all, and the same command goes on where it was stopped. Packings are not recorded: --seed gives any of them again.
+    With --seeds many packings are computed, each on one thread. The table, a file that -o names, has a row for each; means, spread and
+    histograms are taken over all, and the same command goes on where it was stopped. --csv prints these rows instead of the means.
+    Packings are not recorded: --seed gives any of them again.
     """
     from ..runs.jam import JamSettings, run_jam
 
@@ -61,21 +63,22 @@ def jam(**given: Any) -> None:
     if given["seeds"] is not None:
         _jam_many(settings, given)
         return
-    for name in ("csv", "workers", "scheduler", "fresh"):
+    for name in ("workers", "scheduler", "fresh"):
         if given[name]:
             raise InputError(f"--{name} is of many packings: give --seeds, such as --seeds 0:200, or leave it out.")
     about = {"command": command_line()}
-    show_run(lambda: run_jam(settings, output=given["output"], picture=not given["no_picture"], about=about), given["as_json"])
+    if given["output"] is not None and given["output"].suffix == ".csv":
+        raise InputError(f"--output {given['output']} is a table of many packings: give --seeds, or --csv for the numbers of one.")
+    output, picture = given["output"] or Path("jam.vtkhdf"), not given["no_picture"]
+    show_run(lambda: run_jam(settings, output=output, picture=picture, about=about), given["as_json"], given["as_csv"])
 
 
 def _jam_many(settings: JamSettings, given: dict[str, Any]) -> None:
     from ..runs.many import jam_many
 
+    one_format(given["as_json"], given["as_csv"])
     if given["seed"] is not None:
         raise InputError("give --seed or --seeds, not both.")
-    if given["output"] != Path("jam.h5"):
-        raise InputError(f"--output {given['output']} is of one packing; many are written as a table: --csv {given['output'].stem}.csv.")
-    picture = not given["no_picture"]
-    found = jam_many(given["seeds"], settings, csv=given["csv"] or Path("jam.csv"), picture=picture, **placed(given))
-    show_table(found, given["as_json"])
+    found = jam_many(given["seeds"], settings, csv=given["output"] or Path("jam.csv"), picture=not given["no_picture"], **placed(given))
+    show_table(found, given["as_json"], given["as_csv"])
     check_failed(found)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import extensions
 from .console import pairs, print_json, talk
+from .csv_out import csv_option, print_columns
 from .options import argument, json_option, no_picture, option, output_option, settings_of
 from .run import OPTIONS as RUN_OPTIONS
 from .run import run_settings
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from ..runs.many.points import Maker
 
 MANY, RUNS = "Many runs", "How long, and with what"
-LEFT_OUT = ("threads", "checkpoint_every")  # every run has one thread, and is run again as a whole
+LEFT_OUT = ("threads", "checkpoint_every", "record", "precision", "compress")  # every run has one thread; its recording is not kept
 OPTIONS = tuple(one for one in RUN_OPTIONS if one.name not in LEFT_OUT)
 SCENE = argument("scene", str, "Library scene (see `granum scenes`), .toml file or .py file.")
 SET = option("values", list[str] | None, "--set", metavar="KEY=VALUE", help="Parameter of all runs, as in `granum run`.", panel=RUNS)
@@ -29,6 +30,7 @@ FILES = (
     output_option("Table, with the picture beside it. Default: SCENE-COMMAND.csv."),
     no_picture("Do not draw the picture."),
     json_option("All rows and means as one JSON object."),
+    csv_option("All rows as comma-separated values on stdout, below their names."),
 )
 
 
@@ -52,12 +54,15 @@ def placed(given: dict[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in ("workers", "scheduler", "fresh")}
 
 
-def show_table(found: RunTable, as_json: bool) -> None:
-    """Means over the seeds, and where the rows are."""
+def show_table(found: RunTable, as_json: bool, as_csv: bool) -> None:
+    """Means over the seeds, and where the rows are; as comma-separated values: the rows themselves."""
     from ..runs.many.table import shown
 
     if as_json:
         print_json(found.summary)
+        return
+    if as_csv:
+        print_columns({name: [row.get(name) for row in found.rows] for name in found.columns}, found.all_units)
         return
     heads = [*(f"<{name}" for name in found.grouped), "<measure", "<unit", "runs", "mean", "std", "standard error"]
     names = [*found.grouped, "measure", "unit", "runs", "mean", "std", "standard_error"]

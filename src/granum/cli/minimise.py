@@ -9,6 +9,7 @@ import typer
 
 from . import extensions
 from .console import command_line, in_words
+from .csv_out import csv_option
 from .options import Opt, argument, json_option, no_picture, output_option, read_settings, with_parameters
 from .show import show_run
 
@@ -28,9 +29,10 @@ def register(app: typer.Typer) -> None:
 @with_parameters(
     argument("file", Path | None, "Recording of a packing, or of a run.", default=None),
     *OPTIONS,
-    output_option("Recording (.h5) of start and end, or figure (.png, .pdf, .svg) of the residuals."),
+    output_option("Recording (.vtkhdf) of start and end, or figure (.png, .pdf, .svg) of the residuals."),
     no_picture("Do not draw the end beside the recording."),
     json_option("One JSON object, with the residual of every iteration."),
+    csv_option("The same as comma-separated values, a line for each method."),
     *extensions.REFUSED,
 )
 def minimise(**given: Any) -> None:
@@ -41,8 +43,8 @@ def minimise(**given: Any) -> None:
 
     \b
     granum minimise --packing 4096,0.8438,1 --method lbfgs --method lbfgs+adjacency --method cg -o residuals.png
-    granum minimise jam.h5 --phi 0.86 -o dense.h5
-    granum minimise box.h5 -o relaxed.h5
+    granum minimise jam.vtkhdf --phi 0.86 -o dense.vtkhdf
+    granum minimise box.vtkhdf -o relaxed.vtkhdf
     granum minimise --packing 1000,0.7 --dim 3 --law hertz --json
     """
     from ..runs.minimise import MinimiseSettings, run_minimise
@@ -54,4 +56,5 @@ def minimise(**given: Any) -> None:
             given["file"], settings, output=given["output"], picture=not given["no_picture"], about={"command": command_line()}
         ),
         given["as_json"],
+        given["as_csv"],
     )

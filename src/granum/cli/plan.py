@@ -12,6 +12,7 @@ from ..checks import InputError
 from ..talk import in_milliseconds, talk
 from ..units import read_quantity, read_size
 from .console import in_words, pairs, print_json
+from .csv_out import csv_option, one_format, print_rows
 from .options import json_option, option, with_parameters
 from .plan_tables import show_plan, show_table
 
@@ -57,6 +58,7 @@ def register(app: typer.Typer) -> None:
         panel=OUTPUT,
     ),
     json_option("One JSON object, SI units.", OUTPUT),
+    csv_option("The estimates (of --table its rows) as comma-separated values, SI units.", OUTPUT),
 )
 def plan(**options: Any) -> None:
     """Recommend stepper, time step and iterations for a system, with the time that a simulated second will take.
@@ -68,13 +70,14 @@ def plan(**options: Any) -> None:
     """
     given = {name: options[name] for name in QUANTITIES}
     values, contacts = options["values"], options["contacts"]
+    one_format(options["as_json"], options["as_csv"])
     if options["table"]:
         beside = {**given, "scene": options["scene"], "set": values or None, "machine": options["machine"] or None}
         beside |= {"contacts": contacts, "threads": options["threads"]}
         other = [f"--{name}" for name, value in beside.items() if value is not None]
         if other:
             raise InputError(f"--table has SN's own systems and costs: leave {', '.join(other)} out.")
-        show_table(options["as_json"])
+        show_table(options["as_json"], options["as_csv"])
         return
     if values and options["scene"] is None:
         raise InputError("--set needs --scene.")
@@ -83,6 +86,8 @@ def plan(**options: Any) -> None:
     found, notes = _plan(given, options["scene"], values or [], options["machine"], contacts, options["threads"] or 1)
     if options["as_json"]:
         print_json({**found, "notes": notes})
+    elif options["as_csv"]:
+        print_rows(found["ways"])
     else:
         show_plan(found, notes)
 

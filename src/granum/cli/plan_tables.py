@@ -6,16 +6,20 @@ from typing import Any
 
 from ..talk import in_milliseconds, in_time, short_number
 from .console import print_json
+from .csv_out import print_rows
 from .tables import console, show_columns
 
 SN_COLUMNS = ("", "tN/tS", "tN/t", "tS/t", "h_N/ms", "h_S/ms", "N_it", "eps", "w/d", "l/d", "N_p", "I", "v_n/(mm/s)", "E/GPa", "d/mm")
 
 
-def show_table(as_json: bool) -> None:
+def show_table(as_json: bool, as_csv: bool) -> None:
     """SN Table I, computed."""
     from ..analysis.run_plan import table_rows
 
     rows = table_rows()
+    if as_csv:
+        print_rows(rows)
+        return
     if as_json:
         print_json({"table": "SN Table I, computed", "rows": rows})
         return

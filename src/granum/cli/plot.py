@@ -42,9 +42,9 @@ def plot(**given: Any) -> None:
 
     \b
     granum plot --list
-    granum plot drum.h5 velocity --average 20 --grains
-    granum plot digger.h5 body-force --body bucket
-    granum plot hopper.h5 flow-rate --window 0.1
+    granum plot drum.vtkhdf velocity --average 20 --grains
+    granum plot digger.vtkhdf body-force --body bucket
+    granum plot hopper.vtkhdf flow-rate --window 0.1
     """
     from ..io import Recording
     from ..plot.figures import FIGURES, PACKING_FIGURES, draw_figure

@@ -16,6 +16,7 @@ from ..checks import InputError, known_name
 from ..progress import Bar
 from ..talk import stderr, talk
 from .console import in_words, print_json
+from .csv_out import CsvFlag, one_format, print_rows
 from .tables import show_columns
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def reproduce(
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run all again, whatever earlier calls have finished.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Table and all curves as one JSON object.")] = False,
+    as_csv: CsvFlag = False,
     folder: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the figures.")] = Path(),
 ) -> None:
     """Repeat an experiment of a paper: a table beside the paper's statements, and figures.
@@ -48,8 +50,9 @@ def reproduce(
     from ..papers import EXPERIMENTS
     from ..pool import Pool, RunStore, run_jobs
 
+    one_format(as_json, as_csv)
     if show_list:
-        _show_list(as_json)
+        _show_list(as_json, as_csv)
         return
     if name is None:
         raise InputError(f"which experiment? Choose one of: {', '.join(map(repr, EXPERIMENTS))}.")
@@ -83,6 +86,9 @@ def reproduce(
         raise
     figures = [str(path) for path in experiment.draw(outcome, folder)]
     seconds = monotonic() - began
+    if as_csv:
+        print_rows(dataclasses.asdict(row) for row in outcome.rows)
+        return
     if as_json:
         rows = [dataclasses.asdict(row) for row in outcome.rows]
         print_json(
@@ -136,9 +142,12 @@ def _compile() -> None:
         note.hide()
 
 
-def _show_list(as_json: bool) -> None:
+def _show_list(as_json: bool, as_csv: bool) -> None:
     from ..papers import EXPERIMENTS
 
+    if as_csv:
+        print_rows({"experiment": name, "title": experiment.title} for name, experiment in EXPERIMENTS.items())
+        return
     if as_json:
         print_json({"experiments": {name: experiment.title for name, experiment in EXPERIMENTS.items()}})
         return

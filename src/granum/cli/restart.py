@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .console import in_words
+from .csv_out import CsvFlag
 from .quantities import quantity
 from .quantities import threads as number_of_threads
 from .show import show_run
@@ -18,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 
 def restart(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Recording (x.h5) or its checkpoint (x.checkpoint.h5).")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Recording (x.vtkhdf) or its checkpoint (x.checkpoint.hdf5).")],
     duration: Annotated[
         float | None, typer.Option(**quantity("s"), help="Go on for this simulated time [s]. Default: to the end first asked for.")
     ] = None,
@@ -30,14 +31,15 @@ def restart(
         typer.Option(metavar="SCENE.py", help="The scene of the run, if Python functions drive its bodies: no file holds these."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Summary as one JSON object.")] = False,
+    as_csv: CsvFlag = False,
 ) -> None:
     """Continue a run that was stopped, killed, or should last longer.
 
     \b
-    granum restart box.h5
-    granum restart box.h5 --duration 2 --threads 4
+    granum restart box.vtkhdf
+    granum restart box.vtkhdf --duration 2 --threads 4
     """
     from ..runs.restart import restart as go_on
     from ..runs.run import check_emitted
 
-    check_emitted(show_run(lambda: go_on(file, duration=duration, threads=threads, scene=scene, picture="later"), as_json).found)
+    check_emitted(show_run(lambda: go_on(file, duration=duration, threads=threads, scene=scene, picture="later"), as_json, as_csv).found)

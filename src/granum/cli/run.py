@@ -10,6 +10,7 @@ import typer
 from ..checks import InputError, known_name, table
 from . import extensions
 from .console import command_line, in_words, pairs
+from .csv_out import csv_option
 from .options import OUTPUT, Opt, argument, json_option, no_picture, option, output_option, settings_of, with_parameters
 from .quantities import quantity, threads
 from .show import show_run
@@ -40,6 +41,15 @@ OPTIONS = (
     Opt("relax", f"{SETTINGS}.relax", panel=RUN, flag="--relax"),
     Opt("every", f"{SETTINGS}.every", panel=OUTPUT, says="Simulated time between frames [s]. Default: a hundredth of the duration"),
     Opt("checkpoint_every", f"{SETTINGS}.checkpoint_every", panel=OUTPUT),
+    Opt(
+        "record",
+        f"{SETTINGS}.record",
+        panel=OUTPUT,
+        metavar="NAMES",
+        says="What frames hold besides positions, sizes, ids and materials: some of velocity,spin,orientation,contacts. Default: all",
+    ),
+    Opt("precision", f"{SETTINGS}.precision", panel=OUTPUT, says="Of numbers in the recording; the run itself is always double"),
+    Opt("compress", f"{SETTINGS}.compress", panel=OUTPUT, flag="--compress", says="Compress the recording"),
     Opt("stepper", f"{STEPPER}.name", ("stepper", "name"), SOLVE, says="nonsmooth, or smooth (springs, small steps)"),
     Opt("solver", f"{PGS}.name", (*SOLVER, "name"), SOLVE, says="Contact solver: pgs, direct or multigrid"),
     Opt(
@@ -96,8 +106,8 @@ def register(app: typer.Typer) -> None:
         help="Parameter of the scene, or a place in it: materials.0.friction=0.3.",
         panel=RUN,
     ),
-    output_option("Recording. Default: SCENE.h5."),
-    *OPTIONS[4:6],
+    output_option("Recording. Default: SCENE.vtkhdf."),
+    *OPTIONS[4:9],
     option(
         "dump_problem",
         list[float] | None,
@@ -107,11 +117,17 @@ def register(app: typer.Typer) -> None:
         panel=OUTPUT,
     ),
     option(
-        "overwrite", bool, "--overwrite", help="Replace a recording of that name. Default: write SCENE-2.h5.", default=False, panel=OUTPUT
+        "overwrite",
+        bool,
+        "--overwrite",
+        help="Replace a recording of that name. Default: write SCENE-2.vtkhdf.",
+        default=False,
+        panel=OUTPUT,
     ),
     no_picture("Do not draw the last state."),
     json_option("Summary as one JSON object."),
-    *OPTIONS[6:],
+    csv_option("Summary as one line of comma-separated values, below their names."),
+    *OPTIONS[9:],
     *extensions.PARAMETERS,
     examples=extensions.examples("run"),
 )
@@ -123,6 +139,7 @@ def run(**given: Any) -> None:
     granum run box --set count=2000 --iterations 100
     granum run box --stepper smooth --duration 0.2
     granum run box --duration 1 --dump-problem 0.5 --dump-problem 1
+    granum run box --set count=100000 --record position,velocity --precision single --compress
     """
     from ..runs.run import check_emitted
     from ..runs.run import run as run_scene
@@ -144,6 +161,7 @@ def run(**given: Any) -> None:
             about={"command": command_line(), "seed": seed},
         ),
         given["as_json"],
+        given["as_csv"],
     )
     check_emitted(done.found)
 

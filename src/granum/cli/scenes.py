@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from .console import in_words, print_json
+from .csv_out import CsvFlag, one_format, print_rows
 from .tables import console, show_columns, show_list
 
 
@@ -17,6 +18,7 @@ def register(app: typer.Typer) -> None:
 def scenes(
     scene: Annotated[str | None, typer.Argument(metavar="[SCENE]", help="Show the parameters of this one. Default: list all.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, with all parameters.")] = False,
+    as_csv: CsvFlag = False,
 ) -> None:
     """List the library scenes, or the parameters of one of them with defaults and units.
 
@@ -24,13 +26,21 @@ def scenes(
     granum scenes
     granum scenes drum
     granum scenes --json
+    granum scenes drum --csv
     """
     from ..checks import known_name
     from ..scene.library import LIBRARY
     from ..scene.library.described import summary
 
+    one_format(as_json, as_csv)
     names = sorted(LIBRARY) if scene is None else [known_name("scene", scene, LIBRARY)]
-    if as_json:
+    if as_csv:
+        print_rows(
+            {"scene": name, "parameter": key, **one, "default": shown(one["default"])}
+            for name in names
+            for key, one in describe(name)["parameters"].items()
+        )
+    elif as_json:
         print_json({"scenes": {name: describe(name) for name in names}})
     elif scene is not None:
         _show(scene)

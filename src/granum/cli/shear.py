@@ -9,6 +9,7 @@ import typer
 
 from . import extensions
 from .console import command_line, in_words
+from .csv_out import csv_option
 from .options import Opt, argument, json_option, no_picture, option, output_option, read_settings, with_parameters
 from .show import show_run
 
@@ -28,6 +29,7 @@ def register(app: typer.Typer) -> None:
     output_option("Recording. Default: FILE with -shear in its name."),
     no_picture("Do not draw the curves beside it."),
     json_option("One JSON object, with the curves."),
+    csv_option("The curves as comma-separated values."),
     *extensions.REFUSED,
 )
 def shear(**given: Any) -> None:
@@ -37,10 +39,10 @@ def shear(**given: Any) -> None:
     frame is its strain.
 
     \b
-    granum minimise jam.h5 --phi 0.86 -o dense.h5
-    granum shear dense.h5 --strain 0.02 --step 1e-4
-    granum shear dense.h5 --pure --strain 0.01 --step 2e-4 -o pure.h5
-    granum plot dense-shear.h5 shear
+    granum minimise jam.vtkhdf --phi 0.86 -o dense.vtkhdf
+    granum shear dense.vtkhdf --strain 0.02 --step 1e-4
+    granum shear dense.vtkhdf --pure --strain 0.01 --step 2e-4 -o pure.vtkhdf
+    granum plot dense-shear.vtkhdf shear
     """
     from ..runs.shear import ShearSettings, run_shear
 
@@ -51,4 +53,5 @@ def shear(**given: Any) -> None:
             given["file"], settings, output=given["output"], picture=not given["no_picture"], about={"command": command_line()}
         ),
         given["as_json"],
+        given["as_csv"],
     )

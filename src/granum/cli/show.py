@@ -6,34 +6,42 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .console import print_json, talk
+from .csv_out import one_format, print_columns, print_rows
 from .tables import show_columns, show_rows
 
 if TYPE_CHECKING:
     from ..runs import Run
 
 
-def show_run(make: Callable[[], Run], as_json: bool) -> Run:
+def show_run(make: Callable[[], Run], as_json: bool, as_csv: bool = False) -> Run:
     """Run and show; what was found before something went wrong is shown, too."""
+    one_format(as_json, as_csv)
     try:
         run = make()
         if as_json:
             run.draw_picture()
     except BaseException as error:
         if (part := getattr(error, "run", None)) is not None:
-            show(part, as_json)
+            show(part, as_json, as_csv)
         raise
     later = run.drawing is not None and not run.summary.get("picture")
-    show(run, as_json)
+    show(run, as_json, as_csv)
     if later and not as_json and (picture := run.draw_picture()) is not None:  # who does not wait for it has the table
         talk(f"picture {picture}")
     return run
 
 
-def show(run: Run, as_json: bool) -> None:
-    """The summary."""
+def show(run: Run, as_json: bool, as_csv: bool = False) -> None:
+    """The summary. As comma-separated values: the curves of a shear, a line for each method that was compared, else one line."""
     s = run.summary
     if as_json:
         print_json(s)
+        return
+    if as_csv:
+        if "curve" in s:
+            print_columns(s["curve"], {})
+        else:
+            print_rows(s["methods"] if len(s.get("methods", ())) > 1 else [s])
         return
     if len(methods := s.get("methods", ())) > 1:
         _show_methods(methods)

@@ -10,6 +10,7 @@ import typer
 from ..checks import InputError
 from ..talk import talk
 from .console import in_words, print_json
+from .csv_out import CsvFlag, one_format, print_rows
 from .tables import show_columns
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def solve(
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Figure of all residuals (.png, .pdf or .svg).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object: residual against sweeps, work and time.")] = False,
+    as_csv: CsvFlag = False,
 ) -> None:
     """Solve a contact problem again, compare solvers, and exchange problems with other programs.
 
@@ -49,6 +51,7 @@ def solve(
     from .._jit import cache_is_warm
     from ..bench.side_by_side import choose_solvers, compare_solvers, open_subject
 
+    one_format(as_json, as_csv)
     _check_outputs(output, to_fclib)
     subject = open_subject(problem, cold)
     solvers = choose_solvers(subject, solver or [], {"iterations": iterations, "tolerance": tolerance, "momentum": momentum})
@@ -74,6 +77,8 @@ def solve(
     finally:  # what was found is not lost with a file that cannot be written
         if as_json:
             print_json(found)
+        elif as_csv:
+            print_rows({key: value for key, value in one.items() if key not in ("settings", "curve")} for one in found["solvers"])
         else:
             _show(subject, found)
 

@@ -8,6 +8,7 @@ import typer
 
 from . import extensions
 from .console import in_words
+from .csv_out import one_format
 from .many import FILES, MANY, OPTIONS, SCENE, SET, WORKERS, check_failed, maker, placed, show_table
 from .options import option, with_parameters
 
@@ -60,6 +61,7 @@ def sweep(**given: Any) -> None:
     from ..runs.many.sweep import default_table
     from ..runs.many.vary import read_varied
 
+    one_format(given["as_json"], given["as_csv"])
     found = sweep_scene(
         maker(given),
         read_varied(given["vary"], whole_parameters(given["scene"])),
@@ -68,5 +70,5 @@ def sweep(**given: Any) -> None:
         picture=not given["no_picture"],
         **placed(given),
     )
-    show_table(found, given["as_json"])
+    show_table(found, given["as_json"], given["as_csv"])
     check_failed(found)

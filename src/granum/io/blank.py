@@ -12,6 +12,7 @@ import numpy as np
 
 from . import layout
 from .layout import Column
+from .storage import Storage
 from .tables import make_table
 
 COUNT, POINT, BYTES = Column("count", np.int64), Column("point", np.int32), Column("text", np.uint8)
@@ -28,9 +29,10 @@ def lay_out(
     loads: bool,
     joints: bool,
     counters: Sequence[str],
+    storage: Storage,
 ) -> None:
     """Make all tables in an empty file; ``columns`` names those of extensions, ``loads`` and ``joints`` ask for those of bodies and
-    joints, ``counters`` names sinks and counters."""
+    joints, ``counters`` names sinks and counters, ``storage`` says what is recorded of grains, and how."""
     point_chunk, contact_chunk = layout.chunk_rows(expected_points), layout.chunk_rows(3 * expected_points)
     vtk = file.create_group(layout.VTK)
     steps = vtk.create_group("Steps")
@@ -39,7 +41,8 @@ def lay_out(
     points = make_table(vtk, "NumberOfPoints", COUNT)
     vtk.attrs["Version"] = layout.VTK_VERSION
     vtk.attrs["Type"] = np.bytes_("PolyData")
-    make_table(vtk, "Points", layout.POSITION, point_chunk)
+    packed = storage.compress
+    make_table(vtk, "Points", storage.stored(layout.POSITION), point_chunk, compress=packed)
     make_table(vtk, "Vertices/Connectivity", POINT, point_chunk)
     make_table(vtk, "Vertices/Offsets", POINT, point_chunk)
     vtk["Vertices/NumberOfCells"] = vtk["Vertices/NumberOfConnectivityIds"] = points
@@ -55,12 +58,13 @@ def lay_out(
     offsets = make_table(steps, "PointOffsets", COUNT)
     make_table(steps, "NumberOfParts", COUNT, fill=1)
     make_table(steps, "PartOffsets", COUNT)
-    for column in layout.point_columns(columns):
-        make_table(vtk, f"PointData/{column.name}", column, point_chunk)
+    for column in storage.grain_columns(columns):
+        make_table(vtk, f"PointData/{column.name}", column, point_chunk, compress=packed)
         steps[f"PointDataOffsets/{column.name}"] = offsets
 
     own = file.create_group(layout.OWN)
     own.attrs.update(format=layout.RECORDING_FORMAT, version=layout.RECORDING_VERSION, created_by=layout.CREATED_BY)
+    own.attrs["record"] = ",".join(name for name in layout.CHOSEN if name in storage.record)
     own.create_dataset("description", data=json_text(description), dtype=h5py.string_dtype())
     make_table(own, "summary", BYTES, 4096)
     make_table(own, "frames/step", layout.STEP)
@@ -68,9 +72,12 @@ def lay_out(
     own.create_group("scalars", track_order=True)
     for name in scalars:
         make_table(own["scalars"], name, layout.scalar_column(name, units))
-    make_table(own, "contacts/first", COUNT, initial=[0])
-    for column in layout.CONTACTS:
-        make_table(own, f"contacts/{column.name}", column, contact_chunk)
+    if storage.contact_columns:
+        make_table(own, "contacts/first", COUNT, initial=[0])
+        if packed:
+            make_table(own, "contacts/rows", COUNT)
+    for column in storage.contact_columns:
+        make_table(own, f"contacts/{column.name}", column, contact_chunk, compress=packed)
     for name, own_columns in (
         ("walls", (*layout.WALLS, *(layout.LOADS if loads else ()))),
         ("joints", layout.JOINTS if joints else ()),

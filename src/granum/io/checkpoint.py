@@ -19,13 +19,24 @@ from .read import DAMAGE, DamagedFileError, open_checked
 from .whole import digest, replace_file
 
 _ARRAY = "@array"  # {"@array": path} stands in the tree for an array
+ENDING = ".hdf5"  # of the checkpoint of a recording whose name has the usual ending
 _WAY_OUT = "Restart from another checkpoint, or run again from the start."
 
 
 def checkpoint_path(recording_path: str | Path) -> Path:
-    """Where the checkpoint of a recording lies: ``run.h5`` -> ``run.checkpoint.h5``."""
+    """Where the checkpoint of a recording lies: ``run.vtkhdf`` -> ``run.checkpoint.hdf5``, as it is no file of VTK; ``run.h5`` ->
+    ``run.checkpoint.h5``."""
     path = Path(recording_path)
-    return path.with_name(f"{path.stem}.checkpoint{path.suffix}")
+    return path.with_name(f"{path.stem}.checkpoint{ENDING if path.suffix == layout.RECORDING_ENDING else path.suffix}")
+
+
+def recording_path(file: str | Path) -> Path:
+    """The recording of a checkpoint; a recording is itself."""
+    path = Path(file)
+    if ".checkpoint" not in path.suffixes:
+        return path
+    same = path.with_name(path.name.replace(".checkpoint", "", 1))
+    return same.with_suffix(layout.RECORDING_ENDING) if path.suffix == ENDING and not same.exists() else same
 
 
 def write_checkpoint(path: str | Path, content: Mapping[str, Any]) -> None:

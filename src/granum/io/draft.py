@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 
 _HANDLES = Path("/proc/self/fd")
@@ -28,8 +29,14 @@ class Draft:
         self._name = self._free_name()
         self.handle = os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
 
-    def replace_target(self) -> None:
-        """The target is this file from now on, whatever was there."""
+    def replace_target(self, close: Callable[[], None] | None = None) -> None:
+        """The target is this file from now on, whatever was there; ``close`` closes the handle, unless it is to stay open.
+
+        Windows renames no file that is open, so a draft with a name is closed first. One without a name is gone when it is closed, so that
+        it is named and renamed before; systems that have such files rename open ones.
+        """
+        if close is not None and self._name is not None:
+            close()
         name = self._named()
         try:
             os.replace(name, self.target)
@@ -38,6 +45,8 @@ class Draft:
             self.drop()
             raise
         self._name = None
+        if close is not None:
+            close()
 
     def become_target(self) -> None:
         """The target is this file from now on; FileExistsError if there is one already."""

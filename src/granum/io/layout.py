@@ -6,12 +6,13 @@ A recording is one HDF5 file of two halves::
         Points, PointData/*      grains of all frames, one frame after the other
         Steps  NSteps = F        number of complete frames; raised last, so rows beyond F frames do not count
         Steps/PointOffsets       (F,) first row of each frame;  NumberOfPoints (F,) its grains
-    /granum                      attrs: format, version, created_by
+    /granum                      attrs: format, version, created_by, record (what was chosen of velocity, spin, orientation, contacts)
         description              the whole run description, JSON text
         summary                  what the run reports at its end, UTF-8 JSON as bytes; empty while it goes on
         frames/step, frames/time (F,)
         scalars/<name>           (F,) one number of each frame
-        contacts/first           (F + 1,) contacts of frame i are rows first[i] : first[i + 1]
+        contacts/first           (F + 1,) contacts of frame i are rows first[i] : first[i + 1], or, where they are compressed,
+        contacts/rows            (F,) first[i] : first[i] + rows[i], as frames begin with a new chunk then
         contacts/*               contacts of all frames, one frame after the other
         walls/first              (F + 1,) wall bodies of frame i are rows first[i] : first[i + 1]
         walls/*                  wall bodies of all frames, in the order of the description (the ground first)
@@ -26,6 +27,8 @@ Columns and scalars of extensions (``granum.extensions``) are there in runs that
 
 A recording of packings (``kind`` of its description, see ``packing.py``) has the same layout; what ``time`` counts in it, the description
 says.
+
+Floats of grains and contacts have single precision where the run asks for it, and their tables may be compressed (``storage.py``).
 
 Tables of VTKHDF that are equal by nature (all the offsets of point data, all the zero counts of lines and polygons) are one
 dataset under several names.
@@ -56,7 +59,8 @@ from ..extensions import extensions
 from ..state.columns import Column
 
 RECORDING_FORMAT = "granum-recording"
-RECORDING_VERSION = 1
+RECORDING_VERSION = 2  # 1: all columns, none compressed, no diameter
+RECORDING_ENDING = ".vtkhdf"  # by which ParaView and PyVista choose their reader; any other works, too
 CHECKPOINT_FORMAT = "granum-checkpoint"
 CHECKPOINT_VERSION = 1
 PROBLEM_FORMAT = "granum-problem"
@@ -72,12 +76,15 @@ OWN = "granum"
 POSITION = Column("Points", np.float64, (3,), "m", "centre of the grain")
 POINT_DATA = (
     Column("radius", np.float64, (), "m"),
+    Column("diameter", np.float64, (), "m", "twice the radius, for programs that scale spheres by it"),
     Column("velocity", np.float64, (3,), "m/s", "of the centre"),
     Column("spin", np.float64, (3,), "rad/s", "angular velocity in world axes"),
     Column("orientation", np.float64, (4,), "1", "unit quaternion, w first"),
     Column("id", np.int64, (), "1", "of the grain, kept for its whole life"),
     Column("material", np.int32, (), "1", "place in the description's list of materials"),
 )
+CHOSEN = ("velocity", "spin", "orientation", "contacts")
+"""What a run may be told not to record; all else is always there."""
 CONTACTS = (
     Column("a", np.int64, (), "1", "id of the owning grain"),
     Column("b", np.int64, (), "1", "id of the other grain, or -1 - wall for a wall"),
@@ -164,7 +171,12 @@ TABLE_CHUNK = 256
 
 def point_columns(there: Container[str]) -> tuple[Column, ...]:
     """Of every grain, besides its position: those of all runs, and the ones of extensions whose names are ``there``."""
-    return (*POINT_DATA, *(column for extension in extensions() for column in extension.columns if column.name in there))
+    return (*POINT_DATA, *extension_columns(there))
+
+
+def extension_columns(there: Container[str]) -> tuple[Column, ...]:
+    """Columns of grains that extensions record and whose names are ``there``."""
+    return tuple(column for extension in extensions() for column in extension.columns if column.name in there)
 
 
 def wall_columns(there: Container[str]) -> tuple[Column, ...]:

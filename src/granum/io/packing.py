@@ -34,7 +34,7 @@ _WAY_OUT = "Copy it again from where it was written, or make it anew."
 
 
 class PackingWriter:
-    """Writes packings, one after the other: ``with PackingWriter("jam.h5", packing) as out: out.append(packing)``.
+    """Writes packings, one after the other: ``with PackingWriter("jam.vtkhdf", packing) as out: out.append(packing)``.
 
     ``about`` goes into the description: seed, command, settings, versions. An existing file of that name is replaced.
     """

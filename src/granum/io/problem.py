@@ -62,9 +62,10 @@ class SavedProblem:
 
 
 def problem_path(recording_path: str | Path, time: float) -> Path:
-    """Where the problem of a run lies: ``run.h5`` at 0.5 s -> ``run.problem-0.5.h5``."""
+    """Where the problem of a run lies: ``run.vtkhdf`` (or ``run.h5``) at 0.5 s -> ``run.problem-0.5.h5``."""
     path = Path(recording_path)
-    return path.with_name(f"{path.stem}.problem-{time:.12g}{path.suffix}")
+    ending = ".h5" if path.suffix == layout.RECORDING_ENDING else path.suffix
+    return path.with_name(f"{path.stem}.problem-{time:.12g}{ending}")
 
 
 def write_problem(path: str | Path, problem: SavedProblem) -> None:

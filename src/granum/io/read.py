@@ -18,7 +18,11 @@ from ..array_types import FloatArray, IndexArray
 from ..checks import InputError, Named, RunError, known_name
 from . import layout
 from .contained import check_contained, check_texts
+from .data_table import DataTable
+from .not_recorded import NotRecorded
 from .series import BodySeries, CounterSeries, JointSeries
+from .storage import whole_chunks
+from .tables import is_stored_as
 
 if TYPE_CHECKING:
     from ..scene.scene import Scene
@@ -47,6 +51,10 @@ class FrameContacts:
 
     def __len__(self) -> int:
         return len(self.a)
+
+    def table(self) -> DataTable:
+        """All columns, a dict of arrays: ``frame.contacts.table().to_pandas()``."""
+        return DataTable({column.name: getattr(self, column.name) for column in layout.CONTACTS}, _units(layout.CONTACTS))
 
 
 @dataclass(frozen=True)
@@ -92,9 +100,17 @@ class Frame:
     more: dict[str, Any]  # (N, ...) columns of extensions, by their names in the file
     joints: FrameJoints | None = None  # None: not recorded
 
+    @property
+    def grains(self) -> DataTable:
+        """All that is recorded of the grains, a dict of arrays: ``frame.grains["diameter"]``, ``frame.grains.to_pandas()``."""
+        names = ("id", "material", "radius", "position", "velocity", "spin", "orientation")
+        columns = {name: rows for name in names if not isinstance(rows := getattr(self, name), NotRecorded)}
+        columns |= {"diameter": 2.0 * self.radius, **self.more}
+        return DataTable(columns, _units(layout.point_columns(self.more)) | {"position": "m"})
+
 
 class Recording:
-    """A recording, open for reading: ``with Recording("run.h5") as run: run.frame(-1).position``.
+    """A recording, open for reading: ``with Recording("run.vtkhdf") as run: run.frame(-1).position``.
 
     It shows the frames that were complete when it was opened, also of a run that is still going on or was killed.
     """
@@ -116,11 +132,14 @@ class Recording:
         self.frame_count = int(self._vtk["Steps"].attrs["NSteps"])
         self.times: FloatArray = self._own["frames/time"][: self.frame_count]
         self.steps: IndexArray = self._own["frames/step"][: self.frame_count]
-        points = layout.point_columns(self._vtk["PointData"])
-        self.columns = points[len(layout.POINT_DATA) :]  # of extensions
+        self.recorded = recorded(self._own)
+        """What the run was told to record of velocity, spin, orientation and contacts."""
+        self._columns = found_columns(self._vtk, self._own)
+        self.columns = layout.extension_columns(self._vtk["PointData"])  # of extensions
         counts = self._vtk["NumberOfPoints"][: self.frame_count]
-        self._first_point = np.concatenate([[0], np.cumsum(counts)])
-        self._kinds = {"contacts": layout.CONTACTS, "walls": layout.wall_columns(self._own["walls"])}
+        self._first_point, self._point_counts = self._vtk["Steps/PointOffsets"][: self.frame_count], counts
+        self._kinds: dict[str, tuple[layout.Column, ...]] = {"contacts": layout.CONTACTS} if "contacts" in self.recorded else {}
+        self._kinds["walls"] = layout.wall_columns(self._own["walls"])
         if "joints" in self._own:
             self._kinds["joints"] = layout.JOINTS
         if "counters" in self._own:
@@ -130,14 +149,20 @@ class Recording:
         if not len(self.times) == len(self.steps) == len(counts) == self.frame_count or firsts != {self.frame_count + 1}:
             raise ValueError("its tables are shorter than its number of frames")
         _check_columns(self._vtk, (layout.POSITION,))
-        _check_columns(self._vtk["PointData"], points)
+        _check_columns(self._vtk["PointData"], self._columns)
         for name, columns in self._kinds.items():
             _check_columns(self._own[name], columns)
-        if (counts < 0).any() or self._first_point[-1] > min(map(len, [self._vtk["Points"], *self._vtk["PointData"].values()])):
+        points = self._vtk["Points"]
+        rows = whole_chunks(counts, points.chunks[0] if points.compression else 1)
+        fit = rows.sum() <= min(map(len, [points, *self._vtk["PointData"].values()]))
+        if (counts < 0).any() or not fit or not np.array_equal(self._first_point, np.cumsum(rows) - rows):
             raise ValueError("the rows of its frames do not fit its points")
+        self._end = {name: first[1:] for name, first in self._first.items()}
         for name, first in self._first.items():
-            rows = min(len(data) for key, data in self._own[name].items() if key != "first")
-            if not 0 <= first.min() <= first.max() <= rows:
+            if "rows" in self._own[name]:
+                self._end[name] = first[:-1] + self._own[name]["rows"][: self.frame_count]
+            most = min(len(data) for key, data in self._own[name].items() if key not in ("first", "rows"))
+            if not 0 <= first.min() <= first.max() <= most or not (self._end[name] <= first[1:]).all():
                 raise ValueError(f"the rows of its frames do not fit its {name}")
 
     @cached_property
@@ -172,6 +197,14 @@ class Recording:
         """(F,) one number of each frame, by name; units in ``layout.SCALAR_UNITS``."""
         return self._checked(lambda: {name: data[: self.frame_count] for name, data in self._own["scalars"].items()})
 
+    def table(self) -> DataTable:
+        """Time, step and scalars of all frames, a dict of (F,) arrays: ``recording.table().to_pandas()``."""
+        units = {"time": "s"} | {name: layout.scalar_column(name, {}).unit for name in self.scalars}
+        units |= self._checked(
+            lambda: {name: str(data.attrs["unit"]) for name, data in self._own["scalars"].items() if "unit" in data.attrs}
+        )
+        return DataTable({"time": self.times, "step": self.steps, **self.scalars}, units)
+
     def frame(self, index: int) -> Frame:
         """Frame ``index``, read now; -1 is the last one."""
         i = index + self.frame_count if index < 0 else index
@@ -180,16 +213,19 @@ class Recording:
                 f"frame {index} does not exist: {self.path} holds {self.frame_count} frames"
                 + (f" (0 to {self.frame_count - 1})." if self.frame_count else ". Record at least one.")
             )
-        points = slice(int(self._first_point[i]), int(self._first_point[i + 1]))
-        read = lambda names: {name: self._vtk["PointData"][name][points] for name in names}  # noqa: E731
-        data = self._checked(lambda: read(column.name for column in layout.POINT_DATA))
-        more = self._checked(lambda: read(column.name for column in self.columns))
-        position = self._checked(lambda: self._vtk["Points"][points])
+        points = slice(int(self._first_point[i]), int(self._first_point[i] + self._point_counts[i]))
+        read = lambda columns: {c.name: _in_full(self._vtk["PointData"][c.name][points], c) for c in columns}  # noqa: E731
+        own = tuple(c for c in self._columns if c not in self.columns and c.name != "diameter")
+        data: dict[str, Any] = {name: NotRecorded(name, self.path) for name in layout.CHOSEN if name not in self.recorded}
+        data |= self._checked(lambda: read(own))
+        more = self._checked(lambda: read(self.columns))
+        position = self._checked(lambda: _in_full(self._vtk["Points"][points], layout.POSITION))
+        if "contacts" in self.recorded:
+            data["contacts"] = FrameContacts(**self._rows("contacts", i))
         return Frame(
             time=float(self.times[i]),
             step=int(self.steps[i]),
             position=position,
-            contacts=FrameContacts(**self._rows("contacts", i)),
             walls=FrameWalls(**self._rows("walls", i)),
             joints=FrameJoints(**self._rows("joints", i)) if "joints" in self._kinds else None,
             more=more,
@@ -198,8 +234,8 @@ class Recording:
 
     def _rows(self, kind: str, i: int) -> dict[str, Any]:
         """Contacts, walls or joints of frame i."""
-        rows, table = slice(int(self._first[kind][i]), int(self._first[kind][i + 1])), self._own[kind]
-        return self._checked(lambda: {c.name: table[c.name][rows] for c in self._kinds[kind]})
+        rows, table = slice(int(self._first[kind][i]), int(self._end[kind][i])), self._own[kind]
+        return self._checked(lambda: {c.name: _in_full(table[c.name][rows], c) for c in self._kinds[kind]})
 
     def body(self, name: str) -> BodySeries:
         """A body of the scene by its name, ``ground`` too, in all frames: ``recording.body("bucket").force`` (F, 3)."""
@@ -242,7 +278,7 @@ class Recording:
     @property
     def grain_counts(self) -> IndexArray:
         """(F,) grains of each frame."""
-        return np.diff(self._first_point)
+        return self._point_counts
 
     def __len__(self) -> int:
         return self.frame_count
@@ -269,8 +305,30 @@ class Recording:
 
 def _check_columns(group: h5py.Group, columns: Iterable[layout.Column]) -> None:
     for column in columns:
-        if group[column.name].dtype != column.dtype or group[column.name].shape[1:] != column.width:
+        if not is_stored_as(group[column.name].dtype, column) or group[column.name].shape[1:] != column.width:
             raise ValueError(f"{group.name}/{column.name} is not the table that it should be")
+
+
+def _units(columns: Iterable[layout.Column]) -> dict[str, str]:
+    return {column.name: column.unit for column in columns}
+
+
+def _in_full(rows: Any, column: layout.Column) -> Any:
+    """Rows of a table as the column has them: double precision, whatever the file has."""
+    return np.asarray(rows, column.dtype)
+
+
+def recorded(own: h5py.Group) -> tuple[str, ...]:
+    """What of ``layout.CHOSEN`` the file was made with; older versions recorded all."""
+    text = own.attrs.get("record")
+    return layout.CHOSEN if text is None else tuple(name for name in str(text).split(",") if name)
+
+
+def found_columns(vtk: h5py.Group, own: h5py.Group) -> tuple[layout.Column, ...]:
+    """Columns of grains that a recording has, or should have; files of version 1 have no ``diameter``."""
+    without = {name for name in layout.CHOSEN if name not in recorded(own)}
+    without |= {"diameter"} if int(own.attrs["version"]) < 2 else set()
+    return tuple(column for column in layout.point_columns(vtk["PointData"]) if column.name not in without)
 
 
 def _table(content: Any) -> dict[str, Any]:
@@ -310,7 +368,9 @@ def _repeat(read: Callable[[], Any]) -> Any:
 def open_checked(path: Path, kind: str, group: str, file_format: str, version: int, way_out: str) -> h5py.File:
     """``path`` open for reading if it is a file of that format and no newer version, else a refusal in words."""
     if not path.is_file():
-        raise InputError(f"{kind} {path} does not exist." if not path.exists() else f"{kind} {path} is not a file.")
+        others = [path.with_suffix(ending) for ending in (layout.RECORDING_ENDING, ".h5")]
+        hint = next((f" Did you mean {other}?" for other in others if kind == "recording" and other.is_file()), "")
+        raise InputError(f"{kind} {path} does not exist.{hint}" if not path.exists() else f"{kind} {path} is not a file.")
     try:
         file = h5py.File(path, "r")
     except PermissionError as error:

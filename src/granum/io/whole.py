@@ -23,7 +23,7 @@ def replace_file(path: Path, image: memoryview | bytes, kind: str) -> None:
                 out.write(image)
                 out.flush()
                 os.fsync(out.fileno())
-                draft.replace_target()
+                draft.replace_target(out.close)
             finally:
                 draft.drop()
         _sync_folder(draft.target.parent)

@@ -19,7 +19,8 @@ from .contained import check_contained
 from .draft import Draft
 from .frame_rows import FrameRows
 from .layout import Column
-from .read import RECORD_AGAIN, Recording, damage_in_words
+from .read import RECORD_AGAIN, Recording, damage_in_words, found_columns, recorded
+from .storage import Storage, whole_chunks
 from .tables import Table
 
 DEFAULT_POINTS = 1024  # grains in a frame, if nobody says
@@ -32,7 +33,7 @@ class RecordingWriter:
     ``scalars`` names the numbers that come with every frame. ``expected_points`` [grains in a frame] sizes the chunks of the
     file: it changes speed and size, never what can be written. ``units`` of scalars that mean something else than in a run, or that
     extensions add. ``columns`` names what grains have of extensions. ``loads``: wall bodies come with what grains do to them, ``joints``:
-    frames have joints. An existing file of that name is replaced.
+    frames have joints. ``storage``: what is recorded of grains, and how. An existing file of that name is replaced.
     """
 
     path: Path
@@ -51,6 +52,7 @@ class RecordingWriter:
         loads: bool = False,
         joints: bool = False,
         counters: Sequence[str] = (),
+        storage: Storage = Storage(),
     ) -> None:
         path = Path(path)
         for name in scalars:
@@ -65,12 +67,12 @@ class RecordingWriter:
             disk = OrderedFile(path, draft)
             try:
                 with h5py.File(disk, "w", **FILE_SPACE) as file:
-                    lay_out(file, description, scalars, expected_points, units or {}, columns, loads, joints, counters)
+                    lay_out(file, description, scalars, expected_points, units or {}, columns, loads, joints, counters, storage)
                 disk.commit()
-                draft.replace_target()
+                draft.replace_target(disk.release)
             finally:
-                draft.drop()
                 disk.release()
+                draft.drop()
         except BusyError as error:
             raise _busy(path) from error
         except OSError as error:
@@ -104,12 +106,17 @@ class RecordingWriter:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of what grains have of extensions."""
-        return tuple(column.name for column in self._columns[len(layout.POINT_DATA) :])
+        return tuple(column.name for column in layout.extension_columns(self._point_data))
 
     @property
     def has_loads(self) -> bool:
         """Whether wall bodies come with what grains do to them."""
         return len(self._rows["walls"].columns) > len(layout.WALLS)
+
+    @property
+    def has_contacts(self) -> bool:
+        """Whether frames have contacts."""
+        return "contacts" in self._rows
 
     @property
     def has_joints(self) -> bool:
@@ -138,15 +145,17 @@ class RecordingWriter:
         joints: Mapping[str, Any] | None = None,
         counters: Mapping[str, Any] | None = None,
     ) -> None:
-        """Add one frame, SI units: N ``grains`` (``position``, the columns of ``layout.POINT_DATA`` and those of extensions that the file
-        was made with), C ``contacts`` (``layout.CONTACTS``), W wall bodies ``walls`` (``layout.WALLS``, and ``layout.LOADS`` in a file that
-        was made with them), ``joints`` (``layout.JOINTS``) and ``counters`` (``layout.COUNTERS``) in a file that has
-        them, and all ``scalars``.
+        """Add one frame, SI units: N ``grains`` (``position``, the columns of ``layout.POINT_DATA`` but ``diameter``, which is twice the
+        radius, and those of extensions), C ``contacts`` (``layout.CONTACTS``), W wall bodies ``walls`` (``layout.WALLS``, and
+        ``layout.LOADS`` in a file that was made with them), ``joints`` (``layout.JOINTS``) and ``counters`` (``layout.COUNTERS``) in a
+        file that has them, and all ``scalars``. What the file was made without is not looked at.
 
         On return the frame is in the file. OutputError if the disk does not take it; the frames before it stay.
         """
         self._check_open()
         position = _columns((_POSITION,), grains)["position"]
+        if "diameter" in self._point_data:
+            grains = {**grains, "diameter": 2.0 * np.asarray(grains.get("radius"), float)}
         data = _columns(self._columns, grains, len(position))
         given = {"contacts": contacts, "walls": walls, "joints": joints or {}, "counters": counters or {}}
         rows = {name: _columns(table.columns, given[name]) for name, table in self._rows.items()}
@@ -166,7 +175,7 @@ class RecordingWriter:
         rows: dict[str, dict[str, np.ndarray]],
         scalars: Mapping[str, float],
     ) -> None:
-        count, first = len(position), self._point_count
+        count, first = len(position), self._next_row
         self._points.put(first, position)
         for name, table in self._point_data.items():
             table.put(first, data[name])
@@ -186,6 +195,7 @@ class RecordingWriter:
         self._number_of_points.put(frame, [count])
         self._set_frame_count(frame + 1)  # last: now the frame counts
         self._point_count += count
+        self._next_row += whole_chunks(count, self._points.block)
         for of_kind in self._rows.values():
             of_kind.count_in()
 
@@ -239,7 +249,7 @@ class RecordingWriter:
         vtk, own = file[layout.VTK], file[layout.OWN]
         steps = vtk["Steps"]
         self._points = Table(vtk["Points"], layout.POSITION)
-        self._columns = layout.point_columns(vtk["PointData"])
+        self._columns = found_columns(vtk, own)
         self._point_data = {c.name: Table(vtk["PointData"][c.name], c) for c in self._columns}
         self._connectivity, self._offsets = Table(vtk["Vertices/Connectivity"], POINT), Table(vtk["Vertices/Offsets"], POINT)
         self._number_of_points, self._point_offsets = Table(vtk["NumberOfPoints"], COUNT), Table(steps["PointOffsets"], COUNT)
@@ -257,7 +267,7 @@ class RecordingWriter:
         self._frame_count_attribute = h5py.h5a.open(steps.id, b"NSteps")
         self.frame_count = int(steps.attrs["NSteps"])
         kinds = {
-            "contacts": layout.CONTACTS,
+            **({"contacts": layout.CONTACTS} if "contacts" in recorded(own) else {}),
             "walls": layout.wall_columns(own["walls"]),
             **({"joints": layout.JOINTS} if "joints" in own else {}),
             **({"counters": layout.COUNTERS} if "counters" in own else {}),
@@ -265,11 +275,14 @@ class RecordingWriter:
         self._rows = {name: FrameRows(own[name], columns, self.frame_count) for name, columns in kinds.items()}
         counts = vtk["NumberOfPoints"][: self.frame_count]
         self._point_count = int(counts.sum())
-        if not np.array_equal(steps["PointOffsets"][: self.frame_count], np.cumsum(counts) - counts):
+        rows = whole_chunks(counts, self._points.block)
+        self._next_row = int(rows.sum())
+        if not np.array_equal(steps["PointOffsets"][: self.frame_count], np.cumsum(rows) - rows):
             raise ValueError("its frames do not follow each other")
 
     def _drop_frames(self, kept: int) -> None:
-        point_count = int(h5py.Dataset(self._number_of_points.id)[:kept].sum())
+        counts = h5py.Dataset(self._number_of_points.id)[:kept]
+        point_count, rows = int(counts.sum()), int(whole_chunks(counts, self._points.block).sum())
         self._times.resize(kept)
         self._number_of_points.resize(kept)
         self._set_frame_count(kept, shrinking=True)  # first: from here on nobody looks at the rows that go
@@ -278,7 +291,7 @@ class RecordingWriter:
         self._no_offsets.resize(kept + 1)
         self._offsets.resize(_first_offset(kept, point_count))
         for table in (self._points, *self._point_data.values()):
-            table.resize(point_count)
+            table.resize(rows)
         for of_kind in self._rows.values():
             of_kind.drop(kept)
         self._summary.resize(0)

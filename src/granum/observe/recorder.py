@@ -11,12 +11,13 @@ import numpy as np
 from ..checks import InputError, OutputError, RunError
 from ..io import RecordingWriter
 from ..io.layout import COUNTERS
+from ..io.storage import Storage
 from ..state import status
 from ..state.report import STAGES, timers
 from .machine import machine
 from .means import Means
 from .trigger import Trigger
-from .watched import Watched
+from .watched import Watched, WatchedSettings
 
 REPORTED = ("kinetic_energy", "energy", "elastic_energy", "contacts", "impacts", "iterations", "residual", "max_overlap")
 """Scalars that the report of a step has under the same name."""
@@ -71,6 +72,7 @@ class Recorder:
                 loads=self._means is not None,
                 joints=bool(sim.scene.joints),
                 counters=sim.scene.counted,
+                storage=storage_of(sim.settings),
             )
             self.resume = True  # a simulation that is run again continues its file
             self._last = -1
@@ -123,7 +125,7 @@ class Recorder:
                 step=sim.step_count,
                 time=sim.time,
                 grains=frame_grains(sim),
-                contacts=frame_contacts(sim),
+                contacts=frame_contacts(sim) if self._writer.has_contacts else {},
                 walls=frame_walls(sim) | loads,
                 joints=joints,
                 counters=frame_counters(sim) if self._writer.has_counters else None,
@@ -133,6 +135,11 @@ class Recorder:
             self._last = self._writer.last_step  # a file that was taken from its place has the frame
             raise
         self._last = sim.step_count
+
+
+def storage_of(settings: WatchedSettings) -> Storage:
+    """What a run records of its grains, and how."""
+    return Storage(settings.record, settings.precision, settings.compress)
 
 
 def describe(sim: Watched) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class JamSettings(Record):
 def run_jam(
     settings: JamSettings | None = None,
     *,
-    output: str | Path = "jam.h5",
+    output: str | Path = "jam.vtkhdf",
     picture: bool = True,
     progress: bool = True,
     about: Mapping[str, Any] | None = None,
@@ -61,7 +61,7 @@ def run_jam(
 ) -> Run:
     """Find the packing fraction at which grains jam, and record the packing there.
 
-    >>> found = run_jam(particles=32, law="hertz", output="jam.h5", progress=False)
+    >>> found = run_jam(particles=32, law="hertz", output="jam.vtkhdf", progress=False)
     >>> round(found.summary["phi_cr"], 1)
     0.8
     >>> figure = found.plot("network")

@@ -83,8 +83,8 @@ def run_minimise(
     >>> [trial["method"] for trial in found.summary["methods"]]
     ['lbfgs', 'cg', 'fire']
 
-    ``fields`` are those of :class:`MinimiseSettings`. ``output`` is a recording (.h5) of start and end, or a figure (.png, .pdf, .svg) of
-    the residuals; none: nothing is written. Of several methods the first one is written.
+    ``fields`` are those of :class:`MinimiseSettings`. ``output`` is a recording (.vtkhdf) of start and end, or a figure (.png, .pdf, .svg)
+    of the residuals; none: nothing is written. Of several methods the first one is written.
     """
     say: Talk = talk if progress else silent
     s = MinimiseSettings(**((settings.given() if settings is not None else {}) | fields))

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..checks import InputError
 from ..io import Recording, checkpoint_path
-from ..io.layout import CHECKPOINT_FORMAT
+from ..io.layout import CHECKPOINT_FORMAT, RECORDING_ENDING
 from ..io.read import has_format
 
 LONGEST_OUTPUT = 200  # bytes of a name, to which those of the files beside it add theirs
@@ -20,12 +20,12 @@ FIGURES = (".png", ".pdf", ".svg")
 
 
 def default_output(scene_name: str) -> Path:
-    """``<scene>.h5`` in the current folder."""
-    return Path((re.sub(r"[^\w.-]+", "-", scene_name).strip("-.") or "scene") + ".h5")
+    """``<scene>.vtkhdf`` in the current folder."""
+    return Path((re.sub(r"[^\w.-]+", "-", scene_name).strip("-.") or "scene") + RECORDING_ENDING)
 
 
 def free_name(path: Path) -> Path:
-    """``path``, or where a recording is there already the first of ``x-2.h5``, ``x-3.h5``, ... beside which nothing is."""
+    """``path``, or where a recording is there already the first of ``x-2.vtkhdf``, ``x-3.vtkhdf``, ... beside which nothing is."""
     if not path.is_file() or not is_recording(path):
         return path
     for number in count(2):
@@ -49,7 +49,9 @@ def check_output(path: Path, picture: bool, talk: Callable[[str], Any], source: 
     if source is not None and source.exists() and path.exists() and path.samefile(source):
         raise InputError(f"output {path} is the file that is read: it would be lost. Choose another name with -o.")
     if path.suffix == ".png" or ".checkpoint" in path.suffixes:
-        raise InputError(f"output {path} must be the name of a recording, such as {path.stem.removesuffix('.checkpoint')}.h5.")
+        raise InputError(
+            f"output {path} must be the name of a recording, such as {path.stem.removesuffix('.checkpoint')}{RECORDING_ENDING}."
+        )
     if len(os.fsencode(path.name)) > LONGEST_OUTPUT:
         raise InputError(f"output {path} must have a name of at most {LONGEST_OUTPUT} bytes. Choose a shorter one with -o.")
     check_folder(path)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from ..checks import InputError, finite_positive, steps_in
 from ..io import Recording, checkpoint_path
+from ..io.checkpoint import recording_path
 from ..observe.machine import bits_promised, machine
 from ..scene.file import as_scene
 from ..scene.run_settings import Threads
@@ -53,8 +54,8 @@ def restart(
 
 
 def recording_of(file: Path) -> Path:
-    """``x.checkpoint.h5`` -> ``x.h5``; a recording is itself."""
-    return file.with_name(file.name.replace(".checkpoint", "", 1)) if ".checkpoint" in file.suffixes else file
+    """``x.checkpoint.hdf5`` -> ``x.vtkhdf``; a recording is itself."""
+    return recording_path(file)
 
 
 def find_run(file: Path, threads: Threads | None = None, say: Talk = talk, scene: Scene | None = None) -> RecordedRun:
@@ -84,7 +85,7 @@ def find_run(file: Path, threads: Threads | None = None, say: Talk = talk, scene
 def _description(recording: Path) -> dict[str, Any] | None:
     """Of the recording, with its number of frames; None if there is no recording."""
     if not recording.exists():
-        if not recording.with_name(f"{recording.stem}.checkpoint{recording.suffix}").exists():
+        if not checkpoint_path(recording).exists():
             raise InputError(f"recording {recording} does not exist, nor a checkpoint of it.")
         return None
     with Recording(recording) as opened:

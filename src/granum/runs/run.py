@@ -26,6 +26,7 @@ from ..scene.scene import Scene
 from ..simulation import Settings, Simulation, make_settings
 from ..simulation.settings import Layer, layer_tree
 from ..talk import in_milliseconds, silent, stderr, talk
+from .forecast import tell_of_size
 from .output import check_output, default_output, free_name
 from .result import Run, carry
 from .summary import of_frames, summarise
@@ -59,14 +60,14 @@ def run(
 ) -> Run:
     """Simulate a scene as ``granum run`` does: with a recording, checkpoints, progress, a summary and a picture of the end.
 
-    >>> done = run("column", duration=0.05, output="column.h5", progress=False)
+    >>> done = run("column", duration=0.05, output="column.vtkhdf", progress=False)
     >>> done
-    Run(column, 25 grains, t = 0.05 s, column.h5)
+    Run(column, 25 grains, t = 0.05 s, column.vtkhdf)
     >>> figure = done.plot("energy")
 
     ``scene`` is a scene, the name of a library scene, or a scene file; ``fields`` are those of :class:`granum.Settings`, over
-    ``settings``. ``output`` none: ``SCENE.h5`` in the current folder; checkpoint and picture stand beside it. A
-    recording of that name is kept, and the run writes ``SCENE-2.h5``, unless it may ``overwrite``. A ``picture`` "later" is left to
+    ``settings``. ``output`` none: ``SCENE.vtkhdf`` in the current folder; checkpoint and picture stand beside it. A
+    recording of that name is kept, and the run writes ``SCENE-2.vtkhdf``, unless it may ``overwrite``. A ``picture`` "later" is left to
     :meth:`Run.draw_picture`. ``seed`` replaces the seeds
     of all that is random. Without ``progress`` nothing is said. ``dump_problem`` [s]: times at which contact problems are kept, for
     ``granum solve``. ``about`` goes into the recording's description. Ctrl-C ends the run after the step, with a checkpoint.
@@ -94,6 +95,7 @@ def run(
         compiling.show()
     try:
         sim = Simulation(scene, chosen)
+        tell_of_size(sim, path, say)
         known = {
             "run_id": uuid.uuid4().hex,
             "recording": path.name,

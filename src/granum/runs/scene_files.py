@@ -25,9 +25,9 @@ from ..scene.written import scene_text
 from ..simulation import make_settings
 from ..simulation.settings import Layer
 from ..smooth.time_step import automatic_step
+from .forecast import recording_size
 from .output import check_folder
 
-PER_GRAIN = 300  # bytes of a recording for each grain and frame: 190 while grains fall, 325 in a dense bed
 SHOWN = 100  # grains of an emitter that a picture of the start shows, at most
 FREE = 20.0  # [diameters] of the way that is shown below a source with nothing under it
 
@@ -62,11 +62,11 @@ def check_scene(
     frames = 1 + math.floor(chosen.duration / every)
     speeds = expected_speeds(scene)
     size = size_of_scene(scene, chosen.duration)
-    grains = size.grains if size is not None else 0
+    grains, at_start = size.grains if size is not None else 0, len(Placed.of(scene).position)
     found: dict[str, Any] = {
         "scene": scene.name,
         "grains": grains,
-        "grains_at_start": len(Placed.of(scene).position),
+        "grains_at_start": at_start,
         "diameter_smallest": scene.size_range[0] if grains else None,
         "diameter_largest": scene.size_range[1] if grains else None,
         "bodies": len(scene.bodies),
@@ -81,7 +81,7 @@ def check_scene(
         "frames": frames,
         "memory_bytes": grains * IN_BED,
         "memory_at_start_bytes": grains * GRAIN,
-        "recording_bytes": grains * frames * PER_GRAIN,
+        "recording_bytes": recording_size(scene, chosen, step.seconds, at_start),
         "wall_seconds": _seconds(scene, chosen.stepper.name, step.seconds, chosen.duration),
         "picture": None,
     }

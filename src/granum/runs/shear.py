@@ -58,12 +58,12 @@ def run_shear(
     """Shear a jammed packing, or that of a recording, quasi-statically; record it with its stress and fabric.
 
     >>> dense = run_minimise(packing="64,0.9", progress=False).found
-    >>> sheared = run_shear(dense, strain=2e-3, step=1e-3, output="shear.h5", progress=False)
+    >>> sheared = run_shear(dense, strain=2e-3, step=1e-3, output="shear.vtkhdf", progress=False)
     >>> len(sheared.summary["curve"]["shear_stress"])
     3
 
-    ``fields`` are those of :class:`ShearSettings`. ``output`` none: the name of the recording with ``-shear`` in it, or ``shear.h5``. The
-    time of a frame is its strain. A shear that is interrupted keeps what it has: the error carries it as ``error.run``.
+    ``fields`` are those of :class:`ShearSettings`. ``output`` none: the name of the recording with ``-shear`` in it, or ``shear.vtkhdf``.
+    The time of a frame is its strain. A shear that is interrupted keeps what it has: the error carries it as ``error.run``.
     """
     say: Talk = talk if progress else silent
     s = ShearSettings(**((settings.given() if settings is not None else {}) | fields))
@@ -73,7 +73,13 @@ def run_shear(
     if s.tolerance is not None:
         finite_positive("--tolerance", s.tolerance, "N")
     shear(packing, s.strain, s.step, s.mode, **how)  # refuses what cannot be
-    path = Path(output) if output is not None else file.with_name(f"{file.stem}-shear.h5") if file is not None else Path("shear.h5")
+    path = (
+        Path(output)
+        if output is not None
+        else file.with_name(f"{file.stem}-shear{file.suffix}")
+        if file is not None
+        else Path("shear.vtkhdf")
+    )
     check_output(path, picture, say, file)
     warm_up([(s.method, s.preconditioner)], packing.dim, packing.law, say)
     start = measure(packing)

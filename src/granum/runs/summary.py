@@ -10,7 +10,7 @@ from typing import Any
 from ..analysis import frame_results, mean_and_largest_overlap, scene_results, state_hash
 from ..analysis.flow_rate import FlowRate
 from ..extensions import extensions
-from ..io import Recording, checkpoint_path
+from ..io import Frame, Recording, checkpoint_path
 from ..simulation import Simulation
 from ..simulation.counting import Counted
 from ..simulation.escaped import escaped
@@ -211,7 +211,7 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
         "grains": len(frame.radius),
         "taken_out": int(last.get("taken_out", 0)),
         **_last_tally(recording),
-        "contacts": len(frame.contacts),
+        "contacts": int(last["contacts"]),
         "time": frame.time,
         "steps": frame.step,
         "residual": last["residual"],
@@ -220,8 +220,15 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
         "kinetic_energy": last["kinetic_energy"],
         "wall_seconds": sum(stages.values()),
         "stage_seconds": stages,
-        "state_hash": state_hash(frame.position, frame.orientation, frame.velocity, frame.spin),
+        "state_hash": _hash_of(recording, frame),
         **{scalar.name: int(last[scalar.name]) if scalar.whole else last[scalar.name] for scalar in scalars},
         "results": results,
         "missing": missing,
     }
+
+
+def _hash_of(recording: Recording, frame: Frame) -> str | None:
+    """Of the state in a frame; none where the frame does not hold all of it, to the bit."""
+    settings = recording.description["settings"]
+    whole = {"velocity", "spin", "orientation"} <= set(recording.recorded) and settings.get("precision", "double") == "double"
+    return state_hash(frame.position, frame.orientation, frame.velocity, frame.spin) if whole else None

@@ -149,7 +149,7 @@ class Body(Record):
         if isinstance(self.motion, PoseFunction) and not self.motion.known:
             raise InputError(
                 f"body {self.name!r} is driven by the Python function {self.motion.name!r}, which no file can hold: give the scene again "
-                "(granum restart x.h5 --scene scene.py)."
+                "(granum restart x.vtkhdf --scene scene.py)."
             )
         return self.motion.path(orientation)
 

@@ -169,7 +169,7 @@ class PoseFunction(Record):
 
     ``function(t)`` gives the position of the body in the world [m], or a tuple of it and of its orientation (a quaternion, w first); it
     must give the same bits for the same time, and have no jumps. No file can hold it: recordings keep its name and the places it has led
-    the body to. A run goes on from a checkpoint if the scene is given again: ``granum restart x.h5 --scene scene.py``.
+    the body to. A run goes on from a checkpoint if the scene is given again: ``granum restart x.vtkhdf --scene scene.py``.
     """
 
     function: Any

@@ -111,6 +111,14 @@ def merge(base: dict[str, Any], over: dict[str, Any]) -> None:
             base[key] = value
 
 
+Recorded = Literal["position", "velocity", "spin", "orientation", "contacts"]
+
+
+def _split(names: Any) -> Any:
+    """Names with commas between them."""
+    return tuple(name.strip() for name in names.split(",")) if isinstance(names, str) else names
+
+
 class RunSettings(Record):
     """How a scene is run. In a scene only what was set counts, the rest is open: the caller's, or the default."""
 
@@ -122,6 +130,13 @@ class RunSettings(Record):
     """Simulated time [s]."""
     every: Positive | None = None
     """Simulated time between recorded frames [s]; none: a hundredth of the duration."""
+    record: Annotated[tuple[Recorded, ...], BeforeValidator(_split)] = ("position", "velocity", "spin", "orientation", "contacts")
+    """What a frame holds of the grains, with commas between: position, velocity, spin, orientation, contacts. Positions, sizes, ids and
+    materials are always there."""
+    precision: Literal["double", "single"] = "double"
+    """Of the numbers of grains and contacts in the recording. The run itself is always double."""
+    compress: bool = False
+    """Compress the recording."""
     checkpoint_every: Positive = 10.0
     """Wall time between checkpoints [s]."""
     relax: bool = False

@@ -128,6 +128,11 @@ class Calibration:
             ends = np.array([self._x[fits].min(axis=0), self._x[fits].max(axis=0)])
         return {one.name: (one.value(float(ends[0, k])), one.value(float(ends[1, k]))) for k, one in enumerate(self.fits)}
 
+    @property
+    def units(self) -> dict[str, str]:
+        """Of columns that have one."""
+        return {one.name: one.unit for one in self.fits if one.unit} | {self.target.measure: self.target.unit, "wall_time": "s"}
+
     def table(self) -> dict[str, np.ndarray]:
         """The tries as columns: parameters, runs, mean, standard deviation and standard error of the measure."""
         columns = {one.name: np.array([values[k] for values, _ in self.tries]) for k, one in enumerate(self.fits)}
@@ -186,8 +191,7 @@ class Calibration:
 
     def write(self, path: Path, picture: bool) -> None:
         """The table of all runs, and the picture beside it."""
-        units = {one.name: one.unit for one in self.fits if one.unit} | {self.target.measure: self.target.unit, "wall_time": "s"}
-        write_table(path, self.columns, units, self.rows)
+        write_table(path, self.columns, self.units, self.rows)
         self.csv = path
         if picture:
             self.picture = path.with_suffix(".png")

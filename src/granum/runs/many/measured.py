@@ -63,10 +63,12 @@ def measured_run(scene: str, settings: str, metrics: tuple[str, ...]) -> dict[st
 
 def simulate_and_measure(scene: str, settings: str, metrics: Sequence[str], steps: int | None = None) -> dict[str, Any]:
     """As :func:`measured_run`, with errors; ``steps``: no more than these, to see what can be measured."""
-    sim = Simulation(Scene.read(json.loads(scene), "the scene of a run"), Settings.read(json.loads(settings), "the settings of a run"))
+    chosen = Settings.read(json.loads(settings), "the settings of a run")
+    whole = {name: Settings.model_fields[name].default for name in ("record", "precision", "compress")}  # measured, and then thrown away
+    sim = Simulation(Scene.read(json.loads(scene), "the scene of a run"), chosen.model_copy(update=whole))
     last = steps or steps_in(sim.settings.duration, sim.time_step)
     with tempfile.TemporaryDirectory(prefix="granum-run-") as folder:
-        path = Path(folder) / "run.h5"
+        path = Path(folder) / "run.vtkhdf"
         about: dict[str, Any] = {"run_id": "", "recording": path.name, "command": "", "seed": None, "picture": False, "chosen": {}}
         recorder = Recorder(
             path,

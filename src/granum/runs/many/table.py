@@ -43,6 +43,11 @@ class RunTable:
         """Names in the order of the table."""
         return (*self.parameters, *self.measures, *LAST)
 
+    @property
+    def all_units(self) -> dict[str, str]:
+        """Of all columns that have one, the wall time among them."""
+        return self.units | {"wall_time": "s"}
+
     def table(self) -> dict[str, np.ndarray]:
         """Columns of equal length by their names, as pandas takes them; a number that is not there is NaN."""
         found = {}
@@ -85,7 +90,7 @@ class RunTable:
             "title": self.title,
             "parameters": list(self.parameters),
             "measures": list(self.measures),
-            "units": self.units | {"wall_time": "s"},
+            "units": self.all_units,
             "runs": self.rows,
             "means": self.means(),
             "failed": self.failed,
@@ -110,7 +115,7 @@ class RunTable:
 
     def write_csv(self, path: str | Path) -> None:
         """A row for each run, with units in the first line."""
-        write_table(Path(path), self.columns, self.units | {"wall_time": "s"}, self.rows)
+        write_table(Path(path), self.columns, self.all_units, self.rows)
 
     def __repr__(self) -> str:
         return f"RunTable({self.title}, {len(self.rows)} runs, {', '.join(self.measures)})"

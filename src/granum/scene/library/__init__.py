@@ -10,17 +10,17 @@ from typing import Any
 
 from ...checks import InputError, known_name
 from ...memory import check_grains
-from ...units import is_quantity, read_quantity
+from ...units import is_quantity, read_degrees, read_quantity
 from ..scene import Scene
 from .box import box as box
 from .circuit import circuit as circuit
 from .collapse import collapse as collapse
 from .column import column as column
 from .conveyor import conveyor as conveyor
+from .described import unit_of
 from .drum import drum as drum
 from .excavator import excavator as excavator
 from .graded import read_sizes
-from .parameter_units import PARAMETER_UNITS
 from .pile import pile as pile
 from .registered import LIBRARY
 from .shear_cell import shear_cell as shear_cell
@@ -65,7 +65,7 @@ def _read(scene: str, key: str, value: Any, parameter: inspect.Parameter) -> Any
     if typing.get_origin(kind) is typing.Literal:
         return known_name(f"{key} of scene {scene!r}", str(value), typing.get_args(kind))
     if is_quantity(value) and kind is float:
-        return read_quantity(f"{key} of scene {scene!r}", value, PARAMETER_UNITS.get(key, "-"))
+        return _read_quantity(f"{key} of scene {scene!r}", value, unit_of(scene, key))
     try:
         number = float(value)
         if kind is int and not number.is_integer():
@@ -73,3 +73,10 @@ def _read(scene: str, key: str, value: Any, parameter: inspect.Parameter) -> Any
         return kind(number)
     except (ValueError, TypeError, OverflowError):
         raise InputError(f"{key} of scene {scene!r} must be {kind.__name__} (got {value!r}).") from None
+
+
+def _read_quantity(name: str, text: str, unit: str) -> float:
+    """A number with a unit, in the unit of the parameter."""
+    if unit == "diameters":
+        raise InputError(f"{name} counts in diameters of the grains: give a plain number, such as 15 (got {text!r}).")
+    return read_degrees(name, text) if unit == "degrees" else read_quantity(name, text, unit or "-")

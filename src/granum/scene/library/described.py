@@ -4,7 +4,7 @@ The meaning stands in the docstring of the scene's function, in lines such as
 
     ``width`` [diameters]: of the silo, inside.
 
-or, of those that mean the same in every scene, in ``COMMON``.
+or, of those that mean the same in every scene, in ``COMMON``. A unit there is also what a quantity given for the parameter must measure.
 """
 
 from __future__ import annotations
@@ -66,16 +66,26 @@ def explanation(name: str) -> str:
 def described(name: str) -> dict[str, Described]:
     """The parameters of a scene, in their order; defaults are those that a scene made without arguments has."""
     make = LIBRARY[known_name("scene", name, LIBRARY)]
-    own = {key: (unit, text) for key, unit, text in LINE.findall(inspect.getdoc(make) or "")}
+    texts = _texts(name)
     made = make().parameters
     chosen = made.chosen if made is not None else {}
     hints = typing.get_type_hints(make)
     found = {}
     for key, parameter in inspect.signature(make).parameters.items():
-        unit, meaning = own.get(key) or COMMON.get(key, ("", ""))
+        unit, meaning = texts.get(key, ("", ""))
         default = chosen.get(key) if parameter.default is None else parameter.default
         found[key] = Described(key, _kind(hints[key]), default, unit, meaning.replace("``", ""))
     return found
+
+
+def unit_of(name: str, key: str) -> str:
+    """Unit of a parameter; empty: it is a plain number. The scene is not made."""
+    return _texts(name).get(key, ("", ""))[0]
+
+
+def _texts(name: str) -> dict[str, tuple[str, str]]:
+    """Unit and meaning of the parameters of a scene."""
+    return COMMON | {key: (unit, text) for key, unit, text in LINE.findall(inspect.getdoc(LIBRARY[name]) or "")}
 
 
 def _kind(hint: Any) -> str:

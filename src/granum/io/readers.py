@@ -110,7 +110,7 @@ class _Watch:
 
     def __init__(self, handle: int) -> None:
         self._events = -1
-        with contextlib.suppress(OSError, AttributeError):
+        with contextlib.suppress(OSError, AttributeError, TypeError):  # Windows has no library without a name
             libc = ctypes.CDLL(None)
             self._events = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
             if self._events >= 0 and libc.inotify_add_watch(self._events, f"/proc/self/fd/{handle}".encode(), OPENED | CLOSED) < 0:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
 MOST_LINES = 10  # of what is wrong with one input
+MOST_KEYS = 24  # that are shown where one is unknown
 MOST_STEPS = 2**53  # beyond, numbers of steps are not exact any more
 
 
@@ -41,6 +42,12 @@ def finite_number(name: str, value: float) -> float:
     if not (isinstance(value, (int, float)) and math.isfinite(value)):
         raise InputError(f"{name} must be a finite number (got {value!r}).")
     return float(value)
+
+
+def expect(name: str, value: Any, *kinds: type) -> None:
+    """A refusal in words if ``value`` is of none of these kinds."""
+    if not isinstance(value, kinds):
+        raise InputError(f"{name} must be a {' or '.join(kind.__name__ for kind in kinds)} (got {_short(value)}).")
 
 
 def known_name(kind: str, name: Any, known: Iterable[str]) -> str:
@@ -74,15 +81,20 @@ def steps_in(duration: float, time_step: float) -> int:
     return max(1, round(steps))
 
 
-def explain(error: ValidationError, where: str, given: Any = None) -> InputError:
+Place = tuple[int | str, ...]
+"""Keys and numbers from the outside in."""
+
+
+def explain(error: ValidationError, where: str, given: Any = None, known: Callable[[Place], list[str]] | None = None) -> InputError:
     """A pydantic error as one message: field, rule and value of what is wrong, ten at most.
 
-    ``given`` is what was checked: names that pydantic adds for its own kinds of records are then left out of the fields.
+    ``given`` is what was checked: names that pydantic adds for its own kinds of records are then left out of the fields. ``known`` gives
+    the keys that there are beside one that is unknown.
     """
     items = error.errors(include_url=False)
     inner = {item["loc"][:n] for item in items for n in range(len(item["loc"]))}
     items = [item for item in items if item["loc"] not in inner]  # a list is only said to be too short because its one entry is wrong
-    lines = [_line(item, where, given) for item in items[:MOST_LINES]]
+    lines = [_line(item, where, given) + _right_key(item, known) for item in items[:MOST_LINES]]
     if len(items) > MOST_LINES:
         lines.append(f"  and {len(items) - MOST_LINES} more")
     told = InputError(f"{where} is not valid:\n" + "\n".join(lines))
@@ -93,6 +105,17 @@ def explain(error: ValidationError, where: str, given: Any = None) -> InputError
 def _rule(item: Any) -> str:
     """What pydantic asks for, in granum's words."""
     return str(item["msg"]).removeprefix("Value error, ").replace("Input should be", "must be", 1)
+
+
+def _right_key(item: Any, known: Callable[[Place], list[str]] | None) -> str:
+    """After a key that is unknown: the one that was meant, or all that there are."""
+    if known is None or item["type"] != "extra_forbidden":
+        return ""
+    names = known(item["loc"])
+    near = difflib.get_close_matches(str(item["loc"][-1]), names, n=1)
+    if near:
+        return f". Did you mean {near[0]!r}?"
+    return f"; choose one of: {', '.join(map(repr, names))}." if 0 < len(names) <= MOST_KEYS else ""
 
 
 def _line(item: Any, where: str, given: Any) -> str:
@@ -108,12 +131,12 @@ def _line(item: Any, where: str, given: Any) -> str:
         rule = f"needs a {item['ctx']['discriminator'].strip(chr(39))}, which says what it is"
     elif item["type"] == "too_long":
         rule = f"must have {item['ctx']['max_length']} entries at most, has {item['ctx']['actual_length']}"
-    elif item["type"] == "missing" and isinstance(item["loc"][-1], int):
-        rule = "is missing"
+    elif item["type"] == "missing":
+        return f"  {field}: is missing"
     return f"  {field}: {rule} (got {_short(value)})"
 
 
-def _written(place: tuple[int | str, ...], given: Any) -> list[int | str]:
+def _written(place: Place, given: Any) -> list[int | str]:
     """``place`` without the parts that are not in ``given``, but for the last: a key may be missing or unknown."""
     if given is None:
         return list(place)

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from granum import PackingWriter, Recording, minimise, pack, random_packing, read_packing
-from granum.runs.spellings import read_law, read_sizes
+from granum.quasistatic.spellings import read_law, read_sizes
 from granum.scene import Discrete, LogNormal, Uniform
 from tests.figures import grains, panels
 

@@ -16,9 +16,10 @@ import numpy as np
 
 from ..array_types import FloatArray, IndexArray
 from ..checks import InputError, RunError, known_name
+from ..notebook import Pictured, drawn_by
 from . import layout
 from .contained import check_contained, check_texts
-from .series import BodySeries, JointSeries
+from .series import BodySeries, JointSeries, frames_of
 
 if TYPE_CHECKING:
     from ..scene.scene import Scene
@@ -31,7 +32,7 @@ DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError
 PAUSES = (0.01, 0.05, 0.2)  # [s] between two looks at a recording that may be live; a frame is written in some milliseconds
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FrameContacts:
     """Contacts of one frame; C rows, SI units, world axes."""
 
@@ -48,8 +49,14 @@ class FrameContacts:
     def __len__(self) -> int:
         return len(self.a)
 
+    def __repr__(self) -> str:
+        if not len(self):
+            return "FrameContacts(none)"
+        largest = f"normal force up to {self.normal_force.max():.4g} N, overlap up to {self.overlap.max():.4g} m"
+        return f"FrameContacts({len(self)} contacts, {int((self.b < 0).sum())} of them with walls, {largest})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class FrameWalls:
     """Wall bodies of one frame, the ground first; W rows, SI units, world axes."""
 
@@ -61,8 +68,11 @@ class FrameWalls:
     torque: FloatArray | None = None  # (W, 3) [N m]
     power: FloatArray | None = None  # (W,) [W]
 
+    def __repr__(self) -> str:
+        return f"FrameWalls({len(self.position)} bodies{'' if self.force is not None else ', forces not recorded'})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class FrameJoints:
     """Joints of one frame, in the order of the scene; J rows, SI units, world axes. Forces are means since the last frame."""
 
@@ -73,9 +83,12 @@ class FrameJoints:
     motor_force: FloatArray  # (J,) [N, N m]
     limit_force: FloatArray  # (J,) [N, N m]
 
+    def __repr__(self) -> str:
+        return f"FrameJoints({len(self.coordinate)} joints)"
 
-@dataclass(frozen=True)
-class Frame:
+
+@dataclass(frozen=True, repr=False)
+class Frame(Pictured):
     """One instant of a run; N grains, SI units, world axes."""
 
     time: float  # [s]
@@ -91,9 +104,13 @@ class Frame:
     walls: FrameWalls
     more: dict[str, Any]  # (N, ...) columns of extensions, by their names in the file
     joints: FrameJoints | None = None  # None: not recorded
+    path: Path | None = None  # of the recording
+
+    def __repr__(self) -> str:
+        return f"Frame(t = {self.time:.6g} s, step {self.step}, {len(self.id)} grains, {len(self.contacts)} contacts)"
 
 
-class Recording:
+class Recording(Pictured):
     """A recording, open for reading: ``with Recording("run.h5") as run: run.frame(-1).position``.
 
     It shows the frames that were complete when it was opened, also of a run that is still going on or was killed.
@@ -191,6 +208,7 @@ class Recording:
             walls=FrameWalls(**self._rows("walls", i)),
             joints=FrameJoints(**self._rows("joints", i)) if "joints" in self._kinds else None,
             more=more,
+            path=self.path,
             **data,
         )
 
@@ -221,8 +239,23 @@ class Recording:
         part = slice(int(first[0]), int(first[-1]))
         return self._checked(lambda: {c.name: self._own[kind][c.name][part][row :: len(names)] for c in self._kinds[kind]})
 
+    def plot(self, figure: str = "", path: str | Path | None = None, *, ax: Any = None, **look: Any) -> Any:
+        """A matplotlib figure, as ``granum plot`` draws it; with ``path`` it is saved, too (.png, .pdf or .svg).
+
+        ``figure`` none: the picture of grains, or of a packing. ``look`` says which frames and from where: ``time=2.5``, ``view="x"``.
+        ``ax`` puts it into a figure of yours: axes of ``plt.subplots``, whose place it takes, or a subfigure; what it then is is returned.
+
+        >>> figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5))  # doctest: +SKIP
+        >>> recording.plot("velocity", ax=left), recording.plot("energy", ax=right)  # doctest: +SKIP
+        """
+        return drawn_by("figures").plot_recording(self, figure, path, ax, look)
+
     def __len__(self) -> int:
         return self.frame_count
+
+    def __repr__(self) -> str:
+        grains = f", {self._first_point[-1] - self._first_point[-2]} grains in the last" if self.frame_count else ""
+        return f"Recording({str(self.path)!r}, {frames_of(self.times)}{grains}{'' if self._file else ', closed'})"
 
     def close(self) -> None:
         """Close the file; frames read before stay valid."""

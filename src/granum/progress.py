@@ -1,7 +1,8 @@
-"""Progress of whatever takes long: a bar on a terminal, a line now and then elsewhere, with the time that is left."""
+"""Progress of whatever takes long: a bar on a terminal or in a notebook, a line now and then elsewhere, with the time that is left."""
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
@@ -27,6 +28,7 @@ class Bar:
         self._began: float | None = None
         self._since = self._next = 0.0
         self._bar: Any = None
+        self._page: Any = None
         self._task: Any = None
 
     def show(self, part: float | None, words: Sequence[str] = ()) -> None:
@@ -37,7 +39,10 @@ class Bar:
         if now < self._next:
             return
         left = self._left(part, now - self._began)
-        if self.talk is None and self.console.is_terminal:
+        if self.talk is None and self.console.is_jupyter:
+            self._show_page(part, fitting(self.label, part, words, left, now - self._began, WIDE))
+            self._next = now + REFRESH
+        elif self.talk is None and self.console.is_terminal:
             self._draw(part, words, left, now - self._began)
             self._next = now + REFRESH
         else:
@@ -54,6 +59,9 @@ class Bar:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+        if self._page is not None:
+            self._page.update(Page("", ""))
+            self._page = None
 
     def __enter__(self) -> Bar:
         return self
@@ -64,6 +72,17 @@ class Bar:
     def _left(self, part: float | None, gone: float) -> float | None:
         """[s], if it goes on as it went."""
         return gone * (1 - part) / (part - self._since) if part is not None and part > self._since else None
+
+    def _show_page(self, part: float | None, line: str) -> None:
+        """In a notebook: the same place of the page is written anew, which needs nothing but IPython."""
+        from IPython.display import display
+
+        done = f' value="{part:.4f}"' if part is not None else ""
+        page = Page(line, f'<progress max="1"{done} style="width:{BAR}ch"></progress> <code>{html.escape(line)}</code>')
+        if self._page is None:
+            self._page = display(page, display_id=True)
+        else:
+            self._page.update(page)
 
     def _draw(self, part: float | None, words: Sequence[str], left: float | None, gone: float) -> None:
         if self._bar is None:
@@ -78,6 +97,19 @@ class Bar:
         room = self.console.width - (BAR + 1 if self.console.width >= WIDE else 0)
         self._bar.update(self._task, completed=part or 0.0, line=fitting(self.label, part, words, left, gone, room))
         self._bar.refresh()
+
+
+class Page:
+    """What a notebook shows: a text for those that show text only, and HTML."""
+
+    def __init__(self, text: str, page: str) -> None:
+        self.text, self.page = text, page
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return self.page
 
 
 def fitting(label: str, part: float | None, words: Sequence[str], left: float | None, gone: float, room: int) -> str:

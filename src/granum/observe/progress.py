@@ -9,7 +9,7 @@ from .watched import Watched
 
 
 class Progress:
-    """A progress bar on a terminal, a line now and then elsewhere; nothing for runs shorter than a second."""
+    """A progress bar on a terminal or in a notebook, a line now and then elsewhere; nothing for runs shorter than a second."""
 
     def __init__(self, console: Any = None) -> None:
         self.console = console

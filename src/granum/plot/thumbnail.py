@@ -46,8 +46,9 @@ def figure_of(shown: Any) -> Any:
 @figure_of.register
 def _(shown: Scene) -> Any:
     bodies = make_bodies(shown)
+    _check(bodies.grain_count)
     grains = bodies.grains
-    return _state(shown, bodies.position[grains], bodies.radius, bodies.velocity[grains])
+    return scene_picture(shown, bodies.position[grains], bodies.radius, bodies.velocity[grains], colour="height", finer=FINER)
 
 
 @figure_of.register
@@ -102,7 +103,7 @@ def _(shown: RelaxedRun) -> Any:
 
 
 def _state(
-    scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, time: float = 0.0, walls: Frames | None = None
+    scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, time: float, walls: Frames
 ) -> Any:
     _check(len(position))
     return scene_picture(scene, position, radius, velocity, time=time, bodies=walls, finer=FINER)

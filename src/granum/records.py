@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Annotated, Any, Self, get_args
 
 import numpy as np
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from .checks import InputError, Place, expect, explain
+from .record_help import Signature, with_fields
 
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass
@@ -44,7 +46,13 @@ Vector = tuple[Finite, Finite, Finite]
 
 
 class InWords(ModelMetaclass):
-    """Records that are made with bad values say so in granum's words (``InputError``) instead of pydantic's."""
+    """Records that are made with bad values say so in granum's words (``InputError``), not in pydantic's; ``help`` tells their fields."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any], **options: Any) -> None:
+        super().__init__(name, bases, space, **options)
+        cls.__signature__ = Signature()
+        cls.own_text = cleandoc(space.get("__doc__") or "")
+        cls.__doc__ = with_fields(cls.own_text, cls.model_fields)
 
     def __call__(cls, *args: Any, **fields: Any) -> Any:
         if args and cls.__init__ is BaseModel.__init__:
@@ -55,10 +63,15 @@ class InWords(ModelMetaclass):
             raise explain(error, cls.__name__, fields, keys_of(cls)) from None
 
 
+def _describe(schema: dict[str, Any], kind: type[Any]) -> None:
+    """A schema describes fields one by one: the record's own text is without them."""
+    schema["description"] = kind.own_text
+
+
 class Record(BaseModel, metaclass=InWords):
     """A validated record; scene files, command line, docs and HDF5 attributes are made from its fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, json_schema_extra=_describe)
 
     @classmethod
     def read(cls, tree: Any, where: str) -> Self:

@@ -102,9 +102,7 @@ def _(shown: RelaxedRun) -> Any:
     return figure_of(shown.scene)
 
 
-def _state(
-    scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, time: float, walls: Frames
-) -> Any:
+def _state(scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, time: float, walls: Frames) -> Any:
     _check(len(position))
     return scene_picture(scene, position, radius, velocity, time=time, bodies=walls, finer=FINER)
 

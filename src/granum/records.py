@@ -52,15 +52,20 @@ class InWords(ModelMetaclass):
         super().__init__(name, bases, space, **options)
         cls.__signature__ = Signature()
         cls.own_text = cleandoc(space.get("__doc__") or "")
-        cls.__doc__ = with_fields(cls.own_text, cls.model_fields)
+        cls.__doc__ = with_fields(cls.own_text, _record(cls).model_fields)
 
     def __call__(cls, *args: Any, **fields: Any) -> Any:
-        if args and cls.__init__ is BaseModel.__init__:
+        if args and _record(cls).__init__ is BaseModel.__init__:
             raise InputError(f"{cls.__name__} takes its fields by their names, such as {_first_field(cls)}=... (got {len(args)} without).")
         try:
             return super().__call__(*args, **fields)
         except ValidationError as error:
-            raise explain(error, cls.__name__, fields, keys_of(cls)) from None
+            raise explain(error, cls.__name__, fields, keys_of(_record(cls))) from None
+
+
+def _record(kind: Any) -> type[BaseModel]:
+    """A class of records, as type checkers see it."""
+    return kind
 
 
 def _describe(schema: dict[str, Any], kind: type[Any]) -> None:

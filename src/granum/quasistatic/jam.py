@@ -7,7 +7,6 @@ packing jams, then bisection; its upper bound, which the paper never tests again
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -69,7 +68,7 @@ class Jammed(Pictured):
     seconds: float
 
     def __repr__(self) -> str:
-        digits = max(4, min(14, 1 + round(-math.log10(self.accuracy))))
+        digits = 1 - int(f"{self.accuracy:e}".partition("e")[2])  # one more than are known
         found = f"phi_cr = {self.phi_cr:.{digits}f} to {self.accuracy:.1g}, z = {self.z:.4g}, {self.rattlers} rattlers"
         return f"Jammed({self.packing.count} grains in {self.packing.dim} dimensions, {found})"
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from ..arithmetic import power
 from ..checks import InputError, explain, known_name
 from ..contact.power import POWER_LAWS, PowerLaw
 from ..scene.sizes import Discrete, LogNormal, Sizes, Uniform
@@ -50,7 +51,7 @@ def read_sizes(text: Any) -> Sizes:
             return Uniform(lower=lower, upper=upper)
         if kind.strip() == "lognormal" and colon:
             sigma = float(rest)
-            edge = 2.718281828459045 ** (WIDEST * sigma)
+            edge = power(2.718281828459045, WIDEST * sigma)
             return LogNormal(median=1.0, sigma=sigma, lower=1 / edge, upper=edge)
         parts = [part.partition(":") for part in text.split(",")]
         numbers = tuple(float(number) if colon else 1.0 for _, colon, number in parts)

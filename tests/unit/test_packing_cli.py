@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import signal
 from pathlib import Path
 
@@ -268,6 +267,7 @@ def test_a_picture_that_cannot_be_drawn_loses_nothing(granum, monkeypatch, file)
 
 def test_a_full_disk_loses_no_result(granum, file):
     """Files cannot grow beyond 8 and 500 kB: what was found is shown all the same, with exit code 2."""
+    resource = pytest.importorskip("resource")
     kept = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:

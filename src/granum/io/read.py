@@ -243,9 +243,9 @@ class Recording(Pictured):
         """A matplotlib figure, as ``granum plot`` draws it; with ``path`` it is saved, too (.png, .pdf or .svg).
 
         ``figure`` none: the picture of grains, or of a packing. ``look`` says which frames and from where: ``time=2.5``, ``view="x"``.
-        ``ax`` puts it into a figure of yours, as large as there is room: ``figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5))``, then
-        ``recording.plot("velocity", ax=left)``. It takes the place of those axes, since most figures have several, and returns the subfigure
-        there; a subfigure or an empty figure may be given as well.
+        ``ax`` puts it into a figure of yours, as large as there is room: ``figure, (left, right) = plt.subplots(1, 2)``, then
+        ``recording.plot("velocity", ax=left)``. It takes the place of those axes, since most figures have several, and returns the
+        subfigure there; a subfigure or an empty figure may be given as well.
         """
         return drawn_by("figures").plot_recording(self, figure, path, ax, look)
 

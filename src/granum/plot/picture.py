@@ -14,7 +14,7 @@ from ..scene.scene import Scene
 from .outline import Frames, ground_plane, wall_frames, wall_lines
 from .parts import Parts, machine_parts, painted
 from .render import Camera, Window, render
-from .style import new_figure
+from .style import inches, new_figure
 
 DPI = 130
 FINER = 2  # pixels of the image for one of the picture, each way
@@ -73,8 +73,9 @@ def scene_picture(
     bar = figure.add_axes(((0.3 + wide + 0.2) / width, (0.45 + 0.12 * tall) / height, 0.14 / width, 0.76 * tall / height))
     figure.colorbar(mapped, cax=bar, label=f"{shown} [{unit}]")
     bar.tick_params(labelsize=8)
-    figure.text(0.3 / width, 1 - 0.2 / height, scene.name, fontsize=12, fontweight="bold", va="top")
-    figure.text(0.3 / width, 1 - 0.43 / height, f"{len(position)} grains, t = {time:.3g} s", fontsize=9, color="0.35", va="top")
+    inch = 1 / inches(figure)[1]
+    figure.text(0.3 / width, 1 - 0.2 * inch, scene.name, fontsize=12, fontweight="bold", va="top")
+    figure.text(0.3 / width, 1 - 0.43 * inch, f"{len(position)} grains, t = {time:.3g} s", fontsize=9, color="0.35", va="top")
     if path is not None:
         figure.savefig(path, dpi=DPI, metadata={"Software": f"granum {__version__}", "Title": scene.name})
     return figure

@@ -12,11 +12,8 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 MOST_LINES = 10  # of what is wrong with one input
+MOST_KEYS = 24  # that are shown where one is unknown
 MOST_STEPS = 2**53  # beyond, numbers of steps are not exact any more
-
-
-Near = Callable[[str, Mapping[str, Any]], str | None]
-"""From an unknown key and the table that it stands in to a known key that is like it, if there is one."""
 
 
 class InputError(ValueError):
@@ -46,6 +43,12 @@ def finite_number(name: str, value: float) -> float:
     if not (isinstance(value, (int, float)) and math.isfinite(value)):
         raise InputError(f"{name} must be a finite number (got {value!r}).")
     return float(value)
+
+
+def expect(name: str, value: Any, *kinds: type) -> None:
+    """A refusal in words if ``value`` is of none of these kinds."""
+    if not isinstance(value, kinds):
+        raise InputError(f"{name} must be a {' or '.join(kind.__name__ for kind in kinds)} (got {_short(value)}).")
 
 
 def known_name(kind: str, name: Any, known: Iterable[str]) -> str:
@@ -93,16 +96,20 @@ def steps_in(duration: float, time_step: float) -> int:
     return max(1, round(steps))
 
 
-def explain(error: ValidationError, where: str, given: Any = None, near: Near | None = None) -> InputError:
+Place = tuple[int | str, ...]
+"""Keys and numbers from the outside in."""
+
+
+def explain(error: ValidationError, where: str, given: Any = None, known: Callable[[Place], list[str]] | None = None) -> InputError:
     """A pydantic error as one message: field, rule and value of what is wrong, ten at most.
 
-    ``given`` is what was checked: names that pydantic adds for its own kinds of records are then left out of the fields. ``near`` gives
-    the known key that is most like an unknown one.
+    ``given`` is what was checked: names that pydantic adds for its own kinds of records are then left out of the fields. ``known`` gives
+    the keys that there are beside one that is unknown.
     """
     items = error.errors(include_url=False)
     inner = {item["loc"][:n] for item in items for n in range(len(item["loc"]))}
     items = [item for item in items if item["loc"] not in inner]  # a list is only said to be too short because its one entry is wrong
-    lines = [_line(item, where, given, near) for item in items[:MOST_LINES]]
+    lines = [_line(item, where, given) + _right_key(item, known) for item in items[:MOST_LINES]]
     if len(items) > MOST_LINES:
         lines.append(f"  and {len(items) - MOST_LINES} more")
     told = InputError(f"{where} is not valid:\n" + "\n".join(lines))
@@ -115,11 +122,22 @@ def _rule(item: Any) -> str:
     return str(item["msg"]).removeprefix("Value error, ").replace("Input should be", "must be", 1)
 
 
-def _line(item: Any, where: str, given: Any, near: Near | None) -> str:
+def _right_key(item: Any, known: Callable[[Place], list[str]] | None) -> str:
+    """After a key that is unknown: the one that was meant, or all that there are."""
+    if known is None or item["type"] != "extra_forbidden":
+        return ""
+    names = known(item["loc"])
+    near = difflib.get_close_matches(str(item["loc"][-1]), names, n=1)
+    if near:
+        return f". Did you mean {near[0]!r}?"
+    return f"; choose one of: {', '.join(map(repr, names))}." if 0 < len(names) <= MOST_KEYS else ""
+
+
+def _line(item: Any, where: str, given: Any) -> str:
     field = ".".join(_cut(str(part)) for part in _written(item["loc"], given)) or where
     rule, value = _rule(item), item.get("input")
     if item["type"] == "extra_forbidden":
-        rule = "is not a known key" + _meant(item["loc"], given, near)
+        rule = "is not a known key"
     elif item["type"] == "union_tag_invalid":  # a kind of record that there is not
         kinds = item["ctx"]
         key = kinds["discriminator"].strip("'")
@@ -128,21 +146,12 @@ def _line(item: Any, where: str, given: Any, near: Near | None) -> str:
         rule = f"needs a {item['ctx']['discriminator'].strip(chr(39))}, which says what it is"
     elif item["type"] == "too_long":
         rule = f"must have {item['ctx']['max_length']} entries at most, has {item['ctx']['actual_length']}"
-    elif item["type"] == "missing" and isinstance(item["loc"][-1], int):
-        rule = "is missing"
+    elif item["type"] == "missing":
+        return f"  {field}: is missing"
     return f"  {field}: {rule} (got {_short(value)})"
 
 
-def _meant(place: tuple[int | str, ...], given: Any, near: Near | None) -> str:
-    """The key that may be meant by the unknown one at ``place``, with the others of its table in mind."""
-    *way, key = _written(place, given)
-    for part in way:
-        given = given[part]
-    meant = near(str(key), given) if near is not None and isinstance(given, dict) else None
-    return f"; did you mean {meant!r}?" if meant is not None else ""
-
-
-def _written(place: tuple[int | str, ...], given: Any) -> list[int | str]:
+def _written(place: Place, given: Any) -> list[int | str]:
     """``place`` without the parts that are not in ``given``, but for the last: a key may be missing or unknown."""
     if given is None:
         return list(place)

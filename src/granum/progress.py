@@ -1,7 +1,8 @@
-"""Progress of whatever takes long: a bar on a terminal, a line now and then elsewhere, with the time that is left."""
+"""Progress of whatever takes long: a bar on a terminal or in a notebook, a line now and then elsewhere, with the time that is left."""
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
@@ -28,6 +29,7 @@ class Bar:
         self._next = 0.0
         self._marks: list[tuple[float, float]] = []  # times and parts that were done by then
         self._bar: Any = None
+        self._page: Any = None
         self._task: Any = None
 
     def show(self, part: float | None, words: Sequence[str] = ()) -> None:
@@ -39,7 +41,10 @@ class Bar:
         if now < self._next:
             return
         left = self._left(part, now)
-        if self.talk is None and self.console.is_terminal:
+        if self.talk is None and self.console.is_jupyter:
+            self._show_page(part, fitting(self.label, part, words, left, now - self._began, WIDE))
+            self._next = now + REFRESH
+        elif self.talk is None and self.console.is_terminal:
             self._draw(part, words, left, now - self._began)
             self._next = now + REFRESH
         else:
@@ -56,6 +61,9 @@ class Bar:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+        if self._page is not None:
+            self._page.update(Page("", ""))
+            self._page = None
 
     def __enter__(self) -> Bar:
         return self
@@ -79,6 +87,17 @@ class Bar:
         self._marks.append((now, part))
         return (now - time) * (1 - part) / (part - done) if part > done else None
 
+    def _show_page(self, part: float | None, line: str) -> None:
+        """In a notebook: the same place of the page is written anew, which needs nothing but IPython."""
+        from IPython.display import display
+
+        done = f' value="{part:.4f}"' if part is not None else ""
+        page = Page(line, f'<progress max="1"{done} style="width:{BAR}ch"></progress> <code>{html.escape(line)}</code>')
+        if self._page is None:
+            self._page = display(page, display_id=True)
+        else:
+            self._page.update(page)
+
     def _draw(self, part: float | None, words: Sequence[str], left: float | None, gone: float) -> None:
         if self._bar is None:
             from rich.progress import BarColumn, Progress, TextColumn
@@ -92,6 +111,19 @@ class Bar:
         room = self.console.width - (BAR + 1 if self.console.width >= WIDE else 0)
         self._bar.update(self._task, completed=part or 0.0, line=fitting(self.label, part, words, left, gone, room))
         self._bar.refresh()
+
+
+class Page:
+    """What a notebook shows: a text for those that show text only, and HTML."""
+
+    def __init__(self, text: str, page: str) -> None:
+        self.text, self.page = text, page
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return self.page
 
 
 def fitting(label: str, part: float | None, words: Sequence[str], left: float | None, gone: float, room: int) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from inspect import cleandoc
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_args
 
 import numpy as np
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from .checks import explain
+from .checks import InputError, Place, expect, explain
+from .record_help import Signature, with_fields
 from .units import in_si, is_quantity, units_in
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 else:
     ModelMetaclass = type(BaseModel)
 
+LONG = 12  # entries of an array that is not written out
 SMALLEST, LARGEST = 1e-100, 1e100
 
 
@@ -78,19 +80,37 @@ def with_units_read(value: Any, units: tuple[str, ...]) -> Any:
 
 
 class InWords(ModelMetaclass):
-    """Records that are made with bad values say so in granum's words (``InputError``) instead of pydantic's."""
+    """Records that are made with bad values say so in granum's words (``InputError``), not in pydantic's; ``help`` tells their fields."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any], **options: Any) -> None:
+        super().__init__(name, bases, space, **options)
+        cls.__signature__ = Signature()
+        cls.own_text = cleandoc(space.get("__doc__") or "")
+        cls.__doc__ = with_fields(cls.own_text, _record(cls).model_fields)
 
     def __call__(cls, *args: Any, **fields: Any) -> Any:
+        if args and _record(cls).__init__ is BaseModel.__init__:
+            raise InputError(f"{cls.__name__} takes its fields by their names, such as {_first_field(cls)}=... (got {len(args)} without).")
         try:
             return super().__call__(*args, **fields)
         except ValidationError as error:
-            raise explain(error, cls.__name__, fields, near_key) from None
+            raise explain(error, cls.__name__, fields, keys_of(_record(cls))) from None
+
+
+def _record(kind: Any) -> type[BaseModel]:
+    """A class of records, as type checkers see it."""
+    return kind
+
+
+def _describe(schema: dict[str, Any], kind: type[Any]) -> None:
+    """A schema describes fields one by one: the record's own text is without them."""
+    schema["description"] = kind.own_text
 
 
 class Record(BaseModel, metaclass=InWords):
     """A validated record; scene files, command line, docs and HDF5 attributes are made from its fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, json_schema_extra=_describe)
 
     @model_validator(mode="before")
     @classmethod
@@ -112,7 +132,7 @@ class Record(BaseModel, metaclass=InWords):
         try:
             return super().model_validate_json(tree) if isinstance(tree, (str, bytes)) else super().model_validate(tree)
         except ValidationError as error:
-            raise explain(error, where, None if isinstance(tree, (str, bytes)) else tree, near_key) from None
+            raise explain(error, where, None if isinstance(tree, (str, bytes)) else tree, keys_of(cls)) from None
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:
@@ -120,7 +140,7 @@ class Record(BaseModel, metaclass=InWords):
         try:
             return super().model_validate(obj, **options)
         except ValidationError as error:
-            raise explain(error, cls.__name__, obj, near_key) from None
+            raise explain(error, cls.__name__, obj, keys_of(cls)) from None
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
@@ -128,7 +148,20 @@ class Record(BaseModel, metaclass=InWords):
         try:
             return super().model_validate_json(json_data, **options)
         except ValidationError as error:
-            raise explain(error, cls.__name__) from None
+            raise explain(error, cls.__name__, known=keys_of(cls)) from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refused in words: a record is fixed once it is made."""
+        try:
+            super().__setattr__(name, value)
+        except ValidationError:
+            kind = type(self).__name__
+            raise InputError(f"{name} of this {kind} cannot be changed: records are fixed once they are made. Make a new {kind}.") from None
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """What its text is made of: long arrays are told by their shape."""
+        for name, value in super().__repr_args__():
+            yield name, _Long(value.shape) if isinstance(value, np.ndarray) and value.size > LONG else value
 
     def __eq__(self, other: object) -> bool:
         """Whether it is the same kind of record with the same fields; arrays among them are equal if all their entries are."""
@@ -143,6 +176,13 @@ class Record(BaseModel, metaclass=InWords):
             del made.__dict__[name]
         return made
 
+    @classmethod
+    def over(cls, settings: Self | None, fields: Mapping[str, Any]) -> Self:
+        """The record with ``fields`` over what ``settings`` has set."""
+        if settings is not None:
+            expect("settings", settings, cls)
+        return cls(**((settings.given() if settings is not None else {}) | dict(fields)))
+
     def given(self) -> dict[str, Any]:
         """A tree of the fields that were set, at any depth, and of the names that say which kind of record it is."""
         return {
@@ -150,17 +190,43 @@ class Record(BaseModel, metaclass=InWords):
         }
 
 
-def near_key(key: str, table: Mapping[str, Any]) -> str | None:
-    """A field that is spelled nearly as ``key``, of the records that have the most of the other keys of its table."""
-    fits: dict[int, set[str]] = {}
-    level: list[type[Record]] = [Record]
-    while level:
-        for record in level:
-            fields = record.model_fields.keys()
-            fits.setdefault(len(fields & table.keys()), set()).update(fields)
-        level = [under for record in level for under in record.__subclasses__()]
-    found = difflib.get_close_matches(key, sorted(fits[max(fits)]), n=1)
-    return found[0] if found else None
+class _Long:
+    """In a text, in place of an array of this shape."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+
+    def __repr__(self) -> str:
+        return f"array of {' x '.join(map(str, self.shape))}"
+
+
+def keys_of(record: type[BaseModel]) -> Callable[[Place], list[str]]:
+    """For a place in a tree that becomes such a record: the keys that there are beside the last one of the place."""
+
+    def known(place: Place) -> list[str]:
+        kinds = [record]
+        for part in place[:-1]:  # numbers of a list and names of kinds lead to no other record
+            inside = [kind.model_fields[part].annotation for kind in kinds if isinstance(part, str) and part in kind.model_fields]
+            kinds = [found for annotation in inside for found in _records_in(annotation)] if inside else _of_kind(kinds, part)
+        return list(dict.fromkeys(name for kind in kinds for name in kind.model_fields))
+
+    return known
+
+
+def _records_in(annotation: Any) -> list[type[BaseModel]]:
+    """Records that a field of this type may hold."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [found for part in get_args(annotation) for found in _records_in(part)]
+
+
+def _of_kind(kinds: list[type[BaseModel]], name: int | str) -> list[type[BaseModel]]:
+    """Those of several kinds of records that have this name for their kind, if any has."""
+    return [kind for kind in kinds if any(field.default == name for field in kind.model_fields.values())] or kinds
+
+
+def _first_field(record: type) -> str:
+    return next(iter(getattr(record, "model_fields", ())), "name")
 
 
 def _same(a: Any, b: Any) -> bool:

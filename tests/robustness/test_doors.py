@@ -7,7 +7,6 @@ time and are told up to ten.
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 
@@ -218,6 +217,7 @@ def test_known_names_are_asked_of_anything():
 
 def test_advice_of_a_full_disk_holds_without_a_checkpoint(tmp_path):
     """A shear has a recording and no checkpoint: what the recording advises must not need one. The file may not grow any more."""
+    resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     writer = RecordingWriter(tmp_path / "x.h5", {}, SCALARS)
     for step in range(3):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -187,6 +186,7 @@ def test_a_folder_that_is_missing_is_refused_in_words(tmp_path):
 
 def test_a_full_disk_keeps_the_last_checkpoint(path):
     write_checkpoint(path, {"step": 1})
+    resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))

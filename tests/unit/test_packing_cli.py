@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import signal
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from granum import PackingWriter, Recording, minimise, pack, random_packing, read_packing
-from granum.runs.spellings import read_law, read_sizes
+from granum.quasistatic.spellings import read_law, read_sizes
 from granum.scene import Discrete, LogNormal, Uniform
 from tests.figures import grains, panels
 
@@ -271,6 +270,7 @@ def test_a_picture_that_cannot_be_drawn_loses_nothing(granum, monkeypatch, file)
 
 def test_a_full_disk_loses_no_result(granum, file):
     """Files cannot grow beyond 8 and 500 kB: what was found is shown all the same, with exit code 2."""
+    resource = pytest.importorskip("resource")
     kept = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import random
-import resource
 import signal
 import subprocess
 import sys
@@ -521,6 +520,7 @@ def test_a_writer_that_is_never_closed_ends_quietly(path):
 
 
 def test_a_full_disk_stops_the_run_in_words_and_loses_nothing(path):
+    pytest.importorskip("resource")
     script = """
         import itertools, resource, signal, sys
         sys.path[:0] = sys.argv[2:]
@@ -557,6 +557,7 @@ def test_a_full_disk_stops_the_run_in_words_and_loses_nothing(path):
 
 def test_no_room_for_a_new_file_leaves_the_old_one(path):
     write(path, [5])
+    resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))

@@ -19,6 +19,7 @@ from ..checks import InputError, known_name
 from ..io import Frame, FrameJoints, Recording
 from ..io.not_recorded import NotRecorded
 from ..io.read import RECORD_AGAIN, DamagedFileError
+from ..notebook import Pictured
 from ..state.status import contact_friction, contact_status
 from .snapshot_rows import ContactRows, GrainRows, rows_of, slip
 
@@ -51,8 +52,8 @@ class JointState:
     limit_force: float  # [N, N m]
 
 
-@dataclass(frozen=True)
-class Snapshot:
+@dataclass(frozen=True, repr=False)
+class Snapshot(Pictured):
     """One instant: N grains, C contacts, K walls of W wall bodies; SI units, world axes.
 
     ``a`` and ``b`` are rows of the grains' arrays, not ids; b < 0 is wall ``-1 - b``. n points from a towards b, forces act on b.
@@ -96,6 +97,9 @@ class Snapshot:
 
     more: Mapping[str, Any] = field(default_factory=dict)  # (N, ...) what extensions record of grains, by the names that ``Bodies`` has
     path: Path | None = None  # of the recording
+
+    def __repr__(self) -> str:
+        return f"Snapshot({self.scene.name}, t = {self.time:.6g} s, {self.grain_count} grains, {self.contact_count} contacts)"
 
     @property
     def merged_into(self) -> IndexArray | None:

@@ -49,8 +49,7 @@ def plot(**given: Any) -> None:
     from ..io import Recording
     from ..plot.figures import FIGURES, PACKING_FIGURES, draw_figure
     from ..plot.look import Look
-    from ..plot.style import save
-    from ..runs.output import FIGURES as FORMATS
+    from ..plot.style import FORMATS, save
     from ..runs.restart import recording_of
 
     if given["show_list"]:

@@ -78,7 +78,9 @@ class ContactLaw(Record):
 
 
 def _known(given: Any) -> Any:
-    """A table of a scene file as the record that its name stands for."""
+    """A name, or a table of a scene file with it, as the record that it stands for."""
+    if isinstance(given, str):
+        given = {"name": given}
     if not isinstance(given, dict):
         return given
     if "name" not in given:

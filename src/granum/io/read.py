@@ -16,11 +16,12 @@ import numpy as np
 
 from ..array_types import FloatArray, IndexArray
 from ..checks import InputError, Named, RunError, known_name
+from ..notebook import Pictured, drawn_by
 from . import layout
 from .contained import check_contained, check_texts
 from .data_table import DataTable
 from .not_recorded import NotRecorded
-from .series import BodySeries, CounterSeries, JointSeries
+from .series import BodySeries, CounterSeries, JointSeries, frames_of
 from .storage import whole_chunks
 from .tables import is_stored_as
 
@@ -35,7 +36,7 @@ DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError
 PAUSES = (0.01, 0.05, 0.2)  # [s] between two looks at a recording that may be live; a frame is written in some milliseconds
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FrameContacts:
     """Contacts of one frame; C rows, SI units, world axes."""
 
@@ -56,8 +57,14 @@ class FrameContacts:
         """All columns, a dict of arrays: ``frame.contacts.table().to_pandas()``."""
         return DataTable({column.name: getattr(self, column.name) for column in layout.CONTACTS}, _units(layout.CONTACTS))
 
+    def __repr__(self) -> str:
+        if not len(self):
+            return "FrameContacts(none)"
+        largest = f"normal force up to {self.normal_force.max():.4g} N, overlap up to {self.overlap.max():.4g} m"
+        return f"FrameContacts({len(self)} contacts, {int((self.b < 0).sum())} of them with walls, {largest})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class FrameWalls:
     """Wall bodies of one frame, the ground first; W rows, SI units, world axes."""
 
@@ -69,8 +76,11 @@ class FrameWalls:
     torque: FloatArray | None = None  # (W, 3) [N m]
     power: FloatArray | None = None  # (W,) [W]
 
+    def __repr__(self) -> str:
+        return f"FrameWalls({len(self.position)} bodies{'' if self.force is not None else ', forces not recorded'})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class FrameJoints:
     """Joints of one frame, in the order of the scene; J rows, SI units, world axes. Forces are means since the last frame."""
 
@@ -81,9 +91,12 @@ class FrameJoints:
     motor_force: FloatArray  # (J,) [N, N m]
     limit_force: FloatArray  # (J,) [N, N m]
 
+    def __repr__(self) -> str:
+        return f"FrameJoints({len(self.coordinate)} joints)"
 
-@dataclass(frozen=True)
-class Frame:
+
+@dataclass(frozen=True, repr=False)
+class Frame(Pictured):
     """One instant of a run; N grains, SI units, world axes."""
 
     time: float  # [s]
@@ -99,6 +112,10 @@ class Frame:
     walls: FrameWalls
     more: dict[str, Any]  # (N, ...) columns of extensions, by their names in the file
     joints: FrameJoints | None = None  # None: not recorded
+    path: Path | None = None  # of the recording
+
+    def __repr__(self) -> str:
+        return f"Frame(t = {self.time:.6g} s, step {self.step}, {len(self.id)} grains, {len(self.contacts)} contacts)"
 
     @property
     def grains(self) -> DataTable:
@@ -109,7 +126,7 @@ class Frame:
         return DataTable(columns, _units(layout.point_columns(self.more)) | {"position": "m"})
 
 
-class Recording:
+class Recording(Pictured):
     """A recording, open for reading: ``with Recording("run.vtkhdf") as run: run.frame(-1).position``.
 
     It shows the frames that were complete when it was opened, also of a run that is still going on or was killed.
@@ -229,6 +246,7 @@ class Recording:
             walls=FrameWalls(**self._rows("walls", i)),
             joints=FrameJoints(**self._rows("joints", i)) if "joints" in self._kinds else None,
             more=more,
+            path=self.path,
             **data,
         )
 
@@ -280,8 +298,22 @@ class Recording:
         """(F,) grains of each frame."""
         return self._point_counts
 
+    def plot(self, figure: str = "", path: str | Path | None = None, *, ax: Any = None, **look: Any) -> Any:
+        """A matplotlib figure, as ``granum plot`` draws it; with ``path`` it is saved, too (.png, .pdf or .svg).
+
+        ``figure`` none: the picture of grains, or of a packing. ``look`` says which frames and from where: ``time=2.5``, ``view="x"``.
+        ``ax`` puts it into a figure of yours, as large as there is room: ``figure, (left, right) = plt.subplots(1, 2)``, then
+        ``recording.plot("velocity", ax=left)``. It takes the place of those axes, since most figures have several, and returns the
+        subfigure there; a subfigure or an empty figure may be given as well.
+        """
+        return drawn_by("figures").plot_recording(self, figure, path, ax, look)
+
     def __len__(self) -> int:
         return self.frame_count
+
+    def __repr__(self) -> str:
+        grains = f", {self._first_point[-1] - self._first_point[-2]} grains in the last" if self.frame_count else ""
+        return f"Recording({str(self.path)!r}, {frames_of(self.times)}{grains}{'' if self._file else ', closed'})"
 
     def close(self) -> None:
         """Close the file; frames read before stay valid."""

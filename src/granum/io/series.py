@@ -9,7 +9,7 @@ from ..array_types import FloatArray, LongArray
 from ..checks import InputError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BodySeries:
     """A body of the scene in F frames; SI units, world axes. Forces are means over the steps since the last frame; NaN: there was none."""
 
@@ -21,6 +21,9 @@ class BodySeries:
     spin: FloatArray  # (F, 3) [rad/s]
     path: Path
     loads: dict[str, FloatArray]  # force, torque and power; empty: they are not recorded
+
+    def __repr__(self) -> str:
+        return f"BodySeries({self.name!r}, {frames_of(self.time)}{'' if self.loads else ', forces not recorded'})"
 
     @property
     def force(self) -> FloatArray:
@@ -46,7 +49,7 @@ class BodySeries:
         return self.loads[name]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class JointSeries:
     """A joint of the scene in F frames; SI units, world axes. Forces are means over the steps since the last frame; NaN: there was none."""
 
@@ -58,6 +61,9 @@ class JointSeries:
     torque: FloatArray  # (F, 3) about the centre of mass of that body [N m]
     motor_force: FloatArray  # (F,) [N, N m] > 0 pushes the second body away
     limit_force: FloatArray  # (F,) [N, N m]
+
+    def __repr__(self) -> str:
+        return f"JointSeries({self.name!r}, {frames_of(self.time)})"
 
 
 @dataclass(frozen=True)
@@ -71,3 +77,11 @@ class CounterSeries:
     count_back: LongArray  # (F,) grains that went against the normal of a counter, which ``count`` is less by
     mass_back: FloatArray  # (F,) [kg]
     waiting: LongArray  # (F,) grains of a sink that are counted and still in the frame
+
+    def __repr__(self) -> str:
+        return f"CounterSeries({self.name!r}, {frames_of(self.time)})"
+
+
+def frames_of(times: FloatArray) -> str:
+    """How many frames there are, and from when to when."""
+    return f"{len(times)} frames" + (f", t = {times[0]:.4g} to {times[-1]:.4g} s" if len(times) else "")

@@ -11,7 +11,7 @@ SAMPLES = 16  # times at which grains to come are counted
 
 
 class Progress:
-    """A progress bar on a terminal, a line now and then elsewhere; nothing for runs shorter than a second."""
+    """A progress bar on a terminal or in a notebook, a line now and then elsewhere; nothing for runs shorter than a second."""
 
     def __init__(self, console: Any = None) -> None:
         self.console = console

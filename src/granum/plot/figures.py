@@ -5,7 +5,9 @@ Those of extensions stand in their own modules.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from ..checks import InputError, known_name
@@ -26,6 +28,7 @@ from .packing_curves import draw_force_spread, draw_search, draw_shear
 from .picture import scene_picture
 from .repose import draw_repose
 from .series import draw_contacts, draw_energy, draw_overlap, draw_solver
+from .style import FORMATS, placed, save
 
 
 def _picture(recording: Recording, look: Look) -> Any:
@@ -68,6 +71,23 @@ PACKING_FIGURES: dict[str, Kind] = {
     "shear": Kind(draw_shear, "stress and fabric against strain"),
     "search": Kind(draw_search, "packing fractions and pressures of the search for jamming"),
 }
+
+
+def plot_recording(recording: Recording, figure: str, path: str | Path | None, ax: Any, look: dict[str, Any]) -> Any:
+    """What :meth:`granum.Recording.plot` does."""
+    for name in look:
+        known_name("setting of a figure", name, Look.__dataclass_fields__)
+    name = figure or ("packing" if is_packing(recording) else "picture")
+    known_name("figure", name, {**FIGURES, **PACKING_FIGURES})
+    if path is not None and Path(path).suffix.lower() not in FORMATS:
+        raise InputError(f"output {path} must end in {', '.join(FORMATS)}.")
+    if path is not None and ax is not None:
+        raise InputError("give path or ax, not both: a figure of yours is saved with its own savefig.")
+    with placed(ax) if ax is not None else nullcontext():
+        drawn = draw_figure(recording, name, Look(**look))
+    if path is not None:
+        save(drawn, Path(path), f"{recording.scene.name}: {name}")
+    return drawn
 
 
 def draw_figure(recording: Recording, name: str, look: Look | None = None) -> Any:

@@ -41,7 +41,7 @@ def draw_network(recording: Recording, look: Look) -> Any:
     subtitle = f"{about(recording, [s])}; mean force {force[0]:.3g} {unit}, slab of {section.thickness(s):.2g} d"
     figure, axes, bar = style.drawing(extent, "Force network", subtitle, section.names, bar=True)
     draw_grains(axes, section, seen)
-    inch = (axes.get_position().width * figure.get_size_inches()[0]) / (extent[1] - extent[0])
+    inch = (axes.get_position().width * style.inches(figure)[0]) / (extent[1] - extent[0])
     thickest = max(THICKEST * 2 * float(s.radius.mean()) * inch * 72, 1.6)
     norm = Normalize(0.0, STRONGEST)
     mapped = LineCollection(

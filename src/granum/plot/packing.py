@@ -34,7 +34,11 @@ RATTLER, PALE = (0.925, 0.925, 0.925), 0.30
 
 def draw_packing(recording: Recording, look: Look) -> Any:
     """Grains coloured by the pressure on them; rattlers are grey."""
-    packing = _chosen(recording, look)
+    return packing_picture(_chosen(recording, look))
+
+
+def packing_picture(packing: Packing, finer: float = FINER) -> Any:
+    """The figure of a packing; ``finer`` is how many pixels of an image of spheres there are for one of the picture, each way."""
     found = measure(packing)
     load = grain_pressure(packing, network(packing).touching)
     backbone = ~found.rattlers
@@ -42,7 +46,7 @@ def draw_packing(recording: Recording, look: Look) -> Any:
     part = load / mean if mean > 0 else np.zeros_like(load)
     title, subtitle = "Packing", in_words(packing, found)
     if packing.dim == 3:
-        return _spheres(packing, part, found, title, subtitle)
+        return _spheres(packing, part, found, (title, subtitle), finer)
     figure, axes, bar, scale = _sheet(packing.cell.vectors, packing.diameter, title, subtitle, bar=mean > 0)
     mapped, rgba = _colours(part, found.rattlers)
     _draw_discs(axes, packing, np.arange(packing.count), packing.position, rgba, "0.45", scale)
@@ -142,7 +146,7 @@ def _sheet(vectors: FloatArray, d: float, title: str, subtitle: str, *, bar: boo
     width, height = max(left + wide + right, style.LEAST_WIDTH), bottom + tall + top
     figure = style.new_figure(width, height)
     axes = figure.add_axes((left / width, bottom / height, wide / width, tall / height))
-    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     axes.set_axis_off()
     count = max((n * 10**k for k in range(6) for n in (1, 2, 5) if n * 10**k * d <= (high[0] - low[0]) / 5), default=1)
     x, y = corners[:, 0].min(), low[1] - 0.012 * (high[1] - low[1])
@@ -217,7 +221,7 @@ def _draw_discs(
     inside.set_clip_path(_outline(vectors), transform=axes.transData)
 
 
-def _spheres(packing: Packing, part: FloatArray, found: Measured, title: str, subtitle: str) -> Any:
+def _spheres(packing: Packing, part: FloatArray, found: Measured, titles: tuple[str, str], finer: float) -> Any:
     """Shaded spheres in a box."""
     position = packing.cell.wrap(packing.position)
     camera = Camera.at(*VIEW)
@@ -230,12 +234,12 @@ def _spheres(packing: Packing, part: FloatArray, found: Measured, title: str, su
     reach = float(packing.radius.max())
     low = np.minimum(outline.min(axis=0), (seen[:, :2] - packing.radius[:, None]).min(axis=0)) - 0.3 * reach
     high = np.maximum(outline.max(axis=0), (seen[:, :2] + packing.radius[:, None]).max(axis=0)) + 0.3 * reach
-    pixel = float((high - low).max()) / (SIZE * DPI * FINER)
+    pixel = float((high - low).max()) / (SIZE * DPI * finer)
     columns, rows = (int(n) for n in np.ceil((high - low) / pixel))
     window = Window(low[0], low[1], pixel, rows, columns)
     light = LIGHT[0] * camera.right + LIGHT[1] * camera.towards + LIGHT[2] * np.array([0.0, 0.0, 1.0])
     image = render(position, packing.radius, rgba[:, :3], camera, window, light=light)
-    wide, tall = columns / FINER / DPI, rows / FINER / DPI
+    wide, tall = columns / finer / DPI, rows / finer / DPI
     width, height = wide + 1.4, tall + 1.0
     figure = style.new_figure(width, height)
     axes = figure.add_axes((0.2 / width, 0.15 / height, wide / width, tall / height))
@@ -250,5 +254,5 @@ def _spheres(packing: Packing, part: FloatArray, found: Measured, title: str, su
     if (part > 0).any():
         bar = figure.add_axes(((0.2 + wide + 0.15) / width, (0.15 + 0.2 * tall) / height, 0.13 / width, 0.6 * tall / height))
         style.colour_bar(figure, mapped, bar, r"pressure $p / \langle p \rangle$", extend="max")
-    style.head(figure, title, subtitle)
+    style.head(figure, *titles)
     return figure

@@ -14,6 +14,7 @@ from ..scene.scene import Scene
 from .outline import Frames, ground_plane, wall_frames, wall_lines
 from .parts import Parts, machine_parts, painted
 from .render import Camera, Window, render
+from .style import inches, new_figure
 
 DPI = 130
 FINER = 2  # pixels of the image for one of the picture, each way
@@ -32,35 +33,33 @@ def scene_picture(
     time: float = 0.0,
     bodies: Frames | None = None,
     colour: Literal["auto", "height", "speed"] = "auto",
-    azimuth: float | None = None,
-    elevation: float | None = None,
+    view: tuple[float, float] | None = None,
+    finer: float = FINER,
     path: str | Path | None = None,
 ) -> Any:
     """Draw grains (N, 3) [m] at ``time`` [s] and return the figure; with ``path`` it is written as PNG.
 
     Colours show the height [m], or the speed [m/s] while grains or walls move (``auto``); ``bodies`` are the frames of moving walls.
-    ``azimuth`` and ``elevation`` [degrees] none: as the scene's ``view`` has them, or a little from above.
+    ``view``, azimuth and elevation [degrees], none: as the scene has it, or a little from above. ``finer`` is how many pixels of the image
+    there are for one of the picture, each way: fewer are drawn sooner.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     if not len(position):
         raise ValueError("there are no grains to draw yet")
     shown = _what_to_show(scene, radius, velocity) if colour == "auto" else colour
     frames = bodies if bodies is not None else wall_frames(scene)
-    camera = picture_camera(scene, azimuth, elevation)
+    camera = picture_camera(scene, view)
     reach = radius[:, None]
     low, high = (position - reach).min(axis=0), (position + reach).max(axis=0)
     painting = painted(scene, low, high)
     parts = machine_parts(scene, frames, painting)
     lines = [camera.project(line) for line in wall_lines(scene, frames, low, high, without=painting.keys())]
     ground = ground_plane(scene, frames, low, high)
-    window = _window(camera.project(position), radius, [*lines, camera.project(parts.corner.reshape(-1, 3))], ground is not None)
+    seen = [*lines, camera.project(parts.corner.reshape(-1, 3))]
+    window = _window(camera.project(position), radius, seen, ground is not None, DPI * finer)
 
-    wide, tall = window.columns / FINER / DPI, window.rows / FINER / DPI
+    wide, tall = window.columns / finer / DPI, window.rows / finer / DPI
     width, height = wide + 1.75, tall + 1.05
-    figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white")
-    FigureCanvasAgg(figure)
+    figure = new_figure(width, height, DPI)
     axes = figure.add_axes((0.3 / width, 0.45 / height, wide / width, tall / height))
     axes.set_axis_off()
     unit, values = _values(shown, position, velocity)
@@ -74,17 +73,17 @@ def scene_picture(
     bar = figure.add_axes(((0.3 + wide + 0.2) / width, (0.45 + 0.12 * tall) / height, 0.14 / width, 0.76 * tall / height))
     figure.colorbar(mapped, cax=bar, label=f"{shown} [{unit}]")
     bar.tick_params(labelsize=8)
-    figure.text(0.3 / width, 1 - 0.2 / height, scene.name, fontsize=12, fontweight="bold", va="top")
-    figure.text(0.3 / width, 1 - 0.43 / height, f"{len(position)} grains, t = {time:.3g} s", fontsize=9, color="0.35", va="top")
+    inch = 1 / inches(figure)[1]
+    figure.text(0.3 / width, 1 - 0.2 * inch, scene.name, fontsize=12, fontweight="bold", va="top")
+    figure.text(0.3 / width, 1 - 0.43 * inch, f"{len(position)} grains, t = {time:.3g} s", fontsize=9, color="0.35", va="top")
     if path is not None:
         figure.savefig(path, dpi=DPI, metadata={"Software": f"granum {__version__}", "Title": scene.name})
     return figure
 
 
-def picture_camera(scene: Scene, azimuth: float | None = None, elevation: float | None = None) -> Camera:
-    """From where a scene is seen; angles [degrees] none: as its ``view`` has them, or a little from above."""
-    view = scene.view if scene.view is not None else VIEW
-    return Camera.at(view[0] if azimuth is None else azimuth, view[1] if elevation is None else elevation)
+def picture_camera(scene: Scene, view: tuple[float, float] | None = None) -> Camera:
+    """From where a scene is seen; ``view``, azimuth and elevation [degrees], none: as the scene has it, or a little from above."""
+    return Camera.at(*(view or scene.view or VIEW))
 
 
 def _what_to_show(scene: Scene, radius: FloatArray, velocity: FloatArray) -> Literal["height", "speed"]:
@@ -105,8 +104,8 @@ def _values(shown: str, position: FloatArray, velocity: FloatArray) -> tuple[str
     return prefix + unit, values * scale
 
 
-def _window(view: FloatArray, radius: FloatArray, lines: list[FloatArray], ground: bool) -> Window:
-    """Around all grains and walls, with room for the ground in front and for the scale bar below."""
+def _window(view: FloatArray, radius: FloatArray, lines: list[FloatArray], ground: bool, dpi: float) -> Window:
+    """Around all grains and walls, with room for the ground in front and for the scale bar below; ``dpi`` [1/inch] of the image."""
     points = np.concatenate([view[:, :2] - radius[:, None], view[:, :2] + radius[:, None], *(line[:, :2] for line in lines)])
     low, high = points.min(axis=0), points.max(axis=0)
     d = 2 * float(np.median(radius))
@@ -114,8 +113,8 @@ def _window(view: FloatArray, radius: FloatArray, lines: list[FloatArray], groun
     around = np.maximum(0.06 * size.max(), 0.7 * d) * np.array([1.5 if ground else 1.0, 1.0])
     low, high = low - around, high + around * np.array([1.0, 0.6])
     wide, tall = high - low
-    pixel = max(wide / (BOX[0] * DPI * FINER), tall / (BOX[1] * DPI * FINER))
-    least = 2.2 * DPI * FINER * pixel  # narrower than this the text has no room
+    pixel = max(wide / (BOX[0] * dpi), tall / (BOX[1] * dpi))
+    least = 2.2 * dpi * pixel  # narrower than this the text has no room
     if wide < least:
         low[0] -= (least - wide) / 2
         wide = least

@@ -50,7 +50,7 @@ def draw_aggregates(recording: Recording, look: Look) -> Any:
         Patch(color=HELD, label=f"held by walls: {counts.held}"),
         Patch(color=colours_of(np.array([0]))[0], label=f"in {counts.aggregates} aggregates: {counts.merged}"),
     ]
-    width, height = figure.get_size_inches()
+    width, height = style.inches(figure)
     figure.legend(
         handles=kinds,
         loc="upper left",

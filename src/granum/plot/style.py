@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +12,10 @@ import numpy as np
 
 from .._version import __version__
 from ..array_types import FloatArray
+from ..checks import InputError, expect
 
 DPI = 150
+FORMATS = (".png", ".pdf", ".svg")  # in which figures are saved
 GREY, DARK, FAINT = "0.4", "0.15", "0.88"
 BLUE, ORANGE, GREEN, PINK, SKY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9"
 LINES = (BLUE, ORANGE, GREEN, PINK, SKY, "#e69f00")
@@ -27,19 +32,56 @@ LEFT, RIGHT, BOTTOM, TOP = 0.72, 1.15, 0.55, 0.72  # [inch] around it
 LEAST_WIDTH = 4.2  # [inch] of a figure: its title needs room
 
 
-def new_figure(width: float, height: float) -> Any:
-    """A figure [inch] without a window."""
+_PLACE: ContextVar[Any] = ContextVar("place", default=None)
+
+
+@contextmanager
+def placed(place: Any) -> Iterator[None]:
+    """The figure that is made meanwhile becomes a part of another: ``place`` is axes, whose place it takes, or an empty (sub)figure."""
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
+
+    if isinstance(place, Axes):
+        spec = place.get_subplotspec()
+        if spec is None:
+            raise InputError("ax must be axes of a grid, as plt.subplots makes them, or a subfigure (got axes that are in no grid).")
+        around = place.figure
+        place.remove()
+        place = around.add_subfigure(spec)
+    expect("ax", place, FigureBase, Axes)
+    token = _PLACE.set(place)
+    try:
+        yield
+    finally:
+        _PLACE.reset(token)
+
+
+def inches(figure: Any) -> tuple[float, float]:
+    """Width and height of a figure or a subfigure."""
+    return figure.bbox.width / figure.dpi, figure.bbox.height / figure.dpi
+
+
+def room(width: float, height: float) -> tuple[float, float]:
+    """Width and height [inch] that a figure has: those it asks for, or those of the place that it is put into."""
+    place = _PLACE.get()
+    return (width, height) if place is None else inches(place)
+
+
+def new_figure(width: float, height: float, dpi: float = DPI) -> Any:
+    """A figure [inch] without a window; inside of :func:`placed` it is the place."""
+    if _PLACE.get() is not None:
+        return _PLACE.get()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white")
+    figure = Figure(figsize=(width, height), dpi=dpi, facecolor="white")
     FigureCanvasAgg(figure)
     return figure
 
 
 def chart(title: str, subtitle: str, panels: int = 1, width: float = 7.2, height: float = 3.9) -> tuple[Any, list[Any]]:
     """A figure with ``panels`` axes above each other, which share their x axis."""
-    tall = height if panels == 1 else 1.15 + (height - 1.0) * 0.78 * panels
+    width, tall = room(width, height if panels == 1 else 1.15 + (height - 1.0) * 0.78 * panels)
     figure = new_figure(width, tall)
     found = figure.subplots(
         panels,
@@ -59,9 +101,11 @@ def drawing(
 ) -> tuple[Any, Any, Any]:
     """Figure, axes and colour bar axes (or None) of a drawing to scale of left, right, bottom, top [m]."""
     left, right, bottom, top = extent
-    scale = min(PLANE_BOX[0] / (right - left), PLANE_BOX[1] / (top - bottom))
+    beside, above = LEFT + (RIGHT if bar else 0.3), BOTTOM + TOP
+    box = np.maximum(np.subtract(room(PLANE_BOX[0] + beside, PLANE_BOX[1] + above), (beside, above)), 0.5)
+    scale = float(min(box[0] / (right - left), box[1] / (top - bottom)))
     wide, tall = (right - left) * scale, (top - bottom) * scale
-    width, height = max(LEFT + wide + (RIGHT if bar else 0.3), LEAST_WIDTH), BOTTOM + tall + TOP
+    width, height = room(max(beside + wide, LEAST_WIDTH), tall + above)
     figure = new_figure(width, height)
     axes = figure.add_axes((LEFT / width, BOTTOM / height, wide / width, tall / height))
     axes.set(xlim=(left, right), ylim=(bottom, top))
@@ -108,7 +152,7 @@ def colours(name: str) -> Any:
 
 def head(figure: Any, title: str, subtitle: str) -> None:
     """Title, and below it what the figure is of."""
-    width, height = figure.get_size_inches()
+    width, height = inches(figure)
     figure.text(0.14 / width, 1 - 0.12 / height, title, fontsize=12, fontweight="bold", va="top", color=DARK)
     figure.text(0.14 / width, 1 - 0.38 / height, subtitle, fontsize=8.5, color=GREY, va="top")
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..array_types import FloatArray
-from ..checks import InputError, finite_positive
+from ..checks import InputError, expect, finite_positive
 from ..contact import HertzContact, Law, LinearContact, Material
 from ..contact.law import response
 from ..scene.cell import Cell
@@ -32,6 +32,8 @@ def packing_scene(
     The cell repeats as that of the packing. With ``gravity`` [m/s^2], which points down its last axis, it no longer repeats along that one:
     there the grains lie on a floor of the same material.
     """
+    expect("packing", packing, Packing)
+    expect("material", material, Material)
     if not packing.cell.upright:
         raise InputError(
             f"the cell of the packing must be upright for a run in time (got {packing.cell.vectors.tolist()} m, which lean): take the "

@@ -35,7 +35,7 @@ class EnergyFunction(Protocol):
         """(C,) [N] of the contacts at x, if the energy knows their stiffness too; else None."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MinimiseReport:
     """What a minimisation did and why it stopped."""
 
@@ -51,6 +51,9 @@ class MinimiseReport:
     reason: str
     seconds: float  # of wall time
     history: FloatArray  # (iterations + 1,) residual [N]
+
+    def __repr__(self) -> str:
+        return f"MinimiseReport({self})"
 
     def __str__(self) -> str:
         return (

@@ -8,7 +8,7 @@ packing jams, then bisection; its upper bound, which the paper never tests again
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -17,12 +17,15 @@ import numpy as np
 from ..arithmetic import normal, power
 from ..checks import InputError, RunError, known_name
 from ..contact.power import HOOKE, PowerLaw
+from ..notebook import Pictured
 from ..scene.sizes import Sizes
 from .course import Course
 from .measure import Measured, measure
 from .minimise import minimise
 from .packing import BIDISPERSE, Packing, random_packing
+from .spellings import read_count
 
+COUNT = 1024  # grains, where nobody says how many
 Route = Literal["decompress", "compress"]
 ROUTES = ("decompress", "compress")
 FINEST, COARSEST = 1e-11, 0.1  # accuracies that can be asked for: overlaps near the first are a few hundred roundings
@@ -53,8 +56,8 @@ class JamStep:
     iterations: int
 
 
-@dataclass(frozen=True)
-class Jammed:
+@dataclass(frozen=True, repr=False)
+class Jammed(Pictured):
     """What the search has found: a packing in balance, jammed, at most ``accuracy`` above phi_cr."""
 
     packing: Packing
@@ -63,6 +66,11 @@ class Jammed:
     measured: Measured
     steps: tuple[JamStep, ...]
     seconds: float
+
+    def __repr__(self) -> str:
+        digits = 1 - int(f"{self.accuracy:e}".partition("e")[2])  # one more than are known
+        found = f"phi_cr = {self.phi_cr:.{digits}f} to {self.accuracy:.1g}, z = {self.z:.4g}, {self.rattlers} rattlers"
+        return f"Jammed({self.packing.count} grains in {self.packing.dim} dimensions, {found})"
 
     @property
     def iterations(self) -> int:
@@ -93,25 +101,36 @@ Watch = Callable[[Course, "list[JamStep]"], None]
 
 
 def jam(
-    count: int = 1024,
+    count: int | None = None,
     *,
+    particles: int | None = None,
     dim: int = 2,
-    sizes: Sizes = BIDISPERSE,
-    law: PowerLaw = HOOKE,
+    sizes: Sizes | str | float | Sequence[float] = BIDISPERSE,
+    law: PowerLaw | str = HOOKE,
     seed: int = 0,
     accuracy: float = 1e-6,
     route: Route = "decompress",
     method: str = "auto",
     watch: Watch | None = None,
 ) -> Jammed:
-    """Find phi_cr of ``count`` random grains, to ``accuracy``.
+    """Find phi_cr of ``count`` (or ``particles``; none: 1024) random grains, to ``accuracy``.
 
+    >>> jam(30, law="hertz", sizes="lognormal:0.2").packing.law.alpha
+    2.5
+
+    ``sizes`` and ``law`` are written as on the command line (``"1:0.7,2:0.3"``, ``"uniform:0.8,1.2"``; ``"hooke"``, ``"hertz"``), ``sizes``
+    also as a list of diameters, ``[1, 1.4]``, and both as records, ``Uniform(...)`` and ``PowerLaw(...)``.
     Every seed has a phi_cr of its own, and every route finds another one: they spread by some 1e-3 for a thousand grains.
     """
     check_accuracy(accuracy)
     known_name("route", route, ROUTES)
     start = random_packing(
-        count, (ABOVE if route == "decompress" else BELOW)[dim if dim in ABOVE else 2], dim=dim, sizes=sizes, law=law, seed=seed
+        read_count(count, particles, COUNT),
+        (ABOVE if route == "decompress" else BELOW)[dim if dim in ABOVE else 2],
+        dim=dim,
+        sizes=sizes,
+        law=law,
+        seed=seed,
     )
     search = _Search(accuracy, method, watch)
     return search.from_above(start) if route == "decompress" else search.from_below(start)

@@ -14,7 +14,7 @@ import numpy as np
 from .._jit import kernel
 from ..arithmetic import length, mean, total
 from ..array_types import BoolArray, FloatArray, IntArray
-from ..checks import InputError
+from ..checks import InputError, expect
 from .energy import PackingEnergy, Touching
 from .packing import Packing, ball_volume
 from .rigidity import add_up, holds
@@ -59,7 +59,7 @@ class ContactNetwork(NamedTuple):
         return math.sqrt(total(self.net * self.net) / size) if size > 0 else 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Measured:
     """Observables of a packing. Contacts of rattlers, which at rest have none that push, are left out of all but ``touching``."""
 
@@ -78,6 +78,10 @@ class Measured:
     residual: float  # largest component of a net force on a grain [N]
     rounding: float  # [N] that 8 roundings of a position make at the stiffest contact: forces are not known better
     jammed: bool  # see `is_jammed`
+
+    def __repr__(self) -> str:
+        state = f"z = {self.coordination:.4g}, {self.rattler_count} rattlers" if self.jammed else "not jammed"
+        return f"Measured(phi = {self.phi:.6g}, {state}, {self.contacts} contacts, pressure {self.pressure:.4g})"
 
     @property
     def rattler_count(self) -> int:
@@ -142,6 +146,7 @@ def measure(packing: Packing, known: ContactNetwork | None = None) -> Measured:
 
     Of a packing that is not at rest they say what they are, but rattlers and coordination mean little.
     """
+    expect("packing", packing, Packing)
     net = known or network(packing)
     contacts, volume = net.backbone, packing.cell.volume
     stress = _tensor(net.touching, net.touching.force * net.touching.distance) / volume

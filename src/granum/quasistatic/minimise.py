@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from ..checks import InputError, known_name
+from ..checks import InputError, expect, known_name
+from ..notebook import with_picture
 from .course import Course, MinimiseReport
 from .energy import PackingEnergy
 from .minimisers import FIRE, LBFGS, Auto, ConjugateGradients, Newton
@@ -45,6 +46,12 @@ class Relaxed(NamedTuple):
     packing: Packing
     report: MinimiseReport
 
+    def __repr__(self) -> str:
+        return f"Relaxed({self.packing!r}, {self.report})"
+
+    def _repr_html_(self) -> str:
+        return with_picture(self)
+
 
 def minimise(
     packing: Packing,
@@ -61,6 +68,7 @@ def minimise(
     iterations, ``watch`` is called several times a second. A minimisation that stalls or meets its limit returns what it has, and
     says so in the report.
     """
+    expect("packing", packing, Packing)
     check_method(method, preconditioner)
     help_ = PRECONDITIONERS[preconditioner or "none"]()
     name = f"{method}+{help_.name}" if help_.name else method

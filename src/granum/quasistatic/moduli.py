@@ -38,7 +38,7 @@ class MarginalError(InputError):
     """The packing is at the edge of stability, or beyond it: it has no linear response."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Moduli:
     """Of a packing [N/m^(d-1)]. Pairs of axes are xy in 2D, and xy, xz, yz in 3D."""
 
@@ -52,6 +52,9 @@ class Moduli:
     bulk_affine: float
     pressure: float
     residual: float  # relative, of the linear systems; 0 where strains were measured
+
+    def __repr__(self) -> str:
+        return f"Moduli(bulk = {self.bulk:.6g}, shear = {self.shear:.6g}, pressure = {self.pressure:.4g}, residual {self.residual:.1g})"
 
     def numbers(self) -> dict[str, Any]:
         """For a JSON file."""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from pydantic import TypeAdapter, ValidationError
 
 from ..arithmetic import mean, power, total
-from ..checks import InputError, explain, finite_positive
+from ..checks import InputError, finite_positive
 from ..contact import Law, Material
 from ..contact.power import PowerLaw
+from ..notebook import Pictured
 from ..scene.cell import Cell
 from ..scene.scene import Scene
 from ..scene.sizes import Sizes
@@ -21,6 +20,7 @@ from .course import Course, MinimiseReport
 from .measure import Measured, measure
 from .minimise import minimise
 from .packing import FEWEST, Packing, along_cell, ball_volume, check_fraction, shares
+from .spellings import read_law, read_sizes
 
 COUNT = 1000
 SPRING = PowerLaw(alpha=2.0, stiffness=1e5)
@@ -29,8 +29,8 @@ SAMPLE = 10_000  # grains that tell the mean volume of a size distribution
 METHOD = "lbfgs", "none"
 
 
-@dataclass(frozen=True)
-class Packed:
+@dataclass(frozen=True, repr=False)
+class Packed(Pictured):
     """A packing, and what it is like."""
 
     packing: Packing
@@ -67,6 +67,9 @@ class Packed:
         """For a run: see :func:`~granum.quasistatic.bridge.packing_scene`."""
         return packing_scene(self.packing, material, law=law, gravity=gravity, name=name)
 
+    def __repr__(self) -> str:
+        return f"Packed({self})"
+
     def __str__(self) -> str:
         state = f"jammed, overlaps up to {self.overlap:.2g} d" if self.jammed else "not jammed, no contacts"
         cell = " x ".join(f"{length:.4g}" for length in self.packing.cell.lengths)
@@ -74,14 +77,14 @@ class Packed:
 
 
 def pack(
-    distribution: Sizes | float | tuple[float, ...],
+    distribution: Sizes | str | float | Sequence[float],
     phi: float,
     *,
     count: int | None = None,
     region: tuple[float, ...] | None = None,
     dim: int = 3,
     seed: int = 0,
-    law: PowerLaw = SPRING,
+    law: PowerLaw | str = SPRING,
     watch: Callable[[Course], None] | None = None,
 ) -> Packed:
     """Grains whose diameters [m] follow ``distribution``, at the packing fraction ``phi`` in a periodic cell, from a random start.
@@ -94,7 +97,7 @@ def pack(
     >>> pack((0.01, 0.014), 0.5, count=30).jammed
     False
     """
-    sizes = _sizes(distribution)
+    sizes, law = read_sizes(distribution), read_law(law)
     if dim not in (2, 3):
         raise InputError(f"dim must be 2 or 3 (got {dim}).")
     lengths = np.ones(dim)
@@ -134,10 +137,3 @@ def pack(
             break
     packing, report = minimise(packing, *METHOD, watch=watch)
     return Packed(packing, measure(packing), report)
-
-
-def _sizes(distribution: Any) -> Sizes:
-    try:
-        return TypeAdapter(Sizes).validate_python(distribution)
-    except ValidationError as error:
-        raise explain(error, "distribution") from None

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..arithmetic import arctan2, mean, octave, power, product, total
 from ..array_types import FloatArray, LongArray
-from ..checks import InputError, finite_positive
+from ..checks import InputError, expect, finite_positive
 from ..contact.power import HOOKE, PowerLaw
 from ..memory import check_grains
+from ..notebook import Pictured
 from ..scene.cell import Cell
 from ..scene.sizes import Discrete, Sizes
+from .spellings import read_count, read_law, read_sizes
 
 FEWEST = 3  # grains of a packing
 BIDISPERSE = Discrete(diameters=(1.0, 1.4))  # equal numbers of both: does not crystallise
@@ -23,8 +26,8 @@ ROUNDING = 1e-12
 GRAIN = 200  # bytes of a grain of a packing and its neighbours
 
 
-@dataclass(frozen=True)
-class Packing:
+@dataclass(frozen=True, repr=False)
+class Packing(Pictured):
     """N grains of d = 2 or 3 dimensions."""
 
     cell: Cell
@@ -33,6 +36,8 @@ class Packing:
     law: PowerLaw = HOOKE
 
     def __post_init__(self) -> None:
+        expect("cell", self.cell, Cell)
+        expect("law", self.law, PowerLaw)
         shape = np.shape(self.position)
         if len(shape) != 2 or shape[1] not in (2, 3) or shape[1] != self.cell.dim:
             raise InputError(
@@ -44,6 +49,10 @@ class Packing:
             raise InputError(f"radius must have shape ({shape[0]},), one for each grain; has {np.shape(self.radius)}.")
         if not (np.isfinite(self.position).all() and np.isfinite(self.radius).all() and np.min(self.radius) > 0):
             raise InputError("positions must be finite, and radii finite and above 0 m.")
+
+    def __repr__(self) -> str:
+        cell = " x ".join(f"{length:.4g}" for length in self.cell.lengths)
+        return f"Packing({self.count} grains, phi = {self.phi:.6g}, cell of {cell} m, alpha = {self.law.alpha:g})"
 
     @property
     def count(self) -> int:
@@ -100,12 +109,21 @@ def ball_volume(dim: int, radius: FloatArray | float) -> FloatArray:
 
 
 def random_packing(
-    count: int, phi: float, *, dim: int = 2, sizes: Sizes = BIDISPERSE, law: PowerLaw = HOOKE, seed: int = 0, length: float = 1.0
+    count: int,
+    phi: float,
+    *,
+    dim: int = 2,
+    sizes: Sizes | str | float | Sequence[float] = BIDISPERSE,
+    law: PowerLaw | str = HOOKE,
+    seed: int = 0,
+    length: float = 1.0,
 ) -> Packing:
     """``count`` grains anywhere in a square or cubic cell of ``length`` [m], with radii in the proportions of ``sizes`` that give ``phi``.
 
-    Of a few sizes every one gets its exact share of the grains. The same seed gives the same grains, in order along the cell.
+    ``sizes`` and ``law`` may be written as on the command line, ``"lognormal:0.2"`` and ``"hertz"``, ``sizes`` also as a list of
+    diameters. Of a few sizes every one gets its exact share of the grains. The same seed gives the same grains, in order along the cell.
     """
+    sizes, law, count = read_sizes(sizes), read_law(law), read_count(count, None, FEWEST)
     if count < FEWEST:
         raise InputError(f"count must be at least {FEWEST} grains (got {count}).")
     if dim not in (2, 3):

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..arithmetic import inverse, product
 from ..array_types import FloatArray
-from ..checks import InputError, finite_positive, known_name
+from ..checks import InputError, expect, finite_positive, known_name
+from ..notebook import Pictured
 from ..scene.cell import pure_shear, simple_shear
 from .course import Course, MinimiseReport
 from .measure import Measured, measure
@@ -21,14 +22,17 @@ MODES = {"simple": simple_shear, "pure": pure_shear}
 MOST_STEPS = 1_000_000
 
 
-@dataclass(frozen=True)
-class ShearStep:
+@dataclass(frozen=True, repr=False)
+class ShearStep(Pictured):
     """The packing in balance at a strain."""
 
     strain: float  # total [-]
     packing: Packing
     measured: Measured
     report: MinimiseReport
+
+    def __repr__(self) -> str:
+        return f"ShearStep(strain = {self.strain:g}, {self.packing.count} grains, {self.measured!r}, {self.report.reason})"
 
 
 def shear(
@@ -51,6 +55,7 @@ def shear(
     ``tolerance`` [N] of the minimisations; none: 1e-6 of the mean contact force before each step where the packing is jammed, else
     that of :func:`~granum.quasistatic.minimise.minimise`.
     """
+    expect("packing", packing, Packing)
     known_name("mode", mode, MODES)
     check_method(method, preconditioner)
     finite_positive("step", step)

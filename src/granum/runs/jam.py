@@ -8,13 +8,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from ..checks import known_name
 from ..contact.power import PowerLaw
 from ..io.packing import PackingWriter
 from ..quasistatic.jam import Jammed, JamStep, check_accuracy, jam
 from ..quasistatic.minimise import METHODS
+from ..quasistatic.spellings import read_law, read_sizes
 from ..records import Record, Whole
 from ..scene.sizes import Sizes
 from ..talk import silent, talk
@@ -22,7 +23,6 @@ from .output import check_output
 from .packings import Watch, describe, draw_beside, facts, observables, packing_rows, warm_up
 from .result import Rows, Run, carry
 from .run import Talk
-from .spellings import read_law, read_sizes
 
 FAR = 1e-2  # of phi_cr: where a search begins, roughly
 
@@ -30,8 +30,8 @@ FAR = 1e-2  # of phi_cr: where a search begins, roughly
 class JamSettings(Record):
     """What is to be jammed, and how."""
 
-    particles: Whole = Field(default=1024, ge=3)
-    """Number of grains."""
+    particles: Whole = Field(default=1024, ge=3, validation_alias=AliasChoices("particles", "count"))
+    """Number of grains; ``count`` is the same."""
     dim: Literal[2, 3] = 2
     """Dimensions."""
     law: PowerLaw | str | None = None
@@ -69,7 +69,7 @@ def run_jam(
     ``fields`` are those of :class:`JamSettings`; ``found`` is the :class:`granum.quasistatic.jam.Jammed`.
     """
     say: Talk = talk if progress else silent
-    s = JamSettings(**((settings.given() if settings is not None else {}) | fields))
+    s = JamSettings.over(settings, fields)
     check_accuracy(s.accuracy)
     known_name("method", s.method, METHODS)
     law, sizes = read_law(s.law, s.alpha), read_sizes(s.sizes)

@@ -12,20 +12,21 @@ from ..checks import InputError, finite_positive, known_name
 from ..contact.power import PowerLaw
 from ..io import Recording
 from ..io.packing import PackingWriter, is_packing, read_packing
+from ..plot.style import FORMATS
 from ..quasistatic.measure import measure
 from ..quasistatic.minimise import AUTO, METHODS, PRECONDITIONERS, minimise
 from ..quasistatic.packing import Packing, check_fraction, random_packing
+from ..quasistatic.spellings import read_law, read_sizes
 from ..records import Record, Whole
 from ..scene.sizes import Sizes
 from ..simulation.relax import METHOD, SUITED
 from ..talk import silent, talk
-from .output import FIGURES, check_folder, check_output
+from .output import check_folder, check_output
 from .packings import Watch, describe, draw_beside, observables, packing_rows, warm_up
 from .relax import relax
 from .reports import Known, draw_residuals, plain, report_rows
 from .result import Rows, Run, carry
 from .run import Talk
-from .spellings import read_law, read_sizes
 
 BASELINE = "fire"
 
@@ -87,7 +88,7 @@ def run_minimise(
     of the residuals; none: nothing is written. Of several methods the first one is written.
     """
     say: Talk = talk if progress else silent
-    s = MinimiseSettings(**((settings.given() if settings is not None else {}) | fields))
+    s = MinimiseSettings.over(settings, fields)
     file = Path(source) if isinstance(source, (str, Path)) else None
     if (source is None) == (s.packing is None):
         raise InputError(
@@ -97,7 +98,7 @@ def run_minimise(
     if s.tolerance is not None:
         finite_positive("--tolerance", s.tolerance, "N")
     path = Path(output) if output is not None else None
-    if path is not None and path.suffix.lower() in FIGURES:
+    if path is not None and path.suffix.lower() in FORMATS:
         check_folder(path)
     elif path is not None:
         check_output(path, picture, say, file)
@@ -150,7 +151,7 @@ def _minimise_packing(start: Packing, seed: int | None, source: str, s: Minimise
     }
     run, output = Run("granum minimise", found, minimise_rows, found=first.packing), known.output
     try:
-        if output is not None and output.suffix.lower() in FIGURES:
+        if output is not None and output.suffix.lower() in FORMATS:
             found["picture"] = draw_residuals([t.report for t in trials], output, f"{source}: {start.count} grains, phi {start.phi:.6g}")
         elif output is not None:
             kept = {"source": source, "method": first.report.method, **options}

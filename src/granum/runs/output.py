@@ -16,7 +16,6 @@ from ..io.read import has_format
 
 LONGEST_OUTPUT = 200  # bytes of a name, to which those of the files beside it add theirs
 PICTURE_MARK = b"granum"  # stands in the first bytes of our pictures
-FIGURES = (".png", ".pdf", ".svg")
 
 
 def default_output(scene_name: str) -> Path:

@@ -9,10 +9,10 @@ import numpy as np
 from .._jit import cache_is_warm
 from ..analysis import state_hash
 from ..io import Recording
+from ..plot.style import FORMATS
 from ..scene.library import make_scene
 from ..simulation.relax import relax_run
 from ..simulation.relaxed_file import write_relaxed
-from .output import FIGURES
 from .packings import Watch, describe, draw_beside
 from .reports import Known, draw_residuals, plain, report_rows
 from .result import Rows, Run, carry
@@ -46,7 +46,7 @@ def relax(recording: Recording, frame: int, methods: list[str], options: dict[st
     }
     run, output = Run(f"granum minimise: {first.start.name}", found, relax_rows, found=first), known.output
     try:
-        if output is not None and output.suffix.lower() in FIGURES:
+        if output is not None and output.suffix.lower() in FORMATS:
             subtitle = f"{recording.path}: {first.start.name}, {found['grains']} grains at t = {before.time:.4g} s"
             found["picture"] = draw_residuals([t.report for t in trials], output, subtitle)
         elif output is not None:

@@ -9,8 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..checks import InputError, known_name
+from ..checks import InputError
 from ..io import Recording
+from ..notebook import with_picture
 
 Rows = list[tuple[str, str]]
 """Names and values of a table; values may have rich's markup."""
@@ -49,28 +50,9 @@ class Run:
             raise InputError("this run has no recording: nothing was written. Give it an output.")
         return Recording(self.path)
 
-    def plot(self, figure: str = "", path: str | Path | None = None, **look: Any) -> Any:
-        """A matplotlib figure of the recording, as ``granum plot`` draws it; with ``path`` it is saved, too (.png, .pdf or .svg).
-
-        ``figure`` none: the picture of grains, or of a packing. ``look`` says which frames and from where: ``time=2.5``, ``view="x"``.
-        """
-        from ..io.packing import is_packing
-        from ..plot.figures import FIGURES, PACKING_FIGURES, draw_figure
-        from ..plot.look import Look
-        from ..plot.style import save
-        from .output import FIGURES as FORMATS
-
-        for name in look:
-            known_name("setting of a figure", name, Look.__dataclass_fields__)
-        recording = self.recording
-        name = figure or ("packing" if is_packing(recording) else "picture")
-        known_name("figure", name, {**FIGURES, **PACKING_FIGURES})
-        if path is not None and Path(path).suffix.lower() not in FORMATS:
-            raise InputError(f"output {path} must end in {', '.join(FORMATS)}.")
-        drawn = draw_figure(recording, name, Look(**look))
-        if path is not None:
-            save(drawn, Path(path), f"{recording.scene.name}: {name}")
-        return drawn
+    def plot(self, figure: str = "", path: str | Path | None = None, *, ax: Any = None, **look: Any) -> Any:
+        """A matplotlib figure of the recording: see :meth:`granum.Recording.plot`."""
+        return self.recording.plot(figure, path, ax=ax, **look)
 
     @property
     def rows(self) -> Rows:
@@ -90,7 +72,14 @@ class Run:
 
         cells = ((name, Text.from_markup(value).plain) for name, value in self.rows)
         rows = "".join(f"<tr><th style='text-align:left'>{html.escape(n)}</th><td>{html.escape(v)}</td></tr>" for n, v in cells)
-        return f"<table><caption>{html.escape(self.title)}</caption>{rows}</table>"
+        table = f"<table><caption>{html.escape(self.title)}</caption>{rows}</table>"
+        if self.found is not None or self.path is None:
+            return with_picture(self.found, table)
+        try:
+            with Recording(self.path) as recording:
+                return with_picture(recording, table)
+        except InputError:  # the file is gone
+            return table
 
 
 def carry(error: BaseException, run: Run) -> None:

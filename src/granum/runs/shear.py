@@ -66,7 +66,7 @@ def run_shear(
     The time of a frame is its strain. A shear that is interrupted keeps what it has: the error carries it as ``error.run``.
     """
     say: Talk = talk if progress else silent
-    s = ShearSettings(**((settings.given() if settings is not None else {}) | fields))
+    s = ShearSettings.over(settings, fields)
     file = None if isinstance(source, Packing) else Path(source)
     packing, seed = _packing(source, s.frame)
     how: dict[str, Any] = {"method": s.method, "preconditioner": s.preconditioner, "tolerance": s.tolerance}

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..checks import InputError, known_name
+from ..checks import InputError, expect, known_name
 from .grains import Lattice
 from .library import LIBRARY, make_scene, parameters
 from .mixture import read_mixtures
@@ -28,6 +28,7 @@ LARGEST_SEED = 2**62  # what is random gets the numbers from a seed on, all of 6
 
 def as_scene(scene: Scene | str | Path, values: Mapping[str, Any] | None = None, seed: int | None = None) -> Scene:
     """A scene as it is, or the one that a name or a file stands for (:func:`load_scene`)."""
+    expect("scene", scene, Scene, str, Path)
     if not isinstance(scene, Scene):
         return load_scene(scene, values, seed)
     if not values:

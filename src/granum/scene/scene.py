@@ -11,13 +11,14 @@ from pydantic import Field, ValidationInfo, field_serializer, field_validator, m
 from ..array_types import FloatArray
 from ..checks import InputError, known_name
 from ..contact import HertzContact, Law, Material, MaterialPair, PairTable
+from ..notebook import counted, with_picture
 from ..records import Finite, NonNegative, Record, Vector
 from .bodies import Body
 from .cell import Cell
 from .counter import Counter
 from .emitter import Emitter
 from .extent import inner_radius
-from .grains import GrainBlock
+from .grains import GrainBlock, Grains
 from .joints import Joint, Motor
 from .parameters import AnyParameters
 from .regulators import Regulator, check_regulator, check_turns
@@ -97,6 +98,20 @@ class Scene(Record):
     """Azimuth and elevation [degrees] from which pictures look at the scene; none: a little from above."""
     parameters: AnyParameters | None = None
     """What a scene of the library was made with."""
+
+    def __repr__(self) -> str:
+        counts = {
+            "grain": sum(len(block.position) if isinstance(block, Grains) else block.count for block in self.grains),
+            "emitter": len(self.emitters),
+            "wall": len(self.all_walls),
+            "moving body": sum(body.kind != "static" for body in self.bodies),
+            "joint": len(self.joints),
+            "sink": len(self.sinks),
+        }
+        return f"Scene({', '.join([repr(self.name), *(counted(n, name) for name, n in counts.items() if n)])})"
+
+    def _repr_html_(self) -> str:
+        return with_picture(self)
 
     @field_serializer("run")
     def _only_what_was_set(self, run: RunSettings) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from ..arithmetic import length
 from ..array_types import FloatArray, LongArray
 from ..checks import InputError, known_name
 from ..io import Frame, Recording
+from ..notebook import Pictured
 from ..quasistatic.course import Course, MinimiseReport
 from ..quasistatic.minimise import LIMIT, METHODS
 from ..quasistatic.precondition import Identity
@@ -32,8 +33,8 @@ METHOD = "lbfgs"
 SUITED = ("lbfgs", "cg", "fr-cg", "fire")  # methods that need nothing but energy and gradient
 
 
-@dataclass(frozen=True)
-class RelaxedRun:
+@dataclass(frozen=True, repr=False)
+class RelaxedRun(Pictured):
     """Grains of a run in balance (if the report says converged); walls stand as they were, friction is left out."""
 
     start: Scene
@@ -48,6 +49,10 @@ class RelaxedRun:
     """(N,) of the grains in the run's recording."""
     alpha: float
     """[-] of the energy k delta^alpha / alpha of a contact."""
+
+    def __repr__(self) -> str:
+        found = f"{len(self.id)} grains, {len(self.normal_force)} contacts, moved by up to {self.moved:.3g} m"
+        return f"RelaxedRun({self.start.name}, {found}, {self.report})"
 
     @property
     def position(self) -> FloatArray:

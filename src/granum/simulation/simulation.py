@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arithmetic import dot, total
 from ..array_types import FloatArray, IntArray, LongArray
-from ..checks import InputError, Named, finite_positive, steps_in
+from ..checks import InputError, Named, expect, finite_positive, steps_in
 from ..detection.detector import Detector
 from ..extensions.base import Shadow
 from ..machines import JointView
@@ -52,6 +52,7 @@ class Simulation:
 
     def __init__(self, scene: Scene, settings: Layer | None = None, *, bodies: Bodies | None = None, **fields: Any) -> None:
         """``fields`` are those of :class:`Settings`, over ``settings``; what neither sets is as the scene asks, or the default."""
+        expect("scene", scene, Scene)
         self.scene = scene
         self.settings = make_settings(scene.run, settings or {}, fields)
         self.bodies = make_bodies(scene) if bodies is None else bodies

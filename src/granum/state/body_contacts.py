@@ -12,7 +12,7 @@ from ..checks import known_name
 from .contacts import Contacts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BodyContacts:
     """K contacts in which two bodies touch with their walls; SI units, world axes. ``a`` is a dynamic body."""
 
@@ -38,6 +38,10 @@ class BodyContacts:
     """(K, 3) of friction on b [N]."""
     radius_eff: FloatArray
     """(K,) R* [m] that the contact law takes."""
+
+    def __repr__(self) -> str:
+        pairs = sorted({(self.names[a], self.names[b]) for a, b in zip(self.a, self.b, strict=True)})
+        return f"BodyContacts({len(self.a)} contacts{': ' if pairs else ''}{', '.join(f'{a} on {b}' for a, b in pairs)})"
 
     @classmethod
     def of(cls, contacts: Contacts, frame: IntArray, inverse_radius: FloatArray, names: tuple[str, ...]) -> BodyContacts:

@@ -142,6 +142,10 @@ class Contacts:
         self._points = np.zeros((0, 3))
         self.reserve(room)
 
+    def __repr__(self) -> str:
+        walls = self.contact_count - self.pair_count
+        return f"Contacts({self.contact_count} contacts: {self.pair_count} between grains, {walls} with walls)"
+
     def reserve(self, room: int) -> None:
         """Make room for that many contacts; what the arrays held is lost."""
         if room > self.room:

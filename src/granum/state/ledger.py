@@ -27,6 +27,9 @@ class Ledger:
     def __init__(self, losses: bool = False) -> None:
         self.joules = dict.fromkeys((*SOURCES, *LOSSES) if losses else SOURCES, 0.0)
 
+    def __repr__(self) -> str:
+        return f"Ledger({', '.join(f'{entry} {joules:.4g} J' for entry, joules in self.joules.items() if joules) or 'empty'})"
+
     def add(self, entry: str, joules: float) -> None:
         """Note that so much energy came from there; below 0: it went there."""
         if entry not in self.joules:

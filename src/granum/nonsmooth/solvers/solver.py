@@ -78,11 +78,13 @@ def make_solver(name: str, **settings: Any) -> SolverRecord:
 
 
 def _by_name(value: Any) -> Any:
-    """A table of settings with the name of a solver becomes that solver."""
+    """A name, or a table of settings with it, becomes that solver."""
+    if isinstance(value, str):
+        value = {"name": value}
     if not isinstance(value, Mapping):
         return value
     return SOLVERS[known_name("solver", value.get("name", "pgs"), SOLVERS)].model_validate(dict(value))
 
 
 AnySolver = Annotated[SerializeAsAny[SolverRecord], BeforeValidator(_by_name)]
-"""A field of settings: any solver, or a table with its name."""
+"""A field of settings: any solver, its name, or a table with it."""

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from ..checks import InputError, known_name
+from numbers import Integral
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from ..arithmetic import power
+from ..checks import InputError, explain, known_name
 from ..contact.power import POWER_LAWS, PowerLaw
 from ..scene.sizes import Discrete, LogNormal, Sizes, Uniform
 
@@ -21,10 +27,23 @@ def read_law(law: PowerLaw | str | None, alpha: float | None = None) -> PowerLaw
     return PowerLaw.read({"alpha": alpha}, "--alpha")
 
 
-def read_sizes(text: Sizes | str) -> Sizes:
-    """A size distribution as it is, or as it is written on the command line (see ``SIZES_HELP``)."""
+def read_count(count: int | None, particles: int | None, default: int) -> int:
+    """How many grains: ``count`` and ``particles`` are two words for it."""
+    if count is not None and particles is not None:
+        raise InputError(f"give count or particles, not both: they are two words for one number (got {count!r} and {particles!r}).")
+    asked = count if count is not None else particles if particles is not None else default
+    if isinstance(asked, bool) or not isinstance(asked, Integral):
+        raise InputError(f"{'count' if count is not None else 'particles'} must be a whole number of grains (got {asked!r}).")
+    return int(asked)
+
+
+def read_sizes(text: Any) -> Sizes:
+    """A size distribution as it is, a diameter, a list of several, or as it is written on the command line (see ``SIZES_HELP``)."""
     if not isinstance(text, str):
-        return text
+        try:
+            return TypeAdapter(Sizes).validate_python(text)
+        except ValidationError as error:
+            raise explain(error, "sizes") from None
     kind, colon, rest = text.partition(":")
     try:
         if kind.strip() == "uniform" and colon:
@@ -32,7 +51,7 @@ def read_sizes(text: Sizes | str) -> Sizes:
             return Uniform(lower=lower, upper=upper)
         if kind.strip() == "lognormal" and colon:
             sigma = float(rest)
-            edge = 2.718281828459045 ** (WIDEST * sigma)
+            edge = power(2.718281828459045, WIDEST * sigma)
             return LogNormal(median=1.0, sigma=sigma, lower=1 / edge, upper=edge)
         parts = [part.partition(":") for part in text.split(",")]
         numbers = tuple(float(number) if colon else 1.0 for _, colon, number in parts)

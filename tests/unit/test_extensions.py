@@ -38,6 +38,7 @@ MAY_SAY = (
     "papers/figures/mr.py",
     "nonsmooth/settings.py",  # the field of its settings
     "__init__.py",  # the menu of the package
+    "references.py",  # the title of the paper
 )
 
 

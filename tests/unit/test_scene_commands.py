@@ -76,9 +76,9 @@ def test_references_gives_the_papers_in_full():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('[[materials]]\nname = "a"\ndensty = 3\n', ["bad.toml", "materials.0.densty", "did you mean 'density'?"]),
-        ('[rum]\nduration = 1\n[[materials]]\nname = "a"\ndensity = 3\n', ["bad.toml", "did you mean 'run'?"]),
-        ('[run]\nduraton = 1\n[[materials]]\nname = "a"\ndensity = 3\n', ["bad.toml", "run.duraton", "did you mean 'duration'?"]),
+        ('[[materials]]\nname = "a"\ndensty = 3\n', ["bad.toml", "materials.0.densty", "Did you mean 'density'?"]),
+        ('[rum]\nduration = 1\n[[materials]]\nname = "a"\ndensity = 3\n', ["bad.toml", "Did you mean 'run'?"]),
+        ('[run]\nduraton = 1\n[[materials]]\nname = "a"\ndensity = 3\n', ["bad.toml", "run.duraton", "Did you mean 'duration'?"]),
     ],
 )
 def test_a_typo_in_a_scene_file_names_the_file_and_the_key_that_is_meant(tmp_path, text, words):

@@ -7,8 +7,9 @@ import tomllib
 import pytest
 
 from granum import load_scene, make_scene
+from granum.scene import Scene
 from granum.scene.library import LIBRARY
-from granum.scene.written import scene_text
+from granum.scene.written import FIRST, LISTS, TABLES, scene_text
 
 SMALL = {"drum": {"count": 40}, "excavator": {"count": 800}, "silo": {"count": 60, "outlet": 4.0}, "shear-cell": {"count": 60}}
 
@@ -26,6 +27,10 @@ def test_a_written_scene_is_the_scene(name, tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(scene_text(scene, "a head"))
     assert load_scene(file) == without_choices(scene)
+
+
+def test_all_fields_of_a_scene_are_written():
+    assert {*FIRST, *TABLES, *LISTS} == set(Scene.model_fields)
 
 
 def test_a_sieve_curve_and_a_sawtooth_drum_are_written(tmp_path):

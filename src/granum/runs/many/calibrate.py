@@ -45,8 +45,7 @@ def calibrate(
 ) -> Calibration:
     """Find the values of parameters with which a scene gives a measured number.
 
-    >>> found = calibrate("pile", {"friction": "0.1:1"}, {"repose": "28+-1"}, workers=2)  # doctest: +SKIP
-    >>> found.best, found.interval  # doctest: +SKIP
+    Such as ``calibrate("pile", {"friction": "0.1:1"}, {"repose": "28+-1"}, workers=2)``, whose ``best`` and ``interval`` are the answer.
 
     ``fit``: ranges of parameters, named as in :func:`granum.sweep`; ``target``: a measure with its value and tolerance, a text or two
     numbers. Every try is the mean over ``seeds``. A Gaussian process is fitted to the tries, and the next one is where it meets the

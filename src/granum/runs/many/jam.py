@@ -15,11 +15,11 @@ from ...contact.power import PowerLaw
 from ...pool import Job, Pool, report
 from ...quasistatic.jam import check_accuracy, jam
 from ...quasistatic.minimise import METHODS
+from ...quasistatic.spellings import read_law, read_sizes
 from ...scene.sizes import Sizes
 from ...talk import silent, talk
 from ..jam import JamSettings, part_done
 from ..packings import unit_of_pressure, warm_up
-from ..spellings import read_law, read_sizes
 from .compute import Computing
 from .csv_file import check_table
 from .table import RunTable, row_of
@@ -43,7 +43,7 @@ def jam_many(
     """Find the packing fraction at which grains jam for many seeds, with mean and spread.
 
     >>> found = jam_many("0:3", particles=32, accuracy=1e-3, workers=1, progress=False)
-    >>> [round(number, 1) for number in found.table()["phi_cr"]]
+    >>> found.table()["phi_cr"].round(1).tolist()
     [0.8, 0.8, 0.8]
 
     ``seeds``: numbers, or a text: ``"0:200"`` are 200 seeds from 0 on. ``fields`` are those of :class:`granum.runs.JamSettings`. ``csv``:

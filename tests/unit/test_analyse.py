@@ -147,7 +147,7 @@ def test_every_metric_comes_as_table_and_as_json(granum, bin_run, drum_run):
     bins = [
         name
         for name, metric in METRICS.items()
-        if not any(word in metric.needs for word in ("belt", "drum", "packings", "reduction", "joints", "the scene"))
+        if not any(word in metric.needs for word in ("belt", "drum", "packings", "reduction", "joints", "sinks", "the scene"))
     ]
     for file, names in ((bin_run, bins), (drum_run, ["drum-angle", "plug", "flow", "slide", "overlap"])):
         found = metrics(granum("analyse", file, *names, "--last", 3, "--json"))
@@ -166,8 +166,8 @@ def test_no_number_has_the_name_of_a_table(bin_run, drum_run):
     """Nor of what else a result of --json holds: one would overwrite the other."""
     own = {"frames", "first_time", "last_time", "units", "note"}
     for name, metric in METRICS.items():
-        if any(word in metric.needs for word in ("belt", "packings", "reduction", "joints", "the scene")):
-            continue  # see test_conveyor, test_packing_files, test_reduction_files, test_recorded_loads
+        if any(word in metric.needs for word in ("belt", "packings", "reduction", "joints", "sinks", "the scene")):
+            continue  # see test_conveyor, test_packing_files, test_reduction_files, test_recorded_loads, test_flow_rate
         with Recording(drum_run if "drum" in metric.needs else bin_run) as recording:
             found = measure_recording(recording, name, range(len(recording))[-3:])
         assert not (own | {metric.table}) & set(found.values), name

@@ -2,7 +2,8 @@
 
 from .checkpoint import checkpoint_path, read_checkpoint, write_checkpoint
 from .data_table import DataTable
-from .read import Frame, FrameContacts, FrameJoints, FrameWalls, Recording
+from .frame import Frame, FrameContacts, FrameJoints, FrameWalls
+from .read import Recording
 from .series import BodySeries, JointSeries
 from .write import RecordingWriter
 

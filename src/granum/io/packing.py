@@ -25,7 +25,7 @@ from .read import DamagedFileError, Recording
 from .write import RecordingWriter
 
 if TYPE_CHECKING:
-    from .read import Frame
+    from .frame import Frame
 
 KIND = "packing"
 SCALARS = ("phi", "energy", "pressure", "z", "rattlers", "contacts", "residual", "iterations", "strain")

@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from ..notebook import Pictured, drawn_by
 from . import layout
 from .contained import check_contained, check_texts
 from .data_table import DataTable
+from .frame import Frame, FrameContacts, FrameJoints, FrameWalls
 from .not_recorded import NotRecorded
 from .series import BodySeries, CounterSeries, JointSeries, frames_of
 from .storage import whole_chunks
@@ -34,96 +34,6 @@ RECORD_AGAIN = "Copy it again from where it was written, or repeat the run."
 DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, IndexError, OverflowError)
 """What h5py raises for bad bytes."""
 PAUSES = (0.01, 0.05, 0.2)  # [s] between two looks at a recording that may be live; a frame is written in some milliseconds
-
-
-@dataclass(frozen=True, repr=False)
-class FrameContacts:
-    """Contacts of one frame; C rows, SI units, world axes."""
-
-    a: IndexArray  # (C,) id of the owning grain
-    b: IndexArray  # (C,) id of the other grain, or -1 - wall
-    feature: IndexArray  # (C,) part of the wall touched
-    point: FloatArray  # (C, 3) [m]
-    normal: FloatArray  # (C, 3) unit, from a towards b
-    overlap: FloatArray  # (C,) [m]
-    force: FloatArray  # (C, 3) on b [N]
-    normal_force: FloatArray  # (C,) [N]
-    status: IndexArray  # (C,)
-
-    def __len__(self) -> int:
-        return len(self.a)
-
-    def table(self) -> DataTable:
-        """All columns, a dict of arrays: ``frame.contacts.table().to_pandas()``."""
-        return DataTable({column.name: getattr(self, column.name) for column in layout.CONTACTS}, _units(layout.CONTACTS))
-
-    def __repr__(self) -> str:
-        if not len(self):
-            return "FrameContacts(none)"
-        largest = f"normal force up to {self.normal_force.max():.4g} N, overlap up to {self.overlap.max():.4g} m"
-        return f"FrameContacts({len(self)} contacts, {int((self.b < 0).sum())} of them with walls, {largest})"
-
-
-@dataclass(frozen=True, repr=False)
-class FrameWalls:
-    """Wall bodies of one frame, the ground first; W rows, SI units, world axes."""
-
-    position: FloatArray  # (W, 3) [m]
-    orientation: FloatArray  # (W, 4) unit quaternion, w first
-    velocity: FloatArray  # (W, 3) [m/s]
-    spin: FloatArray  # (W, 3) [rad/s]
-    force: FloatArray | None = None  # (W, 3) of all that touches it, mean since the last frame [N]; None: not recorded
-    torque: FloatArray | None = None  # (W, 3) [N m]
-    power: FloatArray | None = None  # (W,) [W]
-
-    def __repr__(self) -> str:
-        return f"FrameWalls({len(self.position)} bodies{'' if self.force is not None else ', forces not recorded'})"
-
-
-@dataclass(frozen=True, repr=False)
-class FrameJoints:
-    """Joints of one frame, in the order of the scene; J rows, SI units, world axes. Forces are means since the last frame."""
-
-    coordinate: FloatArray  # (J,) [m, rad]
-    speed: FloatArray  # (J,) [m/s, rad/s]
-    force: FloatArray  # (J, 3) on the second body [N]
-    torque: FloatArray  # (J, 3) about its centre of mass [N m]
-    motor_force: FloatArray  # (J,) [N, N m]
-    limit_force: FloatArray  # (J,) [N, N m]
-
-    def __repr__(self) -> str:
-        return f"FrameJoints({len(self.coordinate)} joints)"
-
-
-@dataclass(frozen=True, repr=False)
-class Frame(Pictured):
-    """One instant of a run; N grains, SI units, world axes."""
-
-    time: float  # [s]
-    step: int
-    position: FloatArray  # (N, 3) [m]
-    orientation: FloatArray  # (N, 4) unit quaternion, w first
-    velocity: FloatArray  # (N, 3) [m/s]
-    spin: FloatArray  # (N, 3) [rad/s]
-    radius: FloatArray  # (N,) [m]
-    id: IndexArray  # (N,)
-    material: IndexArray  # (N,)
-    contacts: FrameContacts
-    walls: FrameWalls
-    more: dict[str, Any]  # (N, ...) columns of extensions, by their names in the file
-    joints: FrameJoints | None = None  # None: not recorded
-    path: Path | None = None  # of the recording
-
-    def __repr__(self) -> str:
-        return f"Frame(t = {self.time:.6g} s, step {self.step}, {len(self.id)} grains, {len(self.contacts)} contacts)"
-
-    @property
-    def grains(self) -> DataTable:
-        """All that is recorded of the grains, a dict of arrays: ``frame.grains["diameter"]``, ``frame.grains.to_pandas()``."""
-        names = ("id", "material", "radius", "position", "velocity", "spin", "orientation")
-        columns = {name: rows for name in names if not isinstance(rows := getattr(self, name), NotRecorded)}
-        columns |= {"diameter": 2.0 * self.radius, **self.more}
-        return DataTable(columns, _units(layout.point_columns(self.more)) | {"position": "m"})
 
 
 class Recording(Pictured):
@@ -339,10 +249,6 @@ def _check_columns(group: h5py.Group, columns: Iterable[layout.Column]) -> None:
     for column in columns:
         if not is_stored_as(group[column.name].dtype, column) or group[column.name].shape[1:] != column.width:
             raise ValueError(f"{group.name}/{column.name} is not the table that it should be")
-
-
-def _units(columns: Iterable[layout.Column]) -> dict[str, str]:
-    return {column.name: column.unit for column in columns}
 
 
 def _in_full(rows: Any, column: layout.Column) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from ...analysis.repeats import Repeats
 from ...array_types import FloatArray
@@ -155,22 +156,33 @@ class _Search:
         known = [k for k, one in enumerate(repeats) if one.runs]
         curve = None
         if len(known) > 1:
-            x = np.array([[one.scaled(v) for one, v in zip(self.fits, self.points[k], strict=True)] for k in known])
+            x = np.array([self._scaled(self.points[k]) for k in known])
             curve = Curve.through(x, np.array([repeats[k].mean for k in known]), _variances([repeats[k] for k in known]))
         columns_in_order = (*(one.name for one in self.fits), SEED, name, *LAST)
         target = Target(name, self.target.value, self.target.tolerance, unit)
         return Calibration(self.scene, self.fits, target, list(zip(self.points, repeats, strict=True)), rows, columns_in_order, curve)
 
     def _next(self, found: Calibration) -> FloatArray:
-        """Where the curve comes nearest to the target."""
+        """Where the curve comes nearest to the target, nearer to a try that has a number than to any that has none.
+
+        So tries go halfway towards those that could not be measured, as a heap that is too flat for an angle, and not there again.
+        """
         x = places(len(self.fits))
         assert found.curve is not None
+        silent = [values for values, one in found.tries if not one.runs]
+        if silent:
+            to_silent, _ = cKDTree([self._scaled(values) for values in silent]).query(x)
+            to_known, _ = cKDTree(found.curve.x).query(x)
+            x = x[to_known <= to_silent]
         mean, error = found.curve.at(x)
         off = np.abs(mean - self.target.value)
         return np.asarray(x[np.lexsort((error, off))[0]])
 
     def _values(self, x: FloatArray) -> tuple[Any, ...]:
         return tuple(one.value(float(part)) for one, part in zip(self.fits, x, strict=True))
+
+    def _scaled(self, values: tuple[Any, ...]) -> list[float]:
+        return [one.scaled(value) for one, value in zip(self.fits, values, strict=True)]
 
     def _point(self, values: tuple[Any, ...], seed: int) -> dict[str, Any]:
         return {one.name: f"{value!r}{one.unit}" if one.unit else value for one, value in zip(self.fits, values, strict=True)} | {
@@ -198,9 +210,11 @@ def _check_reached(found: Calibration, tries: int) -> None:
         return
     if not low - target.tolerance <= target.value <= high + target.tolerance:
         ranges = ", ".join(f"{one.name} = {one.low:g} to {one.high:g}{one.unit}" for one in found.fits)
+        silent = sum(not one.runs for _, one in found.tries)
+        without = f", and {silent} of {len(found.tries)} tries have no such number" if silent else ""
         raise InputError(
-            f"no value reaches the target {target.words}: with {ranges} it is {low:.4g} to {high:.4g}. Take another range or target, "
-            "or fit another parameter."
+            f"no value reaches the target {target.words}: with {ranges} it is {low:.4g} to {high:.4g}{without}. Take another range or "
+            "target, or fit another parameter."
         )
     raise RunError(
         f"no try of {len(found.tries)} is within the target {target.words}; the nearest has {found.nearest[1].mean:.4g}. "

@@ -19,7 +19,7 @@ from tests.unit.test_recording import vtk_frames
 PLAIN = ("lbfgs", "none")
 # need walls, mergers, or a scene of that name
 OF_CONTAINERS = {"drum-angle", "plug", "flow", "pressure", "vertical", "janssen", "axis", "reduction", "towers", "ridge", "discharge"}
-OF_CONTAINERS |= {"triaxial", "shear-cell", "circuit", "circuit-angles", "body-force", "joint-force"}
+OF_CONTAINERS |= {"triaxial", "shear-cell", "circuit", "circuit-angles", "body-force", "joint-force", "flow-rate"}
 
 
 def jammed(dim=2, count=60, law=PowerLaw(alpha=2.0, stiffness=3.0)):

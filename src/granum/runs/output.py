@@ -26,13 +26,18 @@ def default_output(scene_name: str) -> Path:
 
 def free_name(path: Path) -> Path:
     """``path``, or where a recording is there already the first of ``x-2.vtkhdf``, ``x-3.vtkhdf``, ... beside which nothing is."""
-    if not path.is_file() or not is_recording(path):
+    if _is_too_long(path) or not path.is_file() or not is_recording(path):
         return path
     for number in count(2):
         free = path.with_name(f"{path.stem}-{number}{path.suffix}")
         if not any(file.exists() for file in (free, checkpoint_path(free), free.with_suffix(".png"))):
             break
     return free
+
+
+def _is_too_long(path: Path) -> bool:
+    """For a file, with those beside it."""
+    return len(os.fsencode(path.name)) > LONGEST_OUTPUT
 
 
 def is_recording(path: Path) -> bool:
@@ -52,7 +57,7 @@ def check_output(path: Path, picture: bool, talk: Callable[[str], Any], source: 
         raise InputError(
             f"output {path} must be the name of a recording, such as {path.stem.removesuffix('.checkpoint')}{RECORDING_ENDING}."
         )
-    if len(os.fsencode(path.name)) > LONGEST_OUTPUT:
+    if _is_too_long(path):
         raise InputError(f"output {path} must have a name of at most {LONGEST_OUTPUT} bytes. Choose a shorter one with -o.")
     check_folder(path)
     if path.exists():

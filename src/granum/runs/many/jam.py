@@ -43,7 +43,7 @@ def jam_many(
     """Find the packing fraction at which grains jam for many seeds, with mean and spread.
 
     >>> found = jam_many("0:3", particles=32, accuracy=1e-3, workers=1, progress=False)
-    >>> [round(number, 1) for number in found.table()["phi_cr"]]
+    >>> found.table()["phi_cr"].round(1).tolist()
     [0.8, 0.8, 0.8]
 
     ``seeds``: numbers, or a text: ``"0:200"`` are 200 seeds from 0 on. ``fields`` are those of :class:`granum.runs.JamSettings`. ``csv``:

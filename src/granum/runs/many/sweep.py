@@ -37,7 +37,7 @@ def sweep(
     >>> found = sweep("column", {"count": "4:8:2", "seed": "0:2"}, "height_error", duration=0.1, workers=1, progress=False)
     >>> found
     RunTable(column, 4 runs, height_error)
-    >>> [round(number, 3) for number in found.table()["height_error"]]
+    >>> found.table()["height_error"].round(3).tolist()
     [-0.0, -0.0, -0.0, -0.0]
 
     ``scene`` is a scene, the name of a library scene or a scene file. ``vary``: names of parameters or places in the scene, as ``--set``

@@ -54,7 +54,7 @@ def test_a_run_and_its_restart_rename_nothing_that_is_open(like_windows, tmp_pat
 
     path = tmp_path / "column.h5"
     run("column", duration=0.02, output=path, picture=False, progress=False)
-    run("column", duration=0.02, output=path, picture=False, progress=False)  # in the place of the first
+    run("column", duration=0.02, output=path, picture=False, progress=False, overwrite=True)  # in the place of the first
     restart(path, duration=0.02, progress=False)
     written = {path, checkpoint_path(path)}
     assert {target for target in like_windows if target.parent == tmp_path} == written  # others are compiled kernels

@@ -34,6 +34,11 @@ def free_name(path: Path) -> Path:
     return free
 
 
+def _is_too_long(path: Path) -> bool:
+    """For a file, with those beside it."""
+    return len(os.fsencode(path.name)) > LONGEST_OUTPUT
+
+
 def is_recording(path: Path) -> bool:
     """Whether a file is a recording of granum."""
     try:
@@ -51,7 +56,7 @@ def check_output(path: Path, picture: bool, talk: Callable[[str], Any], source: 
         raise InputError(
             f"output {path} must be the name of a recording, such as {path.stem.removesuffix('.checkpoint')}{RECORDING_ENDING}."
         )
-    if len(os.fsencode(path.name)) > LONGEST_OUTPUT:
+    if _is_too_long(path):
         raise InputError(f"output {path} must have a name of at most {LONGEST_OUTPUT} bytes. Choose a shorter one with -o.")
     check_folder(path)
     if path.exists():

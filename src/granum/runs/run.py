@@ -65,12 +65,11 @@ def run(
     Run(column, 25 grains, t = 0.05 s, column.vtkhdf)
     >>> figure = done.plot("energy")
 
-    ``scene`` is a scene, the name of a library scene, or a scene file; ``fields`` are those of :class:`granum.Settings`, over
-    ``settings``. ``output`` none: ``SCENE.vtkhdf`` in the current folder; checkpoint and picture stand beside it. A
-    recording of that name is kept, and the run writes ``SCENE-2.vtkhdf``, unless it may ``overwrite``. A ``picture`` "later" is left to
-    :meth:`Run.draw_picture`. ``seed`` replaces the seeds
-    of all that is random. Without ``progress`` nothing is said. ``dump_problem`` [s]: times at which contact problems are kept, for
-    ``granum solve``. ``about`` goes into the recording's description. Ctrl-C ends the run after the step, with a checkpoint.
+    ``scene`` is a scene, the name of a library scene, or a scene file; ``fields`` are those of :class:`granum.Settings`, over ``settings``.
+    ``output`` none: ``SCENE.vtkhdf`` in the current folder; checkpoint and picture stand beside it. A recording of that name is kept, and
+    the run writes ``SCENE-2.vtkhdf``, unless it may ``overwrite``. A ``picture`` "later" is left to :meth:`Run.draw_picture`. ``seed``
+    replaces the seeds of all that is random. Without ``progress`` nothing is said. ``dump_problem`` [s]: times at which contact problems
+    are kept, for ``granum solve``. ``about`` goes into the recording's description. Ctrl-C ends the run after the step, with a checkpoint.
     """
     say: Talk = talk if progress else silent
     cold = not cache_is_warm()  # asked before the time step is found, which may compile a little

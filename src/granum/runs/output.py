@@ -25,7 +25,7 @@ def default_output(scene_name: str) -> Path:
 
 def free_name(path: Path) -> Path:
     """``path``, or where a recording is there already the first of ``x-2.vtkhdf``, ``x-3.vtkhdf``, ... beside which nothing is."""
-    if not os.path.isfile(path) or not is_recording(path):  # false of a name that is too long, too
+    if _is_too_long(path) or not path.is_file() or not is_recording(path):
         return path
     for number in count(2):
         free = path.with_name(f"{path.stem}-{number}{path.suffix}")

@@ -6,9 +6,9 @@ import tomllib
 
 import pytest
 
-from granum import load_scene, make_scene
+from granum import Scene, load_scene, make_scene
 from granum.scene.library import LIBRARY
-from granum.scene.written import scene_text
+from granum.scene.written import FIRST, HEADS, LISTS, TABLES, scene_text
 
 SMALL = {"drum": {"count": 40}, "excavator": {"count": 800}, "silo": {"count": 60, "outlet": 4.0}, "shear-cell": {"count": 60}}
 
@@ -26,6 +26,11 @@ def test_a_written_scene_is_the_scene(name, tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(scene_text(scene, "a head"))
     assert load_scene(file) == without_choices(scene)
+
+
+def test_all_that_a_scene_has_is_written():
+    assert {*FIRST, *TABLES, *LISTS} == set(Scene.model_fields)
+    assert {*TABLES, *LISTS} == set(HEADS)
 
 
 def test_a_sieve_curve_and_a_sawtooth_drum_are_written(tmp_path):

@@ -17,7 +17,7 @@ from .scene import Scene
 FIRST = ("name", "view", "world", "results", "law")
 """Keys at the top of a file; a key that came after a table would belong to it."""
 TABLES = ("gravity", "cell", "run", "parameters")
-LISTS = ("materials", "pairs", "walls", "bodies", "joints", "regulators", "sensors", "sinks", "emitters", "grains")
+LISTS = ("materials", "pairs", "walls", "bodies", "joints", "regulators", "sensors", "sinks", "counters", "emitters", "grains")
 LEFT_OUT = "chosen"  # of parameters: what the library made the scene with
 WIDE = 100  # [characters] of a value that stands in one line
 MANY = 50  # placed grains beside which another way to write them is shown
@@ -34,6 +34,7 @@ HEADS = {
     "regulators": "What sets the motors of joints before every step.",
     "sensors": "Where grains stay free in runs that merge grains.",
     "sinks": "Where grains leave the run.",
+    "counters": "What counts grains that pass, and their mass.",
     "emitters": "Sources of grains.",
     "grains": "Grains that are there at the start.",
 }

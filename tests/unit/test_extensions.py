@@ -37,6 +37,7 @@ MAY_SAY = (
     "papers/mr_*.py",  # the paper that it is from
     "papers/figures/mr.py",
     "nonsmooth/settings.py",  # the field of its settings
+    "references.py",  # the title of that paper
     "__init__.py",  # the menu of the package
     "references.py",  # the title of the paper
 )

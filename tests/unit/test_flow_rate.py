@@ -87,13 +87,13 @@ def test_windows_of_a_tenth_of_a_second(file):
     path, summary = file
     shown = granum("analyse", path, "flow-rate", "--counter", "bin", "--window", 0.1, "--csv")
     lines = list(csv.DictReader(io.StringIO(shown.stdout)))
-    assert list(lines[0]) == ["name", "time_s", "count", "mass_kg", "rate_kg_s", "rate_error_kg_s"]
-    assert [float(line["time_s"]) for line in lines] == pytest.approx([*(0.1 * np.arange(7)), 0.65])
+    assert list(lines[0]) == ["name", "time [s]", "count", "mass [kg]", "rate [kg/s]", "rate_error [kg/s]"]
+    assert [float(line["time [s]"]) for line in lines] == pytest.approx([*(0.1 * np.arange(7)), 0.65])
     assert float(lines[-1]["count"]) == summary["sinks"][0]["grains"]
-    count, mass = (np.array([float(line[key]) for line in lines]) for key in ("count", "mass_kg"))
-    rate, error = (np.array([float(line[key]) for line in lines[1:]]) for key in ("rate_kg_s", "rate_error_kg_s"))
+    count, mass = (np.array([float(line[key]) for line in lines]) for key in ("count", "mass [kg]"))
+    rate, error = (np.array([float(line[key]) for line in lines[1:]]) for key in ("rate [kg/s]", "rate_error [kg/s]"))
     assert np.abs(np.diff(count)[1:-1] - 50).max() <= 1
-    long = np.diff([float(line["time_s"]) for line in lines])
+    long = np.diff([float(line["time [s]"]) for line in lines])
     assert rate == pytest.approx(np.diff(mass) / long)
     assert error[1:] == pytest.approx(MASS * np.sqrt(np.diff(count)[1:]) / long[1:])
     assert granum("analyse", path, "flow-rate", "--time", "0.2:0.4", "--json").exit_code == 0

@@ -79,6 +79,6 @@ def _jam_many(settings: JamSettings, given: dict[str, Any]) -> None:
     one_format(given["as_json"], given["as_csv"])
     if given["seed"] is not None:
         raise InputError("give --seed or --seeds, not both.")
-    found = jam_many(given["seeds"], settings, csv=given["output"] or Path("jam.csv"), picture=not given["no_picture"], **placed(given))
+    found = jam_many(given["seeds"], settings, output=given["output"] or Path("jam.csv"), picture=not given["no_picture"], **placed(given))
     show_table(found, given["as_json"], given["as_csv"])
     check_failed(found)

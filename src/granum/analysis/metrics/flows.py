@@ -12,7 +12,16 @@ from ...checks import InputError
 from ..flow_rate import FlowRate, expected_rate
 from ..metric import Metric, MetricResult, Shots
 
-UNITS = {"mass": "kg", "rate": "kg/s", "rate_error": "kg/s", "scatter": "kg/s", "steady_from": "s", "steady_to": "s", "beverloo": "kg/s"}
+UNITS = {
+    "time": "s",
+    "mass": "kg",
+    "rate": "kg/s",
+    "rate_error": "kg/s",
+    "scatter": "kg/s",
+    "steady_from": "s",
+    "steady_to": "s",
+    "beverloo": "kg/s",
+}
 
 
 def _flow_rate(shots: Shots, names: Sequence[str] | None = None, window: float | None = None) -> MetricResult:
@@ -39,16 +48,16 @@ def _flow_rate(shots: Shots, names: Sequence[str] | None = None, window: float |
         parts.append(
             {
                 "name": [name] * len(flow.time),
-                "time_s": flow.time,
+                "time": flow.time,
                 "count": flow.count,
-                "mass_kg": flow.mass,
-                "rate_kg_s": np.concatenate([[math.nan], flow.rate]),
-                "rate_error_kg_s": np.concatenate([[math.nan], flow.error]),
+                "mass": flow.mass,
+                "rate": np.concatenate([[math.nan], flow.rate]),
+                "rate_error": np.concatenate([[math.nan], flow.error]),
             }
         )
     columns = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-    units = {key: UNITS[what] for key in values if (what := key.rpartition(".")[2]) in UNITS}
-    return MetricResult(values, columns, _note(columns["time_s"], columns["name"], window), units)
+    units = {key: UNITS[what] for key in (*values, *columns) if (what := key.rpartition(".")[2]) in UNITS}
+    return MetricResult(values, columns, _note(columns["time"], columns["name"], window), units)
 
 
 def _note(time: np.ndarray, name: np.ndarray, window: float | None) -> str | None:

@@ -32,7 +32,7 @@ def jam_many(
     seeds: str | int | Iterable[int],
     settings: JamSettings | None = None,
     *,
-    csv: str | Path | None = None,
+    output: str | Path | None = None,
     picture: bool = True,
     progress: bool = True,
     workers: Pool | int | None = None,
@@ -46,8 +46,8 @@ def jam_many(
     >>> found.table()["phi_cr"].round(1).tolist()
     [0.8, 0.8, 0.8]
 
-    ``seeds``: numbers, or a text: ``"0:200"`` are 200 seeds from 0 on. ``fields`` are those of :class:`granum.runs.JamSettings`. ``csv``:
-    the table, with histograms beside it; none: nothing is written. ``workers``, ``scheduler`` and ``fresh`` are as in
+    ``seeds``: numbers, or a text: ``"0:200"`` are 200 seeds from 0 on. ``fields`` are those of :class:`granum.runs.JamSettings`.
+    ``output``: the table, with histograms beside it; none: nothing is written. ``workers``, ``scheduler`` and ``fresh`` are as in
     :func:`granum.sweep`; any packing is had again by its seed, ``granum jam --seed 7``.
     """
     numbers = read_seeds(seeds)
@@ -55,8 +55,8 @@ def jam_many(
     check_accuracy(s.accuracy)
     known_name("method", s.method, METHODS)
     law, sizes = read_law(s.law, s.alpha), read_sizes(s.sizes)
-    if csv is not None:
-        check_table(Path(csv), picture, (SEED,), [{SEED: seed} for seed in numbers])
+    if output is not None:
+        check_table(Path(output), picture, (SEED,), [{SEED: seed} for seed in numbers])
     if progress and not cache_is_warm():
         talk("compiling kernels, once (a minute or two; later runs start at once) ...")
     how = (s.particles, s.dim, s.accuracy, s.route, s.method)
@@ -69,16 +69,16 @@ def jam_many(
         return RunTable(f"jam, {s.particles} grains in {s.dim} dimensions", (SEED,), MEASURES, units, rows)
 
     def grown(results: list[Any]) -> None:
-        if csv is not None:
-            table(results).write_csv(csv)
+        if output is not None:
+            table(results).write_csv(output)
 
     with workers if isinstance(workers, Pool) else Pool(workers, scheduler, len(jobs)) as pool:
         found = table(Computing(f"jam {s.particles}", pool, fresh=fresh, progress=progress).run(jobs, grown))
-    if csv is not None:
-        found.write_csv(csv)
-        found.csv = Path(csv)
+    if output is not None:
+        found.write_csv(output)
+        found.csv = Path(output)
         if picture:
-            found.picture = Path(csv).with_suffix(".png")
+            found.picture = Path(output).with_suffix(".png")
             found.plot(found.picture)
     return found
 

@@ -192,7 +192,7 @@ def test_toml_scene_from_the_command_line(granum, tmp_path):
     summary = json.loads(granum("run", "one.toml", "--set", "materials.0.friction=0.3", "--json", "--no-picture").stdout)
     assert (summary["scene"], summary["steps"], summary["recording"]) == ("one", 20, "one.vtkhdf")
     (tmp_path / "one.toml").write_text("materials = []\ngrainz = 1\n")
-    refused(granum("run", "one.toml"), "materials", "grainz: is not a known key; did you mean 'grains'? (got 1)")
+    refused(granum("run", "one.toml"), "materials", "grainz: is not a known key (got 1). Did you mean 'grains'?")
 
 
 # Bad input. --------------------------------------------------------------------------------------------------------------

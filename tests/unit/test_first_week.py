@@ -80,9 +80,9 @@ def test_a_hopper_from_an_stl_file_with_its_mass_flow(granum):
     (bin_,) = summary["sinks"]
     assert bin_["grains"] - bin_["waiting"] == summary["taken_out"]
     flow = rows_of(typed(granum, "analyse", "hopper.vtkhdf", "flow-rate", "--window", "0.1", "--csv"))
-    assert sum(float(row["rate_kg_s"] or 0) > 0 for row in flow) >= 3
+    assert sum(float(row["rate [kg/s]"] or 0) > 0 for row in flow) >= 3
     assert int(flow[-1]["count"]) == bin_["grains"] > 60
-    assert_allclose(float(flow[-1]["mass_kg"]), bin_["mass"], rtol=1e-12)
+    assert_allclose(float(flow[-1]["mass [kg]"]), bin_["mass"], rtol=1e-12)
     Path("big.toml").write_text(HOPPER.replace(", scale = 0.001", ""))
     refused = granum("run", "big.toml")
     assert refused.exit_code == 2

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._version import __version__
 from ..array_types import FloatArray
+from ..checks import InputError
 from ..scene.scene import Scene
 from .outline import Frames, ground_plane, wall_frames, wall_lines
 from .parts import Parts, machine_parts, painted
@@ -44,7 +45,7 @@ def scene_picture(
     there are for one of the picture, each way: fewer are drawn sooner.
     """
     if not len(position):
-        raise ValueError("there are no grains to draw yet")
+        raise InputError("there are no grains to draw.")
     shown = _what_to_show(scene, radius, velocity) if colour == "auto" else colour
     frames = bodies if bodies is not None else wall_frames(scene)
     camera = picture_camera(scene, view)

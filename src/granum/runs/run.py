@@ -264,7 +264,10 @@ def draw(sim: Simulation, path: Path, say: Talk) -> str | None:
     walls = [(sim.bodies.position[w].copy(), sim.bodies.orientation[w].copy()) for w in range(sim.bodies.wall_body_count)]
     try:
         scene_picture(sim.scene, sim.wrapped_position, sim.radius, sim.velocity, time=sim.time, bodies=walls, path=path)
+    except InputError as error:
+        say(f"no picture {path}: {error}")
     except Exception as error:
         say(f"warning: no picture {path}: {type(error).__name__}: {error}", style="yellow")
-        return None
-    return str(path)
+    else:
+        return str(path)
+    return None

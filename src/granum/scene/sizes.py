@@ -152,7 +152,29 @@ class LogNormal(Record):
         return self._curve.at(rng.random(count)) if self._curve is not None else np.full(count, self.median)
 
 
-class SizeTable(Record):
+class _Classed(Record):
+    """Sizes that come in classes, each of them spread evenly over the diameter."""
+
+    @property
+    def _curve(self) -> SizeClasses:
+        raise NotImplementedError
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Smallest and largest diameter [m]."""
+        return self._curve.range
+
+    @property
+    def mean_cube(self) -> float:
+        """[m^3] of the diameters, by number."""
+        return self._curve.mean_cube
+
+    def sample(self, rng: np.random.Generator, count: int) -> FloatArray:
+        """(count,) diameters [m]."""
+        return self._curve.at(rng.random(count))
+
+
+class SizeTable(_Classed):
     """Classes of diameters between edges, with the share of each; inside of a class the share is spread evenly over the diameter."""
 
     distribution: Literal["table"] = "table"
@@ -170,26 +192,12 @@ class SizeTable(Record):
             raise ValueError(f"shares must be {len(self.edges) - 1} numbers, one fewer than edges, and not all zero; has {self.shares}")
         return self
 
-    @property
-    def range(self) -> tuple[float, float]:
-        """Smallest and largest diameter [m]."""
-        return self._curve.range
-
-    @property
-    def mean_cube(self) -> float:
-        """[m^3] of the diameters, by number."""
-        return self._curve.mean_cube
-
     @cached_property
     def _curve(self) -> SizeClasses:
         return SizeClasses.of(self.edges, self.shares, self.by)
 
-    def sample(self, rng: np.random.Generator, count: int) -> FloatArray:
-        """(count,) diameters [m]."""
-        return self._curve.at(rng.random(count))
 
-
-class SieveCurve(Record):
+class SieveCurve(_Classed):
     """A sieve curve: which part of the mass passes openings of these sizes. Between two sieves it is a straight line over the diameter."""
 
     distribution: Literal["sieve"] = "sieve"
@@ -223,23 +231,9 @@ class SieveCurve(Record):
             )
         return self
 
-    @property
-    def range(self) -> tuple[float, float]:
-        """Smallest and largest diameter [m]."""
-        return self._curve.range
-
-    @property
-    def mean_cube(self) -> float:
-        """[m^3] of the diameters, by number."""
-        return self._curve.mean_cube
-
     @cached_property
     def _curve(self) -> SizeClasses:
         return SizeClasses.of(self.sizes, np.diff(self.passing), self.by)
-
-    def sample(self, rng: np.random.Generator, count: int) -> FloatArray:
-        """(count,) diameters [m]."""
-        return self._curve.at(rng.random(count))
 
 
 def _growing(name: str, values: tuple[float, ...]) -> None:

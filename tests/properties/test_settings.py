@@ -130,7 +130,7 @@ def test_file_flags_set_and_python_agree(choice):
         bare, full = Path(folder) / "bare.toml", Path(folder) / "full.toml"
         bare.write_text(SCENE)
         full.write_text("".join(f"run.{place} = {json.dumps(value)}\n" for place, value in found.items()) + SCENE)
-        out = "-o", Path(folder) / "out.h5"
+        out = "-o", Path(folder) / "out.h5", "--overwrite"
         flags = [word for pair in chosen.items() for word in pair] + (["--reduce", "contact,trial"] if reduced else [])
         sets = [word for place, value in found.items() for word in ("--set", f"run.{place}={json.dumps(value)}")]
         by_flags, by_file, by_set = recorded(bare, *flags, *out), recorded(full, *out), recorded(bare, *sets, *out)

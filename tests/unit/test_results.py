@@ -92,6 +92,28 @@ def test_a_low_heap_has_no_angle_and_says_why():
         assert not told or missing["angle"].startswith("too small to tell: the heap is 4.8 diameters high")  # 4.85
 
 
+@pytest.mark.parametrize("level", [-0.4, 0.3])
+def test_a_pile_stands_on_its_own_ground(level):
+    """Heights and angle do not depend on where the ground is, nor on grains of the ground that never move."""
+    scene, x = make_scene("pile"), crust([0.5] * 8, 12 * D, 24)
+    floor = np.stack([*np.meshgrid(*[np.arange(-30, 30) * D] * 2, indexing="ij"), np.full((60, 60), -D / 2)], axis=-1).reshape(-1, 3)
+    here, _ = scene_results(scene, x, np.full(len(x), D / 2), np.zeros_like(x), 0.0)
+    both = np.concatenate([x, floor]) + np.array([0, 0, level])
+    static = np.arange(len(both)) >= len(x)
+    there, missing = scene_results(scene, both, np.full(len(both), D / 2), np.zeros_like(both), 0.0, static)
+    assert missing == {}
+    assert there["height"] == pytest.approx(11.95 * D)
+    assert there == pytest.approx(here, abs=1e-9)
+
+
+def test_an_angle_needs_gravity_along_z():
+    scene = make_scene("pile").changed(gravity={"acceleration": (1.0, 0.0, -9.7)})
+    x = crust([0.5] * 8, 12 * D, 24)
+    found, missing = scene_results(scene, x, np.full(len(x), D / 2), np.zeros_like(x), 0.0)
+    assert found["angle"] is None
+    assert missing["angle"].startswith("gravity does not point along -z")
+
+
 def test_without_grains_there_is_nothing_to_tell():
     numbers, missing = scene_results(make_scene("pile"), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)), 0.0)
     assert numbers == dict.fromkeys(("height", "angle", "angle_error"))

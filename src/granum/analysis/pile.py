@@ -16,21 +16,24 @@ LOWEST = 1.5  # [mean diameters] and at least so high: one layer of grains is no
 LOWEST_PILE = 5.0  # [mean diameters]: a lower pile has no angle that can be told
 FEWEST_RINGS = 3  # of a line
 FEWEST_SECTORS = 3  # of a standard error
+UPRIGHT = 1 - 1e-6  # least cosine of the angle between gravity and -z, where that is told at all: a tenth of a degree
 
 
 class PileShape:
-    """Height [m] and angle of repose [degrees] of a pile on the plane z = 0.
+    """Height [m] and angle of repose [degrees] of a pile on level ground; z is up.
 
-    ``compute`` takes the largest set of grains that hang together, the ``heap``; the others are strays. It sorts the heap into rings one
-    (mean) diameter wide around its axis, the rings into sectors and these into cells about one diameter long; the mean of the highest
-    points of the cells is the ``surface`` [m] over ``radius`` [m]. The ``flank`` is the rings that follow each other from 0.85 of the
-    height down to 0.15 of it, or 1.5 diameters if that is higher. A straight line through it has the slope of the ``angle``; ``error``
-    [degrees] is the standard error of its mean over the sectors. NaN where there is no such number, and then ``lack`` says why.
+    ``compute`` takes the largest set of grains that hang together, the ``heap``; the others are strays. Its lowest point is the ``ground``
+    [m], above which all heights are. It sorts the heap into rings one (mean) diameter wide around its axis, the rings into sectors and
+    these into cells about one diameter long; the mean of the highest points of the cells is the ``surface`` [m] over ``radius`` [m]. The
+    ``flank`` is the rings that follow each other from 0.85 of the height down to 0.15 of it, or 1.5 diameters if that is higher. A straight
+    line through it has the slope of the ``angle``; ``error`` [degrees] is the standard error of its mean over the sectors. NaN where there
+    is no such number, and then ``lack`` says why.
     """
 
     def compute(self, position: FloatArray, radius: FloatArray) -> PileShape:
         """From the centres (N, 3) [m] and radii (N,) [m] of the grains at rest; returns itself."""
-        self.height = self.angle = self.error = self.slope = self.offset = math.nan  # height = offset + slope radius
+        self.ground = self.height = self.angle = self.error = math.nan
+        self.slope = self.offset = math.nan  # height = offset + slope radius
         self.low, self.high = math.nan, math.nan  # [m] between which the flank lies
         self.sectors = 0
         self.centre: FloatArray = np.zeros(2)
@@ -51,7 +54,8 @@ class PileShape:
 
     def _measure(self, position: FloatArray, radius: FloatArray) -> str | None:
         """Of the heap alone; returns why there is no angle."""
-        top = position[:, 2] + radius
+        self.ground = float((position[:, 2] - radius).min())
+        top = position[:, 2] + radius - self.ground
         d, self.height = 2 * float(radius.mean()), float(top.max())
         self.diameter = d
         self.low, self.high = max(FLANK[0] * self.height, LOWEST * d), FLANK[1] * self.height
@@ -115,7 +119,11 @@ def _connected(surface: FloatArray, low: float, high: float) -> BoolArray:
 def pile_shape(snapshot: Snapshot) -> PileShape:
     """Of the grains that are not on their way down: slower than a fall of a quarter diameter."""
     resting = pile_grains(snapshot)
-    return PileShape().compute(snapshot.position[resting], snapshot.radius[resting])
+    shape = PileShape().compute(snapshot.position[resting], snapshot.radius[resting])
+    if shape.lack is None and snapshot.gravity @ [0, 0, -1] < UPRIGHT * snapshot.gravity_strength:
+        shape.angle = shape.error = math.nan
+        shape.lack = "gravity does not point along -z, and the angle is measured against level planes z = constant"
+    return shape
 
 
 def pile_grains(snapshot: Snapshot) -> BoolArray:

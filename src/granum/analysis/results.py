@@ -6,12 +6,13 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..array_types import FloatArray
+from ..array_types import BoolArray, FloatArray
 from ..checks import InputError
 from ..contact.law import contact_stiffnesses, overlaps_under, pull_off
 from ..io import Recording
@@ -23,11 +24,11 @@ from .conveyor import ridge_angle
 from .dig import bed_height, outside_trench
 from .drum import Drum, drum_angles, plug_fraction
 from .flow_rate import discharge_numbers
-from .pile import PileShape
+from .pile import pile_shape
 from .shear_cell import ShearFlowMeans, shear_flow
 from .snapshot import Snapshot, snapshots
 from .snapshot_rows import GrainRows
-from .surface import bulk_packing_fraction, collapse_slope, resting_grains, surface_height
+from .surface import bulk_packing_fraction, collapse_slope, surface_height
 from .triaxial import TriaxialCurve, triaxial_curve
 
 
@@ -78,11 +79,18 @@ class EndState:
     radius: FloatArray  # (N,) [m]
     velocity: FloatArray  # (N, 3) [m/s]
     time: float
+    static: BoolArray  # (N,) grains that never move
 
     @property
     def top(self) -> float:
         """Of the topmost grain [m]; NaN without grains."""
         return float((self.position[:, 2] + self.radius).max()) if len(self.position) else math.nan
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The same without contacts, as measures take it."""
+        grains = GrainRows(position=self.position, radius=self.radius, velocity=self.velocity, static=self.static)
+        return Snapshot.build(self.scene, grains, time=self.time)
 
 
 Found = tuple[dict[str, float], str | None]
@@ -95,8 +103,7 @@ def _column(wanted: Column, s: EndState) -> Found:
 
 
 def _pile(wanted: Pile, s: EndState) -> Found:
-    resting = resting_grains(s.velocity, s.radius, float(np.linalg.norm(s.scene.gravity.acceleration)))
-    shape = PileShape().compute(s.position[resting], s.radius[resting])
+    shape = pile_shape(s.snapshot)
     return {"height": shape.height, "angle": shape.angle, "angle_error": shape.error}, shape.lack
 
 
@@ -106,12 +113,12 @@ def _bed(wanted: Bed, s: EndState) -> Found:
 
 
 def _level(wanted: Level, s: EndState) -> Found:
-    now = Snapshot.build(s.scene, GrainRows(position=s.position, radius=s.radius))
+    now = Snapshot.build(s.scene, GrainRows(position=s.position, radius=s.radius, static=s.static))  # velocities may not be recorded
     return {"height": surface_height(now).level}, "there are no grains"
 
 
 def _drum(wanted: DrumFlow, s: EndState) -> Found:
-    now = Snapshot.build(s.scene, GrainRows(position=s.position, radius=s.radius, velocity=s.velocity), time=s.time)
+    now = s.snapshot
     try:
         drum = Drum.of(now)
     except InputError:
@@ -213,14 +220,14 @@ def _of_content(s: EndState) -> tuple[Result, ...]:
 
 
 def scene_results(
-    scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, time: float
+    scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, time: float, static: BoolArray | None = None
 ) -> tuple[dict[str, float | None], dict[str, str]]:
     """The numbers that the scene asks for, lengths in m, angles in degrees, None where the state has no such number; and why, by name.
 
-    ``time`` [s] is that at which the last step began: walls moved as the scene says for it. Those of all frames are left to
-    :func:`frame_results`.
+    ``time`` [s] is that at which the last step began: walls moved as the scene says for it. ``static`` (N,): grains that never move, none
+    if it is left out. Those of all frames are left to :func:`frame_results`.
     """
-    state = EndState(scene, position, radius, velocity, time)
+    state = EndState(scene, position, radius, velocity, time, np.zeros(len(radius), bool) if static is None else static)
     found: dict[str, float] = {"height": state.top}
     missing = {} if len(position) else {"height": "there are no grains"}
     for wanted in scene.results or _of_content(state):

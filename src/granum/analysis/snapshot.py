@@ -162,7 +162,7 @@ class Snapshot(Pictured):
                 radius=frame.radius,
                 material=frame.material,
                 id=ids,
-                static=_static(scene, ids),
+                static=static_grains(scene, ids),
                 more={column.attribute: frame.more[column.name] for column in recording.columns},
             ),
             _contact_rows(frame) if "contacts" not in lacking else None,
@@ -349,7 +349,7 @@ def _check_references(recording: Recording, frame: Frame, scene: Scene) -> None:
             raise DamagedFileError(recording.path, "recording", f"a frame names {name} that are not in it", RECORD_AGAIN)
 
 
-def _static(scene: Scene, ids: IndexArray) -> BoolArray:
+def static_grains(scene: Scene, ids: IndexArray) -> BoolArray:
     """(N,) grains of blocks that are static or fixed to a body: those of the scene have the first ids, block by block."""
     if not any(block.held for block in scene.grains):
         return np.zeros(len(ids), bool)

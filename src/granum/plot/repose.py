@@ -26,7 +26,7 @@ def repose_figure(s: Snapshot, subtitle: str) -> Any:
     """Grains by their distance from the axis of the pile, strays in grey; the mean surface of rings, and the fitted flank."""
     shape, resting = pile_shape(s), pile_grains(s)
     position = s.position[resting]
-    away, top = np.hypot(*(position[:, :2] - shape.centre).T), position[:, 2] + s.radius[resting]
+    away, top = np.hypot(*(position[:, :2] - shape.centre).T), position[:, 2] + s.radius[resting] - shape.ground
     figure, (axes,) = style.chart("Angle of repose", subtitle, width=7.6, height=4.6)
     reach = _shown(away, shape.heap)
     factor, unit = style.length_unit(reach)
@@ -48,7 +48,9 @@ def repose_figure(s: Snapshot, subtitle: str) -> Any:
         style.note(axes, shape.lack.replace(": ", ":\n", 1))
         if np.isfinite(shape.height):
             axes.axhline(factor * LOWEST_PILE * shape.diameter, color="0.7", lw=0.8, ls=":", zorder=1)
-    axes.set(xlabel=f"distance from the axis [{unit}]", ylabel=f"height [{unit}]", xlim=(0, factor * reach), ylim=(0, None))
+    axes.set(
+        xlabel=f"distance from the axis [{unit}]", ylabel=f"height above the ground [{unit}]", xlim=(0, factor * reach), ylim=(0, None)
+    )
     beyond = int(np.count_nonzero(away > reach))
     axes.legend(
         frameon=False, fontsize=8.5, loc="center right", title=f"{beyond} strays lie farther out" if beyond else None, title_fontsize=8.5

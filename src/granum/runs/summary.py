@@ -9,6 +9,7 @@ from typing import Any
 
 from ..analysis import frame_results, mean_and_largest_overlap, scene_results, state_hash
 from ..analysis.flow_rate import FlowRate
+from ..analysis.snapshot import static_grains
 from ..extensions import extensions
 from ..io import Frame, Recording, checkpoint_path
 from ..simulation import Simulation
@@ -22,7 +23,9 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
     c = sim.contacts
     mean_overlap, max_overlap = mean_and_largest_overlap(c.overlap, c.a, c.b, sim.radius)
     began = max(0.0, sim.time - sim.time_step)  # the last step
-    results, missing = scene_results(sim.scene, sim.wrapped_position, sim.radius, sim.velocity, began)
+    results, missing = scene_results(
+        sim.scene, sim.wrapped_position, sim.radius, sim.velocity, began, sim.bodies.inverse_mass[sim.bodies.grains] == 0
+    )
     return {
         "scene": sim.scene.name,
         "complete": sim.ended_by is None,
@@ -206,7 +209,9 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
     more = (stage for extension in extensions() for stage in extension.timers if f"{stage}_seconds" in last)
     stages = {stage: last[f"{stage}_seconds"] for stage in timers(more)}
     scalars = [scalar for extension in extensions() for scalar in extension.scalars if scalar.name in last]
-    results, missing = scene_results(scene, frame.position, frame.radius, frame.velocity, frame.time - time_step)
+    results, missing = scene_results(
+        scene, frame.position, frame.radius, frame.velocity, frame.time - time_step, static_grains(scene, frame.id)
+    )
     return known | {
         "grains": len(frame.radius),
         "taken_out": int(last.get("taken_out", 0)),

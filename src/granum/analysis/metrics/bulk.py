@@ -100,7 +100,7 @@ METRICS: dict[str, Metric] = {
         _repose,
         "static angle of repose of a pile, from a line through its flank, with its standard error over 8 sectors; strays lie apart",
         {"time": "s", **dict.fromkeys(("angle", "angle_error"), "degrees"), **dict.fromkeys(("height", "flank_from", "flank_to"), "m")},
-        needs="a pile on the plane z = 0, 5 diameters high or more",
+        needs="a pile on level ground, 5 diameters high or more",
     ),
     "slope": Metric(
         _slope,

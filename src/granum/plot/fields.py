@@ -28,6 +28,7 @@ MOST_ARROWS = 28  # along the longer side
 SHORTEST = 0.1  # of the longest arrow
 LEAST_SOLID = 0.12  # solid fraction below which a place counts as empty
 ROOM = 3.0  # [kernel widths] beyond free grains
+ALONG = 0.99  # least cosine of the angle between the normal of a wall and that of the side of the grid that ends at it
 MOST = 0.99  # of the cells have a colour of their own; the rest is beyond an end of the colour bar
 DECADES = 1e-4  # of the largest: the least of a logarithmic scale
 
@@ -64,7 +65,7 @@ FIELDS = {
 def field_of(recording: Recording, look: Look) -> tuple[Section, list[Snapshot], Fields]:
     """The section that a look asks for, the snapshots as seen in it, and their fields: axes across, up, and depth (integrated over).
 
-    The grid ends at walls, and has room for whole kernels where grains are free.
+    The grid ends at walls along its sides, and has room for whole kernels where grains are free or lean on slopes.
     """
     seen = look.snapshots(recording)
     d = 2 * float(seen[-1].radius.mean())
@@ -78,7 +79,7 @@ def field_of(recording: Recording, look: Look) -> tuple[Section, list[Snapshot],
 
 
 def _free_bounds(section: Section, seen: list[Snapshot], d: float, room: float) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper corner (2,) [m] of the grains in the slab, with ``room`` on sides where no wall is touched."""
+    """Lower and upper corner (2,) [m] of the grains in the slab, with ``room`` on sides along which no wall is touched."""
     inside = [section.holds(s.position[:, 2]) for s in seen]
     x = np.concatenate([s.position[i, :2] for s, i in zip(seen, inside, strict=True)])
     r = np.concatenate([s.radius[i, None] for s, i in zip(seen, inside, strict=True)])
@@ -86,8 +87,8 @@ def _free_bounds(section: Section, seen: list[Snapshot], d: float, room: float) 
     wall = [(s.b < 0) & section.holds(s.point[:, 2]) for s in seen]
     point = np.concatenate([s.point[w, :2] for s, w in zip(seen, wall, strict=True)])
     normal = np.concatenate([s.normal[w, :2] for s, w in zip(seen, wall, strict=True)])  # towards the wall
-    free_low = ~((point < low + d / 2) & (normal < -0.5)).any(axis=0)
-    free_high = ~((point > high - d / 2) & (normal > 0.5)).any(axis=0)
+    free_low = ~((point < low + d / 2) & (normal < -ALONG)).any(axis=0)
+    free_high = ~((point > high - d / 2) & (normal > ALONG)).any(axis=0)
     return low - room * free_low, high + room * free_high
 
 

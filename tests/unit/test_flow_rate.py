@@ -96,7 +96,11 @@ def test_windows_of_a_tenth_of_a_second(file):
     long = np.diff([float(line["time [s]"]) for line in lines])
     assert rate == pytest.approx(np.diff(mass) / long)
     assert error[1:] == pytest.approx(MASS * np.sqrt(np.diff(count)[1:]) / long[1:])
-    assert granum("analyse", path, "flow-rate", "--time", "0.2:0.4", "--json").exit_code == 0
+    with_unit = granum("analyse", path, "flow-rate", "--counter", "bin", "--window", "100ms", "--csv")
+    assert with_unit.stdout == shown.stdout
+    some, same = (granum("analyse", path, "flow-rate", "--time", span, "--json").stdout for span in ("0.2:0.4", "200ms:0.4s"))
+    assert json.loads(some)["metrics"]["flow-rate"]["frames"] == 21
+    assert some == same
 
 
 def test_frames_that_are_further_apart_than_windows_are_told(file):
@@ -116,6 +120,8 @@ def test_frames_that_are_further_apart_than_windows_are_told(file):
         (("flow-rate", "--window", "2"), "must not be longer than the frames that are looked at, 0.65 s"),
         (("overlap", "--window", "0.1"), "--window is the length of the windows of flow-rate"),
         (("overlap", "--counter", "bin"), "--counter chooses what flow-rate looks at"),
+        (("flow-rate", "--window", "50kg"), "is a mass, not a time"),
+        (("flow-rate", "--time", "50kg:"), "--time must be A:B in seconds"),
         (("flow-rate", "--last", "1"), "needs two frames or more"),
     ],
 )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from granum import Grains, InputError, Material, Mesh, Scene, Simulation
+from granum.runs.scene_files import check_scene, write_scene
+from granum.scene.file import load_scene
 from granum.scene.mesh_look import looks, mesh_lines
 from tests.command_line import granum
 
@@ -50,6 +54,10 @@ def test_a_mesh_in_millimetres_is_refused_unless_its_scale_is_given(tmp_path):
         Simulation(scene_with(Mesh(material="m", file=file)))
     with pytest.warns(RuntimeWarning, match="drawn in millimetres"):
         Simulation(scene_with(Mesh(material="m", file=file, scale=1.0)))
+    for scale, fits in ((None, False), (1.0, True)):  # a scene that went through a file, or to another process, says the same
+        scene = scene_with(Mesh(material="m", file=file, scale=scale))
+        assert looks(Scene.read(scene.model_dump_json(), "text"))[0].scaled is fits
+        assert looks(load_scene(write_scene(scene, tmp_path / f"{fits}.toml")))[0].scaled is fits
     small = Simulation(scene_with(Mesh(material="m", file=file, scale=0.001)))
     assert looks(small.scene)[0].size == pytest.approx((0.14, 0.14, 0.14))
     assert small.warnings == []
@@ -86,3 +94,25 @@ def test_a_run_tells_its_meshes(tmp_path, monkeypatch):
     told = granum("run", "cup.toml", "--duration", "5ms", "--no-picture")
     assert told.exit_code == 0
     assert "mesh cup.stl: 0.1 x 0.1 x 0.1 m, 3 triangles, open" in told.stderr
+
+
+def test_a_check_says_of_meshes_what_a_run_does(tmp_path):
+    """The line of each, and the refusal or the warning about its unit."""
+    file = stl(tmp_path / "funnel.stl", FACES, 140.0)
+    scene = scene_with(Mesh(material="m", file=file, scale=1.0))
+    found = check_scene(scene)
+    assert found["meshes"] == mesh_lines(scene)
+    assert "drawn in millimetres" in found["warnings"][0]
+    assert check_scene(scene_with(Mesh(material="m", file=file, scale=0.001)))["warnings"] == []
+    path = tmp_path / "funnel.toml"
+    path.write_text(
+        f'materials = [{{ name = "m" }}]\nwalls = [{{ shape = "mesh", material = "m", file = "{Path(file).as_posix()}", scale = 1 }}]\n'
+        'grains = [{ material = "m", position = [[-1, -1, 2]], diameter = 0.01 }]\n'
+    )
+    shown = granum("check", path, "--no-picture").stdout
+    assert mesh_lines(scene)[0] in shown
+    assert "scale = 0.001" in shown
+    path.write_text(path.read_text().replace(", scale = 1", ""))
+    refused = granum("check", path, "--no-picture")
+    assert refused.exit_code == 2
+    assert "if it is so large, set scale = 1" in refused.stderr

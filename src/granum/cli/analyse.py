@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..checks import InputError, known_name
+from ..units import in_si
 from .console import in_words, print_json
 from .csv_out import one_format, print_columns, print_rows
 from .options import argument, json_option, option, with_parameters
+from .quantities import quantity
 from .reproduce import plain
 from .tables import console, show_columns, show_list
 
@@ -40,7 +42,7 @@ def register(app: typer.Typer) -> None:
             ("counter", "flow-rate", "sink or counter"),
         )
     ),
-    option("window", float | None, "--window", help="Of flow-rate: length of the windows [s].", metavar="SECONDS"),
+    option("window", float | None, "--window", help="Of flow-rate: length of the windows [s].", **quantity("s")),
     json_option(panel=None),
     option("as_csv", bool, "--csv", help="The table of one metric, as lines of comma-separated values.", default=False),
 )
@@ -141,11 +143,11 @@ def _slice(text: str) -> slice:
 def _span(text: str) -> tuple[float, float]:
     start, colon, end = text.partition(":")
     try:
-        span = float(start) if start else float("-inf"), float(end) if end else float("inf")
+        span = in_si(start, "s") if start else float("-inf"), in_si(end, "s") if end else float("inf")
     except ValueError:
         span = (float("nan"), float("nan"))
     if not (colon and span[0] <= span[1]):
-        raise InputError(f"--time must be A:B in seconds with A before B, such as 2:4 or 2: (got {text!r}).")
+        raise InputError(f"--time must be A:B in seconds with A before B, such as 2:4, 2: or 20ms:1s (got {text!r}).")
     return span
 
 

@@ -50,6 +50,8 @@ def check(
 
 def rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     """Names and values of the table."""
+    from rich.markup import escape
+
     from ..memory import in_words as in_bytes
 
     sizes = [found["diameter_smallest"], found["diameter_largest"]]
@@ -58,6 +60,7 @@ def rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("grains", f"{found['grains']}" + (f", {later} of them from emitters" if later > 0 else "")),
         ("diameters", " to ".join(f"{1e3 * d:.4g}" for d in dict.fromkeys(sizes)) + " mm" if found["grains"] else "none"),
         ("walls, bodies", f"{found['walls']}, {found['bodies']}"),
+        *([("meshes", "\n".join(map(escape, found["meshes"])))] if found["meshes"] else []),
         ("fastest", f"{found['fastest']:.3g} m/s: {found['fastest_is']}"),
         ("time step", f"{in_milliseconds(found['time_step'])} ({found['stepper']}): {found['time_step_reason']}"),
         ("duration", f"{found['duration']:g} s, {found['steps']} steps, {found['frames']} frames"),
@@ -65,4 +68,5 @@ def rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("disk", f"about {in_bytes(found['recording_bytes'])} of recording"),
         ("time", f"about {in_time(found['wall_seconds'])} on one thread, good to a factor of a few" if found["wall_seconds"] else "short"),
     ]
-    return [*shown, *([("picture", str(found["picture"]))] if found["picture"] else [])]
+    shown += [("picture", str(found["picture"]))] if found["picture"] else []
+    return shown + [("warning", f"[yellow]{escape(warning)}[/yellow]") for warning in found["warnings"]]

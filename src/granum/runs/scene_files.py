@@ -18,11 +18,13 @@ from ..memory import GRAIN, IN_BED
 from ..scene.emitter import Emitter
 from ..scene.file import as_scene
 from ..scene.floors import Frame, fall_to_floor
+from ..scene.mesh_look import mesh_lines
 from ..scene.placed import Placed
 from ..scene.scene import Scene
 from ..scene.speeds import expected_speeds
 from ..scene.written import scene_text
 from ..simulation import make_settings
+from ..simulation.meshes import check_meshes, size_remarks
 from ..simulation.settings import Layer
 from ..smooth.time_step import automatic_step
 from .forecast import recording_size
@@ -49,12 +51,13 @@ def write_scene(scene: Scene | str | Path, file: str | Path, *, overwrite: bool 
 def check_scene(
     scene: Scene | str | Path, settings: Layer | None = None, *, values: Mapping[str, Any] | None = None, picture: str | Path | None = None
 ) -> dict[str, Any]:
-    """What a run of a scene will be, without running it: grains, sizes, speeds, time step, memory, disk and time.
+    """What a run of a scene will be, without running it: grains, sizes, meshes, speeds, time step, memory, disk and time.
 
     With ``picture`` the start is drawn there (.png); emitters then show some of their grains. Times are those of the cost model of
     ``granum plan``, good to a factor of a few.
     """
     scene = as_scene(scene, values)
+    check_meshes(scene)
     chosen = make_settings(scene.run, settings or {})
     step = chosen.choose_step(scene)
     steps = steps_in(chosen.duration, step.seconds)
@@ -71,6 +74,8 @@ def check_scene(
         "diameter_largest": scene.size_range[1] if grains else None,
         "bodies": len(scene.bodies),
         "walls": len(scene.all_walls),
+        "meshes": mesh_lines(scene),
+        "warnings": [what for _, what in size_remarks(scene)],
         "fastest": max((one.value for one in speeds), default=0.0),
         "fastest_is": max(speeds, key=lambda one: one.value).reason if speeds else "nothing moves at first",
         "stepper": chosen.stepper.name,

@@ -88,7 +88,7 @@ def _look(number: int, mesh: Mesh, owner: str) -> MeshLook:
         triangles=len(mesh.triangles),
         closed=is_closed(mesh),
         from_file=mesh.file is not None,
-        scaled="scale" in mesh.model_fields_set,
+        scaled=mesh.scale is not None,
     )
 
 

@@ -140,8 +140,8 @@ class Mesh(Wall):
     """(n, 3) [m]"""
     triangles: Triples = Field(default_factory=lambda: np.zeros((0, 3), np.int32))
     file: str | None = None
-    scale: Positive = 1.0
-    """Multiplies the coordinates of the file [-]: 0.001 for millimetres."""
+    scale: Positive | None = None
+    """Multiplies the coordinates of the file [-]: 0.001 for millimetres; none: 1, for metres."""
     side: Literal["both", "front"] = "both"
     """Where the grains are. ``front``: only where the corners of a triangle are seen counter-clockwise; what lies behind is solid, and a
     grain whose centre was pushed behind the surface is brought back by the shortest way instead of being let out."""
@@ -149,10 +149,11 @@ class Mesh(Wall):
     @model_validator(mode="before")
     @classmethod
     def _read_file(cls, data: Any) -> Any:
-        readable = isinstance(data, dict) and isinstance(data.get("file"), str) and isinstance(data.get("scale", 1.0), (int, float))
-        if readable and "vertices" not in data:
-            vertices, triangles = read_mesh(Path(data["file"]))
-            data = {**data, "vertices": vertices * data.get("scale", 1.0), "triangles": triangles}
+        if isinstance(data, dict) and isinstance(data.get("file"), str) and "vertices" not in data:
+            scale = data.get("scale")
+            if scale is None or isinstance(scale, (int, float)):
+                vertices, triangles = read_mesh(Path(data["file"]))
+                data = {**data, "vertices": vertices * (1.0 if scale is None else scale), "triangles": triangles}
         return data
 
     @model_validator(mode="after")

@@ -22,13 +22,18 @@ def check_meshes(scene: Scene) -> None:
             look.check(smallest, largest)
 
 
-def mesh_remarks(sim: Simulation) -> Iterator[tuple[str, str]]:
-    """Kind and sentence of all that is odd about the meshes of a run."""
-    smallest, largest = sim.scene.size_range
-    for look in looks(sim.scene) if largest > 0 else ():
+def size_remarks(scene: Scene) -> Iterator[tuple[str, str]]:
+    """Kind and sentence of all that is odd about the sizes of meshes."""
+    smallest, largest = scene.size_range
+    for look in looks(scene) if largest > 0 else ():
         what = look.remark(smallest, largest)
         if what is not None:
             yield f"size of mesh {look.wall}", what
+
+
+def mesh_remarks(sim: Simulation) -> Iterator[tuple[str, str]]:
+    """Kind and sentence of all that is odd about the meshes of a run."""
+    yield from size_remarks(sim.scene)
     yield from _left_out(sim)
 
 

@@ -72,7 +72,7 @@ METRICS: dict[str, Metric] = {
     "flow-rate": Metric(
         _flow_rate,
         "grains and mass that came into a sink or passed a counter since the start of the run, and the rate in windows that end then "
-        "(--window SECONDS, --counter NAME; else all); mean rate without the first and the last tenth of the mass",
+        "(--window TIME, --counter NAME; else all); mean rate without the first and the last tenth of the mass",
         {},
         needs="sinks or counters",
         all_frames=True,

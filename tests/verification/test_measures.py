@@ -302,6 +302,21 @@ def test_the_results_of_a_run_tell_of_its_drum_or_silo():
     assert found["height"] == pytest.approx(3 * D)
 
 
+def test_a_drum_that_a_motor_turns_has_the_results_of_one_that_is_driven():
+    """Its spin is not in the scene but in the state."""
+    x = filled(30.0)
+    state = (x + CENTRE, np.full(len(x), D / 2), np.cross([0, OMEGA, 0], x), 1.0)
+    driven, _ = scene_results(drum_scene(), *state)
+    shell = Body(name="drum", kind="dynamic", position=CENTRE, mass=1.0, inertia=(0.1, 0.1, 0.1), walls=drum_scene().bodies[0].walls)
+    axle = {"name": "axle", "kind": "hinge", "bodies": ("ground", "drum"), "anchor": CENTRE, "axis": (0, 1, 0), "motor": {"speed": OMEGA}}
+    walls = {"position": [np.zeros(3), CENTRE], "orientation": [(1, 0, 0, 0)] * 2, "velocity": np.zeros((2, 3))}
+    turned, _ = scene_results(
+        Scene(materials=(GLASS,), bodies=(shell,), joints=(axle,)), *state, walls={**walls, "spin": [np.zeros(3), (0, OMEGA, 0)]}
+    )
+    assert driven["plug_fraction"] == 1
+    assert turned == driven
+
+
 def test_a_drum_is_found_by_its_walls_and_says_what_is_missing():
     at_rest = drum_scene(spin=(0, 0, 0), parameters=drum_parameters((0, -1, 0)))
     shot = Snapshot.build(at_rest, GrainRows(position=filled(0.0) + CENTRE, radius=D / 2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from ..array_types import BoolArray, FloatArray
 from ..checks import InputError
 from ..contact.law import contact_stiffnesses, overlaps_under, pull_off
 from ..io import Recording
+from ..scene.joints import Hinge
 from ..scene.results import Bed, Column, Dig, DrumFlow, Level, Pile, Result, Ridge, Slope
 from ..scene.scene import Scene
 from ..state.contacts import overlap_in_diameters
@@ -80,6 +81,7 @@ class EndState:
     velocity: FloatArray  # (N, 3) [m/s]
     time: float
     static: BoolArray  # (N,) grains that never move
+    walls: Mapping[str, FloatArray] | None = None  # (W, ...) of the wall bodies, see Snapshot; None: as the scene says for the time
 
     @property
     def top(self) -> float:
@@ -90,7 +92,7 @@ class EndState:
     def snapshot(self) -> Snapshot:
         """The same without contacts, as measures take it."""
         grains = GrainRows(position=self.position, radius=self.radius, velocity=self.velocity, static=self.static)
-        return Snapshot.build(self.scene, grains, time=self.time)
+        return Snapshot.build(self.scene, grains, walls=self.walls, time=self.time)
 
 
 Found = tuple[dict[str, float], str | None]
@@ -212,6 +214,7 @@ def frame_results(recording: Recording) -> tuple[dict[str, float | None], list[s
 def _of_content(s: EndState) -> tuple[Result, ...]:
     """What a scene is judged by that asks for nothing: by what is in it, whatever its name."""
     turned = any(body.is_driven and body.fastest[1].any() for body in s.scene.bodies)
+    turned |= any(isinstance(joint, Hinge) and joint.motor is not None for joint in s.scene.joints)
     try:
         is_drum = turned and any(not math.isnan(value) for value in _drum(DrumFlow(), s)[0].values())
     except InputError:  # the recording does not hold what a flow is measured by
@@ -220,14 +223,21 @@ def _of_content(s: EndState) -> tuple[Result, ...]:
 
 
 def scene_results(
-    scene: Scene, position: FloatArray, radius: FloatArray, velocity: FloatArray, time: float, static: BoolArray | None = None
+    scene: Scene,
+    position: FloatArray,
+    radius: FloatArray,
+    velocity: FloatArray,
+    time: float,
+    static: BoolArray | None = None,
+    walls: Mapping[str, FloatArray] | None = None,
 ) -> tuple[dict[str, float | None], dict[str, str]]:
     """The numbers that the scene asks for, lengths in m, angles in degrees, None where the state has no such number; and why, by name.
 
-    ``time`` [s] is that at which the last step began: walls moved as the scene says for it. ``static`` (N,): grains that never move, none
-    if it is left out. Those of all frames are left to :func:`frame_results`.
+    ``time`` [s] is that at which the last step began. ``static`` (N,): grains that never move, none if it is left out. ``walls``: arrays of
+    the wall bodies by their names in :class:`Snapshot` without ``wall_``; none: they moved as the scene says for that time. Numbers of
+    all frames are left to :func:`frame_results`.
     """
-    state = EndState(scene, position, radius, velocity, time, np.zeros(len(radius), bool) if static is None else static)
+    state = EndState(scene, position, radius, velocity, time, np.zeros(len(radius), bool) if static is None else static, walls)
     found: dict[str, float] = {"height": state.top}
     missing = {} if len(position) else {"height": "there are no grains"}
     for wanted in scene.results or _of_content(state):

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..analysis import frame_results, mean_and_largest_overlap, scene_results, state_hash
 from ..analysis.flow_rate import FlowRate
-from ..analysis.snapshot import static_grains
+from ..analysis.snapshot import WALL_ARRAYS, static_grains
 from ..extensions import extensions
 from ..io import Frame, Recording, checkpoint_path
 from ..simulation import Simulation
@@ -23,8 +23,10 @@ def summarise(sim: Simulation, recording: Path, about: dict[str, Any]) -> dict[s
     c = sim.contacts
     mean_overlap, max_overlap = mean_and_largest_overlap(c.overlap, c.a, c.b, sim.radius)
     began = max(0.0, sim.time - sim.time_step)  # the last step
+    bodies = sim.bodies
+    walls = {name: getattr(bodies, name)[: bodies.wall_body_count] for name in WALL_ARRAYS}
     results, missing = scene_results(
-        sim.scene, sim.wrapped_position, sim.radius, sim.velocity, began, sim.bodies.inverse_mass[sim.bodies.grains] == 0
+        sim.scene, sim.wrapped_position, sim.radius, sim.velocity, began, bodies.inverse_mass[bodies.grains] == 0, walls
     )
     return {
         "scene": sim.scene.name,
@@ -210,7 +212,7 @@ def _unfinished(recording: Recording) -> dict[str, Any]:
     stages = {stage: last[f"{stage}_seconds"] for stage in timers(more)}
     scalars = [scalar for extension in extensions() for scalar in extension.scalars if scalar.name in last]
     results, missing = scene_results(
-        scene, frame.position, frame.radius, frame.velocity, frame.time - time_step, static_grains(scene, frame.id)
+        scene, frame.position, frame.radius, frame.velocity, frame.time - time_step, static_grains(scene, frame.id), vars(frame.walls)
     )
     return known | {
         "grains": len(frame.radius),

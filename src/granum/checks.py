@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping
+from numbers import Integral
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -49,6 +52,22 @@ def expect(name: str, value: Any, *kinds: type) -> None:
     """A refusal in words if ``value`` is of none of these kinds."""
     if not isinstance(value, kinds):
         raise InputError(f"{name} must be a {' or '.join(kind.__name__ for kind in kinds)} (got {_short(value)}).")
+
+
+def as_path(name: str, value: Any) -> Path:
+    """``value`` as the path of a file; a refusal in words if it is none."""
+    expect(name, value, str, os.PathLike)
+    path = Path(value)
+    if not path.name:
+        raise InputError(f"{name} must be the name of a file (got {str(value)!r}).")
+    return path
+
+
+def check_seed(seed: Any) -> int:
+    """``seed`` if random numbers can start from it, else a refusal in words."""
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
+        raise InputError(f"seed must be a whole number, 0 or more (got {_short(seed)}).")
+    return int(seed)
 
 
 def known_name(kind: str, name: Any, known: Iterable[str]) -> str:

@@ -23,6 +23,8 @@ from granum.caches import MARK, NAME, cache_root, is_own, own_folder, remove_own
 from granum.pool import RunStore, store
 from granum.pool.result_file import read_result, write_result
 
+pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="who owns a folder, and may enter it, is asked of POSIX")
+
 
 @pytest.fixture
 def homeless(tmp_path, monkeypatch):

@@ -124,6 +124,24 @@ def test_all_keys_of_a_summary_are_documented(column, granum):
     assert set(json.loads(granum("info", path, "--json").stdout)) <= documented
 
 
+def test_all_keys_of_packings_and_plans_are_documented(granum, tmp_path):
+    """In docs/json.md, with the columns of a shear's curve that are not components."""
+    import re
+    from pathlib import Path
+
+    from granum import run_jam, run_minimise, run_shear
+
+    known = set(re.findall(r"`(\w+)`", (Path(__file__).parents[2] / "docs" / "json.md").read_text()))
+    quiet = {"picture": False, "progress": False}
+    jammed = run_jam(particles=20, output=tmp_path / "jam.h5", **quiet)
+    dense = run_minimise(jammed.path, phi=0.87, **quiet)
+    sheared = run_shear(dense.found, strain=1e-3, step=1e-3, output=tmp_path / "shear.h5", **quiet)
+    plan = json.loads(granum("plan", "--diameter", "10mm", "--young", "1e7Pa", "--width", 15, "--height", 10, "--json").stdout)
+    curve = {name for name in sheared.summary["curve"] if not re.search("_[xyz]{2}$", name)}
+    keys = {*jammed.summary, *dense.summary, *dense.summary["methods"][0], *sheared.summary, *curve, *plan}
+    assert keys <= known
+
+
 def test_sweeps_print_their_rows(granum):
     given = ("sweep", "column", "--vary", "count=2,3", "--measure", "height_error", "--duration", "0.02", "--no-picture", "-j", 1)
     head, rows = lines(granum(*given, "--csv"))

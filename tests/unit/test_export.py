@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from types import ModuleType
 
@@ -10,6 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from granum import Body, Box, Capsule, Cylinder, Grains, InputError, Material, Motion, Plane, Scene, export_vtk, run, run_jam, write_state
+from granum.checks import OutputError
 
 STUFF = Material(name="stuff", density=2500, youngs_modulus=1e8)
 
@@ -198,6 +201,8 @@ def test_what_cannot_be_exported_is_refused_in_words(turned, granum, tmp_path):
         ((), "what is to be written"),
         (("--vtk", tmp_path / "out", "--parts", "grain"), "Did you mean 'grains'"),
         (("--paraview", tmp_path / "state.txt"), "must end in .py"),
+        (("--paraview", tmp_path / "nowhere" / "state.py"), "does not exist"),
+        (("--vtk", tmp_path / "out", "--parts", " , "), "there is no part to export"),
         (("--vtk", lean.path, "--parts", "walls"), "cannot be written"),
     ):
         refused = granum("export", lean.path, *arguments)
@@ -208,3 +213,30 @@ def test_what_cannot_be_exported_is_refused_in_words(turned, granum, tmp_path):
     with pytest.raises(InputError, match="not a state that granum wrote"):
         write_state(lean.path, own)
     assert own.read_text() == "print(1)\n"
+
+
+def test_a_state_that_cannot_be_written_is_refused_before_the_other_files(turned, granum, tmp_path):
+    refused = granum("export", turned.path, "--vtk", tmp_path / "out", "--paraview", tmp_path / "state.txt")
+    assert refused.exit_code == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_state_is_written_whole_or_not_at_all(turned, tmp_path, monkeypatch):
+    """A full disk keeps the last one; no piece of a new one is left, which the next export would refuse as somebody else's."""
+    state = write_state(turned.path, tmp_path / "state.py")
+    kept = state.read_bytes()
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    for path in (state, tmp_path / "other.py"):
+        with pytest.raises(OutputError, match="No space left"):
+            write_state(turned.path, path)
+    assert {file.name for file in tmp_path.iterdir()} == {"state.py"}
+    assert state.read_bytes() == kept
+
+
+def test_names_of_files_are_utf8_wherever_they_are_written(tmp_path):
+    done = run("column", duration=0.01, output=tmp_path / "m\u00fchle.h5", picture=False, progress=False)
+    assert "m\u00fchle.h5" in write_state(done.path, tmp_path / "m\u00fchle.py").read_bytes().decode("utf-8")

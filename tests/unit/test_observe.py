@@ -98,3 +98,24 @@ def test_python_run_continues_from_its_checkpoint(sim, tmp_path):
     with Recording(tmp_path / "x.h5") as recording:
         assert (recording.steps[1:] > recording.steps[:-1]).all()
         assert recording.steps[-1] == sim.step_count
+
+
+def test_a_kernel_that_is_compiled_in_spite_of_a_warm_cache_is_told_on_a_terminal():
+    """Until the first step is done; nothing is said where nothing is compiled."""
+    import io
+
+    import numba
+    from rich.console import Console
+
+    from granum.observe import Compiling
+
+    for kind in (int, float):
+        said = Console(file=io.StringIO(), force_terminal=True, width=100)
+        note = Compiling(said)
+        note.watch()
+        assert "compiling" not in said.file.getvalue()
+        if kind is int:
+            numba.njit(lambda x: x + 1)(kind(1))
+        note.hide()
+        numba.njit(lambda x: x + 2)(kind(1))
+        assert ("compiling kernels" in said.file.getvalue()) == (kind is int)

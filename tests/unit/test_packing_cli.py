@@ -362,3 +362,25 @@ def test_help_has_examples_and_defaults(granum):
 
 def test_pack_is_on_the_menu():
     assert not pack((0.01, 0.014), 0.4, count=20).jammed
+
+
+def test_earlier_packings_are_kept(granum, tmp_path, monkeypatch):
+    """As those of runs: the next ones have a number in their names, unless they may replace them."""
+    monkeypatch.chdir(tmp_path)
+    jam = ("jam", "--particles", 20, "--no-picture")
+    assert granum(*jam).exit_code == 0
+    first = Path("jam.vtkhdf").read_bytes()
+    again = granum(*jam, "--seed", 1)
+    assert "jam.vtkhdf is the recording of an earlier run and is kept: this run writes jam-2.vtkhdf" in again.stderr
+    assert Path("jam.vtkhdf").read_bytes() == first
+    for _ in range(2):
+        assert granum("shear", "jam.vtkhdf", "--strain", 1e-3, "--step", 1e-3, "--no-picture").exit_code == 0
+        assert granum("minimise", "jam.vtkhdf", "-o", "dense.vtkhdf", "--no-picture").exit_code == 0
+    assert Path("jam-shear-2.vtkhdf").is_file()
+    assert Path("dense-2.vtkhdf").is_file()
+    assert granum(*jam, "--seed", 1, "--overwrite").exit_code == 0
+    assert Path("jam.vtkhdf").read_bytes() != first
+    assert not Path("jam-3.vtkhdf").exists()
+    refused = granum("jam", "--seeds", "0:2", "--overwrite")
+    assert refused.exit_code == 2
+    assert "--fresh" in refused.stderr

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from granum import InputError, Recording, Settings, Simulation, make_scene, run
+from granum import InputError, Recording, Settings, Simulation, make_scene, run, run_jam
+from granum.checks import OutputError
 from granum.io import RecordingWriter
 from granum.io.storage import Storage
 from granum.runs import forecast
@@ -121,11 +122,13 @@ def test_tables_are_dicts_of_arrays(recorded):
 def test_tables_as_pandas(recorded):
     pandas = pytest.importorskip("pandas")
     frame = recorded["plain"].recording.frame(-1)
-    grains, contacts = frame.grains.to_pandas(), frame.contacts.table().to_pandas()
+    grains, contacts = frame.grains.to_pandas(), frame.contacts.to_pandas()
     assert isinstance(grains, pandas.DataFrame)
     assert_array_equal(grains["velocity_z"], frame.velocity[:, 2])
     assert_array_equal(grains["orientation_w"], frame.orientation[:, 0])
     assert_array_equal(contacts["normal_force"], frame.contacts.normal_force)
+    assert contacts.attrs["units"]["force_z"] == "N"
+    assert set(grains.attrs["units"]) <= set(grains.columns)
     assert len(recorded["plain"].recording.table().to_pandas()) == len(recorded["plain"].recording)
 
 
@@ -145,5 +148,40 @@ def test_tables_as_csv(recorded, tmp_path):
     head, *rows = csv.reader((tmp_path / "grains.csv").read_text().splitlines())
     assert head[:5] == ["id", "material", "radius [m]", "position_x [m]", "position_y [m]"]
     assert float(rows[7][head.index("position_z [m]")]) == frame.position[7, 2]
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(OutputError, match="cannot be written"):
         frame.grains.to_csv(tmp_path / "nowhere" / "grains.csv")
+    frame.contacts.to_csv(tmp_path / "contacts.csv")
+    assert "normal_force [N]" in (tmp_path / "contacts.csv").read_text().splitlines()[0]
+
+
+def test_columns_that_are_not_there_are_refused_in_words(recorded):
+    with pytest.raises(InputError, match=r"unknown column 'velocty'.*Did you mean 'velocity'"):
+        recorded["plain"].recording.frame(-1).grains["velocty"]
+
+
+def test_the_text_of_a_recording_counts_the_grains_of_its_last_frame(tmp_path):
+    """Whether it has one frame or grains are still coming in, compressed (in whole chunks) or not."""
+    for compress in (False, True):
+        coming = run(
+            "pile",
+            duration=0.1,
+            every=0.05,
+            time_step=5e-4,
+            compress=compress,
+            output=tmp_path / f"{compress}.h5",
+            picture=False,
+            progress=False,
+        )
+        counts = coming.recording.grain_counts
+        assert counts[-1] > counts[-2] > 0
+        assert f", {counts[-1]} grains in the last" in repr(coming.recording)
+    one = run_jam(particles=20, output=tmp_path / "jam.h5", picture=False, progress=False)
+    assert ", 20 grains in the last" in repr(one.recording)
+
+
+def test_recordings_without_velocities_have_pictures(tmp_path):
+    """Coloured by height."""
+    lean = run("column", duration=0.01, record="position", output=tmp_path / "lean.h5", picture=False, progress=False).recording
+    assert "<img" in lean._repr_html_()
+    assert "<img" in lean.frame(0)._repr_html_()
+    assert [axes.get_ylabel() for axes in lean.plot("picture").axes][-1].startswith("height")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import json
 import math
 import os
@@ -111,8 +112,14 @@ def system_words(error: OSError) -> str:
 
 
 def guarded(app: Callable[[], Any]) -> None:
-    """Call the application; what stdout does not take (a full disk) is said in words, and given up."""
+    """Call the application; what stdout does not take (a full disk) is said in words, and given up.
+
+    Signs that a terminal's encoding lacks come out as question marks.
+    """
     code: Any = 0
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         try:
             app()

@@ -39,12 +39,14 @@ def export(
     granum export drum.vtkhdf --vtk drum-vtk --paraview drum.py
     granum export drum.vtkhdf --vtk drum-vtk --parts walls --last 10
     """
-    from ..export import export_vtk, write_state
+    from ..export import check_state, export_vtk, write_state
     from ..io import Recording
     from ..runs.restart import recording_of
 
     if vtk is None and paraview is None:
         raise InputError("what is to be written? Give --vtk FOLDER, --paraview STATE.py, or both.")
+    if paraview is not None:
+        check_state(paraview)  # before the files of --vtk are written
     with Recording(recording_of(file)) as recording:
         chosen = choose_frames(recording, frames, last, time)
         written: list[Path] = []

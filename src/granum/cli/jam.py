@@ -12,7 +12,7 @@ from . import extensions
 from .console import command_line, in_words
 from .csv_out import csv_option, one_format
 from .many import MANY, WORKERS, check_failed, placed, show_table
-from .options import Opt, json_option, no_picture, option, output_option, read_settings, with_parameters
+from .options import Opt, json_option, no_picture, option, output_option, overwrite_option, read_settings, with_parameters
 from .show import show_run
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def register(app: typer.Typer) -> None:
 @with_parameters(
     *OPTIONS,
     output_option("Recording of the packing, jam.vtkhdf by default; with --seeds the table, jam.csv by default."),
+    overwrite_option("jam-2.vtkhdf"),
     no_picture("Do not draw the packing, or histograms of many, beside it."),
     json_option(),
     csv_option("The same as comma-separated values on stdout, below their names: one line, with --seeds one for each packing."),
@@ -70,7 +71,11 @@ def jam(**given: Any) -> None:
     if given["output"] is not None and given["output"].suffix == ".csv":
         raise InputError(f"--output {given['output']} is a table of many packings: give --seeds, or --csv for the numbers of one.")
     output, picture = given["output"] or Path("jam.vtkhdf"), not given["no_picture"]
-    show_run(lambda: run_jam(settings, output=output, picture=picture, about=about), given["as_json"], given["as_csv"])
+    show_run(
+        lambda: run_jam(settings, output=output, picture=picture, overwrite=given["overwrite"], about=about),
+        given["as_json"],
+        given["as_csv"],
+    )
 
 
 def _jam_many(settings: JamSettings, given: dict[str, Any]) -> None:
@@ -79,6 +84,8 @@ def _jam_many(settings: JamSettings, given: dict[str, Any]) -> None:
     one_format(given["as_json"], given["as_csv"])
     if given["seed"] is not None:
         raise InputError("give --seed or --seeds, not both.")
+    if given["overwrite"]:
+        raise InputError("--overwrite is of one packing: a table of many goes on where it was stopped, --fresh makes it anew.")
     found = jam_many(given["seeds"], settings, output=given["output"] or Path("jam.csv"), picture=not given["no_picture"], **placed(given))
     show_table(found, given["as_json"], given["as_csv"])
     check_failed(found)

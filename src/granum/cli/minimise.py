@@ -10,7 +10,7 @@ import typer
 from . import extensions
 from .console import command_line, in_words
 from .csv_out import csv_option
-from .options import Opt, argument, json_option, no_picture, output_option, read_settings, with_parameters
+from .options import Opt, argument, json_option, no_picture, output_option, overwrite_option, read_settings, with_parameters
 from .show import show_run
 
 MINIMISE, PANEL = "runs.minimise:MinimiseSettings", "Instead of FILE: a random packing"
@@ -30,6 +30,7 @@ def register(app: typer.Typer) -> None:
     argument("file", Path | None, "Recording of a packing, or of a run.", default=None),
     *OPTIONS,
     output_option("Recording (.vtkhdf) of start and end, or figure (.png, .pdf, .svg) of the residuals."),
+    overwrite_option("one with -2 in its name"),
     no_picture("Do not draw the end beside the recording."),
     json_option("One JSON object, with the residual of every iteration."),
     csv_option("The same as comma-separated values, a line for each method."),
@@ -53,7 +54,12 @@ def minimise(**given: Any) -> None:
     settings = read_settings(MinimiseSettings, OPTIONS, given)
     show_run(
         lambda: run_minimise(
-            given["file"], settings, output=given["output"], picture=not given["no_picture"], about={"command": command_line()}
+            given["file"],
+            settings,
+            output=given["output"],
+            picture=not given["no_picture"],
+            overwrite=given["overwrite"],
+            about={"command": command_line()},
         ),
         given["as_json"],
         given["as_csv"],

@@ -122,6 +122,12 @@ def no_picture(help: str, panel: str | None = OUTPUT) -> inspect.Parameter:
     return option("no_picture", bool, "--no-picture", help=help, default=False, panel=panel)
 
 
+def overwrite_option(other: str, panel: str | None = OUTPUT) -> inspect.Parameter:
+    """``--overwrite``; ``other`` is the name that is written without it."""
+    help = f"Replace a recording of that name. Default: write {other}."
+    return option("overwrite", bool, "--overwrite", help=help, default=False, panel=panel)
+
+
 def json_option(help: str = "One JSON object.", panel: str | None = OUTPUT) -> inspect.Parameter:
     """``--json``"""
     return option("as_json", bool, "--json", help=help, default=False, panel=panel)

@@ -57,7 +57,7 @@ PARAMETERS = (
 )
 REFUSED = (option("reduce", str | None, "--reduce", help="", hidden=True),)
 EXAMPLES = {
-    "run": ("granum run pile --reduce contact,trial --merge-velocity 2.5e-3 --split-velocity 0.15",),
+    "run": ("granum run pile --reduce contact,trial --split-velocity 0.15",),
     "plot": ("granum plot heap.vtkhdf aggregates --time 2.5 --slab 4", "granum plot heap.vtkhdf reduction -o level.pdf"),
     "bench": ("granum bench reduction --particles 100000",),
 }

@@ -11,7 +11,7 @@ from ..checks import InputError, known_name, table
 from . import extensions
 from .console import command_line, in_words, pairs
 from .csv_out import csv_option
-from .options import OUTPUT, Opt, argument, json_option, no_picture, option, output_option, settings_of, with_parameters
+from .options import OUTPUT, Opt, argument, json_option, no_picture, option, output_option, overwrite_option, settings_of, with_parameters
 from .quantities import quantity, threads
 from .show import show_run
 
@@ -116,14 +116,7 @@ def register(app: typer.Typer) -> None:
         help="Keep the problem of the step that reaches T [s], for `granum solve`.",
         panel=OUTPUT,
     ),
-    option(
-        "overwrite",
-        bool,
-        "--overwrite",
-        help="Replace a recording of that name. Default: write SCENE-2.vtkhdf.",
-        default=False,
-        panel=OUTPUT,
-    ),
+    overwrite_option("SCENE-2.vtkhdf"),
     no_picture("Do not draw the last state."),
     json_option("Summary as one JSON object."),
     csv_option("Summary as one line of comma-separated values, below their names."),
@@ -139,7 +132,7 @@ def run(**given: Any) -> None:
     granum run box --set count=2000 --iterations 100
     granum run box --stepper smooth --duration 0.2
     granum run box --duration 1 --dump-problem 0.5 --dump-problem 1
-    granum run box --set count=100000 --record position,velocity --precision single --compress
+    granum run box --record position,velocity --precision single --compress
     """
     from ..runs.run import check_emitted
     from ..runs.run import run as run_scene

@@ -10,7 +10,7 @@ import typer
 from . import extensions
 from .console import command_line, in_words
 from .csv_out import csv_option
-from .options import Opt, argument, json_option, no_picture, option, output_option, read_settings, with_parameters
+from .options import Opt, argument, json_option, no_picture, option, output_option, overwrite_option, read_settings, with_parameters
 from .show import show_run
 
 SHEAR = "runs.shear:ShearSettings"
@@ -27,6 +27,7 @@ def register(app: typer.Typer) -> None:
     option("pure", bool, "--pure/--simple", help="Stretch x and shorten y, or move x by strain y.", default=False),
     *OPTIONS[2:],
     output_option("Recording. Default: FILE with -shear in its name."),
+    overwrite_option("FILE-shear-2"),
     no_picture("Do not draw the curves beside it."),
     json_option("One JSON object, with the curves."),
     csv_option("The curves as comma-separated values."),
@@ -50,7 +51,12 @@ def shear(**given: Any) -> None:
     settings = read_settings(ShearSettings, OPTIONS, given, mode="pure" if given["pure"] else "simple")
     show_run(
         lambda: run_shear(
-            given["file"], settings, output=given["output"], picture=not given["no_picture"], about={"command": command_line()}
+            given["file"],
+            settings,
+            output=given["output"],
+            picture=not given["no_picture"],
+            overwrite=given["overwrite"],
+            about={"command": command_line()},
         ),
         given["as_json"],
         given["as_csv"],

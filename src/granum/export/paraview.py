@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..checks import InputError, OutputError
+from ..checks import InputError
 from ..io import Recording
+from ..io.whole import replace_file
 
 MANY = 20000  # grains: from here on spheres have fewer sides
 
@@ -66,10 +67,7 @@ def write_state(recording: Recording | str | Path, path: str | Path, collections
         with Recording(recording) as opened:
             return write_state(opened, path, collections)
     path = Path(path)
-    if path.suffix != ".py":
-        raise InputError(f"a state of ParaView must end in .py (got {path}).")
-    if path.exists() and "Written by granum" not in path.read_text(errors="replace")[:400]:
-        raise InputError(f"{path} exists and is not a state that granum wrote. Move it away or choose another name.")
+    check_state(path)
     if not len(recording):
         raise InputError(f"{recording.path} holds no frames to show. Record at least one.")
     moves = "velocity" in recording.recorded
@@ -83,8 +81,15 @@ def write_state(recording: Recording | str | Path, path: str | Path, collections
         array=array,
         title="speed [m/s]" if moves else "diameter [m]",
     )
-    try:
-        path.write_text(text)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written ({error.strerror or error}). Choose another place.") from error
+    replace_file(path, text.encode(), "state")
     return path
+
+
+def check_state(path: Path) -> None:
+    """Refuse a name of which no state can be written, and a file that is not ours."""
+    if path.suffix != ".py":
+        raise InputError(f"a state of ParaView must end in .py (got {path}).")
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: the folder {path.parent} does not exist.")
+    if path.exists() and (not path.is_file() or "Written by granum" not in path.read_text(encoding="utf-8", errors="replace")[:400]):
+        raise InputError(f"{path} exists and is not a state that granum wrote. Move it away or choose another name.")

@@ -44,6 +44,8 @@ def export_vtk(
         with Recording(recording) as opened:
             return export_vtk(opened, folder, parts=parts, frames=frames, progress=progress)
     chosen, folder = [known_name("part", part, PARTS) for part in dict.fromkeys(parts)], Path(folder)
+    if not chosen:
+        raise InputError(f"there is no part to export; choose some of: {', '.join(PARTS)}.")
     if "contacts" in chosen and "contacts" not in recording.recorded:
         raise InputError(
             f"{recording.path} holds no contacts to export: its run was told to record other things only. Export the rest with "

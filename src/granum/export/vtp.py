@@ -71,7 +71,7 @@ def write_pvd(path: Path, files: Sequence[Path], times: Sequence[float]) -> None
     names = (quoteattr(file.relative_to(path.parent).as_posix()) for file in files)
     lines = [f'<DataSet timestep="{time!r}" part="0" file={name}/>\n' for name, time in zip(names, times, strict=True)]
     head = f'<?xml version="1.0"?>\n<VTKFile type="Collection" version="0.1" byte_order="{_order()}">\n<Collection>\n'
-    path.write_text(head + "".join(lines) + "</Collection>\n</VTKFile>\n")
+    path.write_text(head + "".join(lines) + "</Collection>\n</VTKFile>\n", encoding="utf-8")
 
 
 def _order() -> str:

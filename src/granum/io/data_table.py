@@ -7,13 +7,15 @@ and ``.to_pandas()`` of each is a DataFrame, or says that pandas is missing.
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checks import InputError
+from ..checks import InputError, known_name
+from .whole import replace_file
 
 if TYPE_CHECKING:
     import pandas
@@ -43,26 +45,30 @@ class DataTable(dict[str, np.ndarray]):
         return found
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The flat columns as a DataFrame; units are in its ``attrs["units"]``."""
+        """The flat columns as a DataFrame; their units are in its ``attrs["units"]``."""
         try:
             import pandas
         except ImportError:
             raise InputError("to_pandas() needs pandas: pip install 'granum[tables]'. Without it a table is a dict of arrays.") from None
         frame = pandas.DataFrame(self.flat())
-        frame.attrs["units"] = dict(self.units)
+        frame.attrs["units"] = self._flat_units()
         return frame
 
     def to_csv(self, path: str | Path) -> None:
         """The flat columns into a file; the first line has their names, with units in brackets."""
-        columns = self.flat()
-        unit_of = {flat: unit for name, unit in self.units.items() for flat in columns if flat == name or flat[:-2] == name}
-        try:
-            with open(path, "w", newline="") as file:
-                lines = csv.writer(file, lineterminator="\n")
-                lines.writerow([f"{name} [{unit_of[name]}]" if name in unit_of else name for name in columns])
-                lines.writerows(zip(*(rows.tolist() for rows in columns.values()), strict=True))
-        except OSError as error:
-            raise InputError(f"{path} cannot be written ({error.strerror or error}). Choose another place.") from error
+        columns, unit_of = self.flat(), self._flat_units()
+        text = io.StringIO()
+        lines = csv.writer(text, lineterminator="\n")
+        lines.writerow([f"{name} [{unit_of[name]}]" if name in unit_of else name for name in columns])
+        lines.writerows(zip(*(rows.tolist() for rows in columns.values()), strict=True))
+        replace_file(Path(path), text.getvalue().encode(), "table")
+
+    def _flat_units(self) -> dict[str, str]:
+        return {flat: unit for name, unit in self.units.items() for flat in DataTable({name: self[name][:0]}, {}).flat()}
+
+    def __missing__(self, name: Any) -> np.ndarray:
+        known_name("column", name, self)
+        raise AssertionError
 
     def __repr__(self) -> str:
         return f"DataTable({self.row_count} rows: {', '.join(self)})"

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..array_types import FloatArray, IndexArray
 from ..notebook import Pictured
 from . import layout
 from .data_table import DataTable
 from .not_recorded import NotRecorded
+
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,8 +35,16 @@ class FrameContacts:
         return len(self.a)
 
     def table(self) -> DataTable:
-        """All columns, a dict of arrays: ``frame.contacts.table().to_pandas()``."""
+        """All columns, a dict of arrays: ``frame.contacts.table()["force"]``."""
         return DataTable({column.name: getattr(self, column.name) for column in layout.CONTACTS}, _units(layout.CONTACTS))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """All columns as a DataFrame, as those of ``frame.grains``."""
+        return self.table().to_pandas()
+
+    def to_csv(self, path: str | Path) -> None:
+        """All columns into a file, as those of ``frame.grains``."""
+        self.table().to_csv(path)
 
     def __repr__(self) -> str:
         if not len(self):

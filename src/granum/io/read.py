@@ -14,8 +14,8 @@ import h5py
 import numpy as np
 
 from ..array_types import FloatArray, IndexArray
-from ..checks import InputError, Named, RunError, known_name
-from ..notebook import Pictured, drawn_by
+from ..checks import InputError, Named, RunError, as_path, known_name
+from ..notebook import Pictured, counted, drawn_by
 from . import layout
 from .contained import check_contained, check_texts
 from .data_table import DataTable
@@ -43,7 +43,7 @@ class Recording(Pictured):
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path = as_path("recording", path)
         _repeat(self._load)
 
     def _load(self) -> None:
@@ -222,7 +222,7 @@ class Recording(Pictured):
         return self.frame_count
 
     def __repr__(self) -> str:
-        grains = f", {self._first_point[-1] - self._first_point[-2]} grains in the last" if self.frame_count else ""
+        grains = f", {counted(int(self._point_counts[-1]), 'grain')} in the last" if self.frame_count else ""
         return f"Recording({str(self.path)!r}, {frames_of(self.times)}{grains}{'' if self._file else ', closed'})"
 
     def close(self) -> None:

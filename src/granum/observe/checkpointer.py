@@ -7,7 +7,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from ..checks import finite_positive
+from ..checks import as_path, finite_positive
 from ..io import write_checkpoint
 from .machine import machine
 from .watched import Watched
@@ -20,7 +20,7 @@ class Checkpointer:
     """
 
     def __init__(self, path: str | Path, every: float = 10.0, about: Mapping[str, Any] | None = None) -> None:
-        self.path, self.every = Path(path), finite_positive("checkpoint_every", every, "s")
+        self.path, self.every = as_path("checkpoint", path), finite_positive("checkpoint_every", every, "s")
         self.about = dict(about or {})
         self._saved = -1  # step
         self._next = 0.0

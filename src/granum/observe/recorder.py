@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import InputError, OutputError, RunError
+from ..checks import InputError, OutputError, RunError, as_path
 from ..io import RecordingWriter
 from ..io.layout import COUNTERS
 from ..io.storage import Storage
@@ -46,7 +46,9 @@ class Recorder:
         summary: Callable[[Any], dict[str, Any]] | None = None,
         resume: bool = False,
     ) -> None:
-        self.path, self.every, self.resume = Path(path), every, resume
+        if not hasattr(every, "due"):
+            raise InputError(f"every must be a trigger, such as seconds(0.1) or steps(10) (got {every!r}).")
+        self.path, self.every, self.resume = as_path("recording", path), every, resume
         self.description, self.summary = description, summary
         self.reported: dict[str, Any] | None = None
         self._writer: RecordingWriter | None = None

@@ -40,7 +40,7 @@ def _picture(recording: Recording, look: Look) -> Any:
 FIGURES: dict[str, Kind] = {
     "picture": Kind(_picture, "grains as shaded spheres", ONE_FRAME),
     "network": Kind(draw_network, "contacts as lines, as thick and dark as they push", PLANE),
-    **{name: Kind(partial(draw_field, name=name), f"field of a slab: {kind.title.lower()}", FIELD) for name, kind in FIELDS.items()},
+    **{name: Kind(partial(draw_field, name=name), f"{kind.title.lower()} in a slab", FIELD) for name, kind in FIELDS.items()},
     "histogram": Kind(draw_overlaps, "how often an overlap occurs", MEAN),
     "forces": Kind(draw_forces, "how often a normal force occurs, with its exponential tail", ONE_FRAME),
     "profile": Kind(draw_profile, "velocity of a drum's flow across its surface", MEAN),

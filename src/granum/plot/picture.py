@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._version import __version__
 from ..array_types import FloatArray
 from ..checks import InputError
+from ..io.not_recorded import NotRecorded
 from ..scene.scene import Scene
 from .outline import Frames, ground_plane, wall_frames, wall_lines
 from .parts import Parts, machine_parts, painted
@@ -88,7 +89,12 @@ def picture_camera(scene: Scene, view: tuple[float, float] | None = None) -> Cam
 
 
 def _what_to_show(scene: Scene, radius: FloatArray, velocity: FloatArray) -> Literal["height", "speed"]:
-    """The speed if walls turn, and while a tenth of the grains move by more than a fifth of their size in the time they need to fall it."""
+    """The speed if walls turn, and while a tenth of the grains move by more than a fifth of their size in the time they need to fall it.
+
+    Of a recording without velocities the height, always.
+    """
+    if isinstance(velocity, NotRecorded):
+        return "height"
     if any(body.is_driven and body.fastest[1].any() for body in scene.bodies):
         return "speed"
     gravity = float(np.linalg.norm(scene.gravity.acceleration)) or 9.81

@@ -55,6 +55,8 @@ class Pool:
     def __init__(self, workers: int | None = None, scheduler: str | None = None, most: int | None = None) -> None:
         if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
             raise InputError(f"workers (-j) must be 1 or more processes (got {workers!r}).")
+        if most is not None and (isinstance(most, bool) or not isinstance(most, int)):
+            raise InputError(f"most must be a whole number of processes (got {most!r}).")
         if scheduler is not None and workers is not None:
             raise InputError("give workers (-j) or a scheduler, not both: a Dask cluster has workers of its own.")
         wanted = workers or cores()

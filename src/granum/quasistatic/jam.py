@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from ..arithmetic import normal, power
-from ..checks import InputError, RunError, known_name
+from ..checks import InputError, RunError, finite_positive, known_name
 from ..contact.power import HOOKE, PowerLaw
 from ..notebook import Pictured
 from ..scene.sizes import Sizes
@@ -126,7 +126,7 @@ def jam(
     known_name("route", route, ROUTES)
     start = random_packing(
         read_count(count, particles, COUNT),
-        (ABOVE if route == "decompress" else BELOW)[dim if dim in ABOVE else 2],
+        (ABOVE if route == "decompress" else BELOW)[3 if dim == 3 else 2],
         dim=dim,
         sizes=sizes,
         law=law,
@@ -144,7 +144,7 @@ def jam_packing(packing: Packing, accuracy: float = 1e-6, *, method: str = "auto
 
 def check_accuracy(accuracy: float) -> float:
     """``accuracy`` if phi_cr can be found with it."""
-    if not FINEST <= accuracy <= COARSEST:
+    if not FINEST <= finite_positive("accuracy", accuracy) <= COARSEST:
         raise InputError(
             f"accuracy must be from {FINEST:g} to {COARSEST:g} (got {accuracy:g}): "
             + ("it is below rounding, overlaps that small are not known." if accuracy < FINEST else "phi_cr is a number near 0.84 or 0.64.")

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..array_types import FloatArray
-from ..checks import InputError, finite_positive
+from ..checks import InputError, expect, finite_positive
 from .measure import ContactNetwork, is_jammed, measure, network
 from .minimise import AUTO, minimise
 from .packing import Packing
@@ -150,6 +150,7 @@ def moduli_by_strain(packing: Packing, strain: float = 1e-6, *, method: str = AU
 
 def checked(packing: Packing) -> ContactNetwork:
     """The network of a jammed packing, else a refusal."""
+    expect("packing", packing, Packing)
     net = network(packing)
     if not is_jammed(packing, net):
         known = measure(packing, net)

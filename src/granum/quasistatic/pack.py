@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arithmetic import mean, power, total
-from ..checks import InputError, finite_positive
+from ..checks import InputError, check_seed, finite_positive
 from ..contact import Law, Material
 from ..contact.power import PowerLaw
 from ..notebook import Pictured
@@ -101,7 +101,7 @@ def pack(
     if dim not in (2, 3):
         raise InputError(f"dim must be 2 or 3 (got {dim}).")
     lengths = np.ones(dim)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(check_seed(seed))
     if region is not None:
         if count is not None:
             raise InputError("give count or region, not both: a region and phi make the count.")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arithmetic import arctan2, mean, octave, power, product, total
 from ..array_types import FloatArray, LongArray
-from ..checks import InputError, expect, finite_positive
+from ..checks import InputError, check_seed, expect, finite_positive
 from ..contact.power import HOOKE, PowerLaw
 from ..memory import check_grains
 from ..notebook import Pictured
@@ -129,7 +129,7 @@ def random_packing(
     if dim not in (2, 3):
         raise InputError(f"dim must be 2 or 3 (got {dim}).")
     check_grains(count, GRAIN)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(check_seed(seed))
     diameter = shares(sizes, rng, count)
     check_fraction(phi, dim, diameter)
     cell = Cell(vectors=(finite_positive("length", length, "m"),) * dim)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, Field
 
-from ..checks import known_name
+from ..checks import as_path, known_name
 from ..contact.power import PowerLaw
 from ..io.packing import PackingWriter
 from ..quasistatic.jam import Jammed, JamStep, check_accuracy, jam
@@ -19,7 +19,7 @@ from ..quasistatic.spellings import read_law, read_sizes
 from ..records import Record, Whole
 from ..scene.sizes import Sizes
 from ..talk import silent, talk
-from .output import check_output
+from .output import check_output, kept_apart
 from .packings import Watch, describe, draw_beside, facts, observables, packing_rows, warm_up
 from .result import Rows, Run, carry
 from .run import Talk
@@ -55,6 +55,7 @@ def run_jam(
     *,
     output: str | Path = "jam.vtkhdf",
     picture: bool = True,
+    overwrite: bool = False,
     progress: bool = True,
     about: Mapping[str, Any] | None = None,
     **fields: Any,
@@ -66,14 +67,15 @@ def run_jam(
     0.8
     >>> figure = found.plot("network")
 
-    ``fields`` are those of :class:`JamSettings`; ``found`` is the :class:`granum.quasistatic.jam.Jammed`.
+    ``fields`` are those of :class:`JamSettings`. A recording of that name is kept, and ``jam-2.vtkhdf`` written, unless it may
+    ``overwrite``. ``found`` of the run is the :class:`granum.quasistatic.jam.Jammed`.
     """
     say: Talk = talk if progress else silent
     s = JamSettings.over(settings, fields)
     check_accuracy(s.accuracy)
     known_name("method", s.method, METHODS)
     law, sizes = read_law(s.law, s.alpha), read_sizes(s.sizes)
-    path = Path(output)
+    path = kept_apart(as_path("output", output), overwrite, say)
     check_output(path, picture, say)
     warm_up([(s.method, None)], s.dim, law, say)
     with Watch(f"jam {s.particles}", shown=progress) as watch:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from ..checks import InputError, finite_positive, known_name
+from ..checks import InputError, as_path, finite_positive, known_name
 from ..contact.power import PowerLaw
 from ..io import Recording
 from ..io.packing import PackingWriter, is_packing, read_packing
@@ -21,7 +21,7 @@ from ..records import Record, Whole
 from ..scene.sizes import Sizes
 from ..simulation.relax import METHOD, SUITED
 from ..talk import silent, talk
-from .output import check_folder, check_output
+from .output import check_folder, check_not_read, check_output, kept_apart
 from .packings import Watch, describe, draw_beside, observables, packing_rows, warm_up
 from .relax import relax
 from .reports import Known, draw_residuals, plain, report_rows
@@ -74,6 +74,7 @@ def run_minimise(
     *,
     output: str | Path | None = None,
     picture: bool = True,
+    overwrite: bool = False,
     progress: bool = True,
     about: Mapping[str, Any] | None = None,
     **fields: Any,
@@ -85,11 +86,12 @@ def run_minimise(
     ['lbfgs', 'cg', 'fire']
 
     ``fields`` are those of :class:`MinimiseSettings`. ``output`` is a recording (.vtkhdf) of start and end, or a figure (.png, .pdf, .svg)
-    of the residuals; none: nothing is written. Of several methods the first one is written.
+    of the residuals; none: nothing is written. Of several methods the first one is written. A recording of that name is kept, and one with
+    ``-2`` written, unless it may ``overwrite``.
     """
     say: Talk = talk if progress else silent
     s = MinimiseSettings.over(settings, fields)
-    file = Path(source) if isinstance(source, (str, Path)) else None
+    file = None if source is None or isinstance(source, Packing) else as_path("source", source)
     if (source is None) == (s.packing is None):
         raise InputError(
             "give the recording FILE of a packing or of a run, or --packing N,PHI for a random one"
@@ -97,11 +99,13 @@ def run_minimise(
         )
     if s.tolerance is not None:
         finite_positive("--tolerance", s.tolerance, "N")
-    path = Path(output) if output is not None else None
+    path = as_path("output", output) if output is not None else None
     if path is not None and path.suffix.lower() in FORMATS:
         check_folder(path)
     elif path is not None:
-        check_output(path, picture, say, file)
+        check_not_read(path, file)
+        path = kept_apart(path, overwrite, say)
+        check_output(path, picture, say)
     known = Known(path, picture, dict(about or {}), say, progress)
     if s.packing is not None:
         if s.phi is not None:

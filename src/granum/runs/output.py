@@ -34,6 +34,14 @@ def free_name(path: Path) -> Path:
     return free
 
 
+def kept_apart(path: Path, overwrite: bool, talk: Callable[[str], Any]) -> Path:
+    """Where a run writes that was told ``path``: a recording that is there is kept, which is told, unless it may be overwritten."""
+    free = path if overwrite else free_name(path)
+    if free != path:
+        talk(f"{path} is the recording of an earlier run and is kept: this run writes {free} (--overwrite replaces {path})")
+    return free
+
+
 def _is_too_long(path: Path) -> bool:
     """For a file, with those beside it."""
     return len(os.fsencode(path.name)) > LONGEST_OUTPUT
@@ -48,10 +56,14 @@ def is_recording(path: Path) -> bool:
     return True
 
 
-def check_output(path: Path, picture: bool, talk: Callable[[str], Any], source: Path | None = None) -> None:
-    """Refuse a place that cannot be written, or holds files that are not ours or ``source``, which is read."""
+def check_not_read(path: Path, source: Path | None) -> None:
+    """Refuse the file that is read."""
     if source is not None and source.exists() and path.exists() and path.samefile(source):
         raise InputError(f"output {path} is the file that is read: it would be lost. Choose another name with -o.")
+
+
+def check_output(path: Path, picture: bool, talk: Callable[[str], Any]) -> None:
+    """Refuse a place that cannot be written, or holds files that are not ours."""
     if path.suffix == ".png" or ".checkpoint" in path.suffixes:
         raise InputError(
             f"output {path} must be the name of a recording, such as {path.stem.removesuffix('.checkpoint')}{RECORDING_ENDING}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from ..checks import InputError, finite_positive, steps_in
+from ..checks import InputError, as_path, finite_positive, steps_in
 from ..io import Recording, checkpoint_path
 from ..io.checkpoint import recording_path
 from ..observe.machine import bits_promised, machine
@@ -42,7 +42,7 @@ def restart(
         finite_positive("duration", duration, "s")
     if threads is not None:
         check_threads(threads)
-    going = find_run(Path(file), threads, say, None if scene is None else as_scene(scene))
+    going = find_run(as_path("file", file), threads, say, None if scene is None else as_scene(scene))
     going.progress, going.draw, sim = progress, picture != "later", going.sim
     if duration is not None:
         going.last_step = sim.step_count + steps_in(duration, sim.time_step)

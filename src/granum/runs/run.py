@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .._jit import cache_is_warm
-from ..checks import InputError, RunError, steps_in
+from ..checks import InputError, RunError, as_path, steps_in
 from ..io import Recording, checkpoint_path
 from ..io.problem import is_problem, problem_path
 from ..memory import want
@@ -27,7 +27,7 @@ from ..simulation import Settings, Simulation, make_settings
 from ..simulation.settings import Layer, layer_tree
 from ..talk import in_milliseconds, silent, stderr, talk
 from .forecast import tell_of_size
-from .output import check_output, default_output, free_name
+from .output import check_output, default_output, kept_apart
 from .result import Run, carry
 from .summary import of_frames, summarise
 from .summary_rows import summary_rows
@@ -78,10 +78,7 @@ def run(
     for layer in (settings or {}, fields):
         merge(asked, layer_tree(layer))
     chosen, step = settle(scene, make_settings({"threads": AUTO}, scene.run, asked), say)
-    path = Path(output) if output is not None else default_output(scene.name)
-    if not overwrite and (free := free_name(path)) != path:
-        say(f"{path} is the recording of an earlier run and is kept: this run writes {free} (--overwrite replaces {path})")
-        path = free
+    path = kept_apart(as_path("output", output) if output is not None else default_output(scene.name), overwrite, say)
     check_output(path, bool(picture), say)
     dump = ProblemDump(problem_paths(dump_problem, path, chosen), say)
     origin = origins(scene, asked)
@@ -90,8 +87,10 @@ def run(
     for line in mesh_lines(scene):
         say(line)
     compiling = Compiling(stderr())
-    if cold and progress:
-        compiling.show()
+    if progress:
+        compiling.watch()
+        if cold:
+            compiling.show()
     try:
         sim = Simulation(scene, chosen)
         tell_of_size(sim, path, say)

@@ -14,6 +14,7 @@ from ..analysis.scene_size import size_of_scene
 from ..analysis.step_plan import plan_step
 from ..array_types import FloatArray
 from ..checks import InputError, steps_in
+from ..io.whole import replace_file
 from ..memory import GRAIN, IN_BED
 from ..scene.emitter import Emitter
 from ..scene.file import as_scene
@@ -44,7 +45,8 @@ def write_scene(scene: Scene | str | Path, file: str | Path, *, overwrite: bool 
         raise InputError(f"output {path} exists. Choose another name with -o, or replace it with --overwrite.")
     made = f", made with: {command}" if command else ""
     head = f"Scene {scene.name!r} of granum{made}\nRun it with: granum run {path.name}. All numbers are in SI units."
-    path.write_text(scene_text(scene, f"{head}\nLook at it first with: granum check {path.name}"), encoding="utf-8")
+    text = scene_text(scene, f"{head}\nLook at it first with: granum check {path.name}")
+    replace_file(path, text.encode(), "scene file")
     return path
 
 

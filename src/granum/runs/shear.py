@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from ..checks import InputError, OutputError, finite_positive
+from ..checks import InputError, OutputError, as_path, finite_positive
 from ..io import Recording
 from ..io.packing import PackingWriter, read_packing
 from ..quasistatic.measure import Measured, measure
@@ -18,7 +18,7 @@ from ..quasistatic.packing import Packing
 from ..quasistatic.shear import ShearStep, shear, strains
 from ..records import Record, Whole
 from ..talk import silent, talk
-from .output import check_output
+from .output import check_not_read, check_output, kept_apart
 from .packings import Watch, describe, draw_beside, observables, packing_rows, unit_of_pressure, warm_up
 from .result import Rows, Run, carry
 from .run import Talk
@@ -51,6 +51,7 @@ def run_shear(
     *,
     output: str | Path | None = None,
     picture: bool = True,
+    overwrite: bool = False,
     progress: bool = True,
     about: Mapping[str, Any] | None = None,
     **fields: Any,
@@ -63,24 +64,27 @@ def run_shear(
     3
 
     ``fields`` are those of :class:`ShearSettings`. ``output`` none: the name of the recording with ``-shear`` in it, or ``shear.vtkhdf``.
+    A recording of that name is kept, and one with ``-2`` written, unless it may ``overwrite``.
     The time of a frame is its strain. A shear that is interrupted keeps what it has: the error carries it as ``error.run``.
     """
     say: Talk = talk if progress else silent
     s = ShearSettings.over(settings, fields)
-    file = None if isinstance(source, Packing) else Path(source)
+    file = None if isinstance(source, Packing) else as_path("source", source)
     packing, seed = _packing(source, s.frame)
     how: dict[str, Any] = {"method": s.method, "preconditioner": s.preconditioner, "tolerance": s.tolerance}
     if s.tolerance is not None:
         finite_positive("--tolerance", s.tolerance, "N")
     shear(packing, s.strain, s.step, s.mode, **how)  # refuses what cannot be
     path = (
-        Path(output)
+        as_path("output", output)
         if output is not None
         else file.with_name(f"{file.stem}-shear{file.suffix}")
         if file is not None
         else Path("shear.vtkhdf")
     )
-    check_output(path, picture, say, file)
+    check_not_read(path, file)
+    path = kept_apart(path, overwrite, say)
+    check_output(path, picture, say)
     warm_up([(s.method, s.preconditioner)], packing.dim, packing.law, say)
     start = measure(packing)
     if not start.jammed:

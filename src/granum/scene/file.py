@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..checks import InputError, expect, known_name
+from ..checks import InputError, as_path, expect, known_name
 from .grains import Lattice
 from .library import LIBRARY, make_scene, parameters
 from .mixture import read_mixtures
@@ -51,7 +51,7 @@ def load_scene(spec: str | Path, values: Mapping[str, Any] | None = None, seed: 
     dotted = {key: value for key, value in (values or {}).items() if "." in key}
     if seed is not None and not 0 <= seed < LARGEST_SEED:
         raise InputError(f"seed must be {'0 or more' if seed < 0 else 'below 2^62'} (got {seed}).")
-    path, spec = Path(spec), str(spec)
+    path, spec = as_path("scene", spec), str(spec)
     if path.suffix == ".toml":
         # Set before validation: a value may be what makes the file valid.
         return _seeded(_from_toml(path, {**plain, **dotted}), seed)

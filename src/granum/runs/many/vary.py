@@ -76,7 +76,9 @@ def combinations(varied: Sequence[Varied]) -> list[tuple[dict[str, Any], dict[st
 def read_seeds(seeds: str | int | Iterable[int], option: str = "--seeds") -> list[int]:
     """Seeds as they are, or as they are typed: ``0:200`` are 200 of them, ``1,5,9`` three."""
     text = isinstance(seeds, str)
-    values = _read_text(SEED, seeds, True, option).shown if isinstance(seeds, str) else (seeds,) if isinstance(seeds, int) else tuple(seeds)
+    values: tuple[Any, ...] = tuple(seeds) if isinstance(seeds, Iterable) and not text else (seeds,)
+    if isinstance(seeds, str):
+        values = tuple(_read_text(SEED, seeds, True, option).shown)
     found = []
     for value in values:
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:

@@ -11,6 +11,7 @@ import pytest
 from granum import InputError, make_scene
 from granum.scene.library import LIBRARY
 from granum.scene.library.described import described, explanation, summary, unit_of
+from granum.scene.speeds import expected_speeds
 from granum.units import unit
 
 GRADED = ("box", "collapse", "conveyor", "drum", "pile", "silo", "triaxial")
@@ -51,6 +52,29 @@ def test_scenes_take_sizes(name):
     light = drawn <= 0.008
     assert abs((drawn**3 * light).sum() / (drawn**3).sum() - 0.4) < 0.12  # 300 grains: a standard error of 0.03
     assert scene.run.time_step <= make_scene(name, {"count": 300}).run.time_step
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("pile", {"diameter": 0.001}),
+        ("conveyor", {"diameter": 0.001}),
+        ("conveyor", {"drop": 1.0}),
+        ("collapse", {"diameter": 0.001}),
+        ("collapse", {"count": 15000}),
+        ("collapse", {"size_ratio": 4.0}),
+        ("drum", {"size_ratio": 5.0, "count": 600}),
+    ],
+)
+def test_small_and_fast_grains_have_small_steps(name, values):
+    """They move as far in a step, in diameters, as those of the usual scene, or as the 0.4 that grains of many sizes may."""
+
+    def way(values: dict[str, float]) -> float:
+        scene = make_scene(name, values)
+        fastest = next(speed.value for speed in expected_speeds(scene) if not speed.wall)
+        return fastest * scene.run.time_step / scene.finest
+
+    assert way(values) < max(1.05 * way({}), 0.4)  # the speed of a fall is known to a few per cent when the step is chosen
 
 
 def test_sizes_may_be_written_as_in_a_scene_file():

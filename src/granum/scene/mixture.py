@@ -23,7 +23,7 @@ class Part(Record):
     material: str
     sizes: Sizes
     share: Positive
-    """Of the mixture, in any unit."""
+    """Of the mixture [-], relative to the other parts."""
 
 
 class Mixture(Record):

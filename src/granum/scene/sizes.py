@@ -26,7 +26,7 @@ class Discrete(Record):
     diameters: tuple[Positive, ...] = Field(min_length=1)
     """[m]"""
     fractions: tuple[NonNegative, ...] | None = None
-    """Relative numbers, or masses; none: equal."""
+    """Relative numbers, or masses [-]; none: equal."""
     by: By = "number"
     """What the fractions count: the number of grains, or their mass."""
 
@@ -181,7 +181,7 @@ class SizeTable(_Classed):
     edges: tuple[Positive, ...] = Field(min_length=2)
     """[m], growing: class k reaches from edge k to edge k + 1."""
     shares: tuple[NonNegative, ...]
-    """Of each class, in any unit; one fewer than edges."""
+    """Of each class [-], relative to each other; one fewer than edges."""
     by: By = "number"
     """What the shares count: the number of grains, or their mass."""
 
@@ -204,7 +204,7 @@ class SieveCurve(_Classed):
     sizes: tuple[Positive, ...] = Field(min_length=2)
     """Openings of the sieves [m], growing."""
     passing: tuple[NonNegative, ...]
-    """Part that passes each of them, from 0 at the first to 1 (or 100, in percent) at the last."""
+    """Part that passes each of them [-], from 0 at the first to 1 (or to 100: bare numbers in percent) at the last."""
     by: By = "mass"
     """What is weighed or counted: mass, as sieves do, or the number of grains."""
 

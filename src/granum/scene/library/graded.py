@@ -9,7 +9,7 @@ from ...checks import InputError, finite_positive
 from ...records import Record
 from ..sizes import Discrete, Sizes
 
-MOVED = 0.4  # largest way of the smallest grain in a step when it lands, in its diameters
+MOVED = 0.4  # largest way of the smallest of many sizes in a step when it lands, in its diameters
 
 
 class _Given(Record):
@@ -51,6 +51,9 @@ def of_two(large: float, ratio: float) -> Discrete:
     return Discrete(diameters=(large, large / ratio) if ratio > 1 else (large,))
 
 
-def step_for(default: float, sizes: Sizes | None, speed: float) -> float:
-    """The time step [s] of a scene: its own, or less where its smallest grain lands with ``speed`` [m/s]."""
-    return default if sizes is None else min(default, MOVED * sizes.range[0] / speed)
+def step_for(own: float, smallest: float, speed: float, most: float = MOVED) -> float:
+    """The time step [s] of a scene: its ``own``, or less where its ``smallest`` grain [m] lands with ``speed`` [m/s].
+
+    Then it moves ``most`` of its diameters in a step.
+    """
+    return min(own, most * smallest / speed)

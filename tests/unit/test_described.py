@@ -80,7 +80,8 @@ def test_small_and_fast_grains_have_small_steps(name, values):
 def test_sizes_may_be_written_as_in_a_scene_file():
     text = make_scene("box", {"sizes": "{distribution = 'uniform', lower = 0.008, upper = 0.01}", "count": "20"})
     assert text == make_scene("box", {"sizes": {"distribution": "uniform", "lower": 0.008, "upper": 0.01}, "count": 20})
-    assert make_scene("pile", {"sizes": 0.02}).emitters[0].sizes.range == (0.02, 0.02)
+    for one in (0.02, "20 mm", "['20 mm']"):
+        assert make_scene("pile", {"sizes": one}).emitters[0].sizes.range == (0.02, 0.02)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,8 @@ def test_sizes_may_be_written_as_in_a_scene_file():
     [
         ({"sizes": 0.01, "diameter": 0.02}, ["give sizes or diameter of scene 'box'", "not both"]),
         ({"sizes": 0.01, "size_ratio": 2}, ["give sizes or size_ratio"]),
-        ({"sizes": "10 apples"}, ["sizes of scene 'box' must be", "10 apples"]),
+        ({"sizes": "10 apples"}, ["scene 'box'", "sizes: has the unknown unit 'apples'"]),
+        ({"sizes": "large"}, ["sizes of scene 'box' must be", "large"]),
         ({"sizes": {**SIEVE, "passing": [0, 0.4, 0.3]}}, ["scene 'box'", "passing must not fall"]),
         ({"width": 0.2}, ["width of scene 'box' must be a finite number of diameters, 2 or more (got 0.2)"]),
     ],

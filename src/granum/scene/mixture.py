@@ -22,6 +22,7 @@ class Part(Record):
 
     material: str
     sizes: Sizes
+    """Diameters [m]: one, a list, or a distribution."""
     share: Positive
     """Of the mixture [-], relative to the other parts."""
 

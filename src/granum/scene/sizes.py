@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from ..arithmetic import exp, log, total, uniform
 from ..array_types import FloatArray
-from ..records import NonNegative, Positive, Record
+from ..records import Misread, NonNegative, Positive, Record
 from .size_classes import MASS, NUMBER, SizeClasses
 
 By = Literal["number", "mass"]
@@ -248,9 +248,10 @@ def _plain(value: Any) -> Any:
         return {"distribution": "discrete", "diameters": (value,)}
     if isinstance(value, (list, tuple)):
         return {"distribution": "discrete", "diameters": tuple(value)}
+    if isinstance(value, str):
+        raise ValueError(value.reason if isinstance(value, Misread) else "must be a diameter, a list of them, or a table of a distribution")
     return value
 
 
-Sizes = Annotated[
-    Annotated[Discrete | Uniform | LogNormal | SizeTable | SieveCurve, Field(discriminator="distribution")], BeforeValidator(_plain)
-]
+Distribution = Annotated[Discrete | Uniform | LogNormal | SizeTable | SieveCurve, Field(discriminator="distribution")]
+Sizes = Annotated[Distribution, BeforeValidator(_plain, json_schema_input_type=Distribution | float | list[float])]

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...checks import InputError, finite_positive
 from ...records import Record
+from ...units import is_quantity
 from ..sizes import Discrete, Sizes
 
 MOVED = 0.4  # largest way of the smallest of many sizes in a step when it lands, in its diameters
@@ -14,16 +15,17 @@ MOVED = 0.4  # largest way of the smallest of many sizes in a step when it lands
 
 class _Given(Record):
     sizes: Sizes
+    """[m]"""
 
 
 def read_sizes(scene: str, value: Any) -> Sizes | None:
     """A size distribution as it is, as a table, a list or a number, or as TOML writes these; none stays none."""
-    if isinstance(value, str):
+    if isinstance(value, str) and not is_quantity(value):
         try:
             value = tomllib.loads(f"value = {value}")["value"]
         except (tomllib.TOMLDecodeError, ValueError, RecursionError):
             raise InputError(
-                f"sizes of scene {scene!r} must be a diameter [m], a list of them, or a table such as "
+                f"sizes of scene {scene!r} must be a diameter (0.01 or 10mm), a list of them ([0.01, '12 mm']), or a table such as "
                 f"{{distribution='uniform', lower=0.008, upper=0.012}} (got {value!r})."
             ) from None
     return None if value is None else _Given.read({"sizes": value}, f"scene {scene!r}").sizes

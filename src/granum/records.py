@@ -103,8 +103,19 @@ def _record(kind: Any) -> type[BaseModel]:
 
 
 def _describe(schema: dict[str, Any], kind: type[Any]) -> None:
-    """A schema describes fields one by one: the record's own text is without them."""
+    """A schema describes fields one by one: the record's own text is without them. Numbers that have a unit may be quantities."""
     schema["description"] = kind.own_text
+    for name, field in kind.model_fields.items():
+        if units_in(field.description or ""):
+            _let_quantities(schema["properties"][name])
+
+
+def _let_quantities(schema: dict[str, Any]) -> None:
+    """Numbers in a field's schema, at any depth of lists, may be texts; limits are those of numbers."""
+    if schema.get("type") == "number":
+        schema["type"] = ["number", "string"]
+    for part in (*schema.get("anyOf", ()), *schema.get("prefixItems", ()), *filter(None, [schema.get("items")])):
+        _let_quantities(part)
 
 
 class Record(BaseModel, metaclass=InWords):

@@ -11,7 +11,7 @@ def stderr() -> Any:
     """The console that talks."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    return Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 
 
 def talk(message: str, style: str | None = None) -> None:

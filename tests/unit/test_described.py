@@ -11,6 +11,7 @@ import pytest
 from granum import InputError, make_scene
 from granum.scene.library import LIBRARY
 from granum.scene.library.described import described, explanation, summary, unit_of
+from granum.scene.speeds import expected_speeds
 from granum.units import unit
 
 GRADED = ("box", "collapse", "conveyor", "drum", "pile", "silo", "triaxial")
@@ -53,10 +54,34 @@ def test_scenes_take_sizes(name):
     assert scene.run.time_step <= make_scene(name, {"count": 300}).run.time_step
 
 
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("pile", {"diameter": 0.001}),
+        ("conveyor", {"diameter": 0.001}),
+        ("conveyor", {"drop": 1.0}),
+        ("collapse", {"diameter": 0.001}),
+        ("collapse", {"count": 15000}),
+        ("collapse", {"size_ratio": 4.0}),
+        ("drum", {"size_ratio": 5.0, "count": 600}),
+    ],
+)
+def test_small_and_fast_grains_have_small_steps(name, values):
+    """They move as far in a step, in diameters, as those of the usual scene, or as the 0.4 that grains of many sizes may."""
+
+    def way(values: dict[str, float]) -> float:
+        scene = make_scene(name, values)
+        fastest = next(speed.value for speed in expected_speeds(scene) if not speed.wall)
+        return fastest * scene.run.time_step / scene.finest
+
+    assert way(values) < max(1.05 * way({}), 0.4)  # the speed of a fall is known to a few per cent when the step is chosen
+
+
 def test_sizes_may_be_written_as_in_a_scene_file():
     text = make_scene("box", {"sizes": "{distribution = 'uniform', lower = 0.008, upper = 0.01}", "count": "20"})
     assert text == make_scene("box", {"sizes": {"distribution": "uniform", "lower": 0.008, "upper": 0.01}, "count": 20})
-    assert make_scene("pile", {"sizes": 0.02}).emitters[0].sizes.range == (0.02, 0.02)
+    for one in (0.02, "20 mm", "['20 mm']"):
+        assert make_scene("pile", {"sizes": one}).emitters[0].sizes.range == (0.02, 0.02)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +89,8 @@ def test_sizes_may_be_written_as_in_a_scene_file():
     [
         ({"sizes": 0.01, "diameter": 0.02}, ["give sizes or diameter of scene 'box'", "not both"]),
         ({"sizes": 0.01, "size_ratio": 2}, ["give sizes or size_ratio"]),
-        ({"sizes": "10 apples"}, ["sizes of scene 'box' must be", "10 apples"]),
+        ({"sizes": "10 apples"}, ["scene 'box'", "sizes: has the unknown unit 'apples'"]),
+        ({"sizes": "large"}, ["sizes of scene 'box' must be", "large"]),
         ({"sizes": {**SIEVE, "passing": [0, 0.4, 0.3]}}, ["scene 'box'", "passing must not fall"]),
         ({"width": 0.2}, ["width of scene 'box' must be a finite number of diameters, 2 or more (got 0.2)"]),
     ],

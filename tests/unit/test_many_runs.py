@@ -169,6 +169,8 @@ def test_a_run_that_fails_does_not_stop_the_others(granum):
     assert rows[1]["height [m]"] == ""
     assert done.exit_code == 1
     assert "1 of 2 runs failed" in done.stderr
+    assert "try --time-step" in rows[1]["failed"]
+    assert "warning: " not in done.stderr  # that a step is large is not told by every run
 
 
 @pytest.mark.parametrize(
@@ -181,6 +183,7 @@ def test_a_run_that_fails_does_not_stop_the_others(granum):
         (("--vary", "count=3:2:2"), "lower end first"),
         (("--vary", "count=2,3", "-j", "0"), "must be 1 or more"),
         (("--vary", "count=0,3"), "count of scene 'column'"),
+        (("--vary", "count=2:x:3"), "count=2:x:3: 'x' is not a number"),  # with its colons
         ((), "something to vary"),
         (("--vary", "count=2,3", "-o", "x.txt"), "must end in .csv"),
         (("--vary", "count=2,3", "-o", "nowhere/x.csv"), "does not exist"),
@@ -224,10 +227,30 @@ def test_a_target_that_nothing_reaches_says_what_is_reached_and_loses_nothing(gr
     assert "no value reaches the target" in done.stderr
     assert "0.02494 to 0.09943" in done.stderr
     assert len(rows_of("column-calibrate.csv")) == 3
-    for bad, words in (("height.top=5", "tolerance"), ("height.top=5+-0", "tolerance"), ("tallness=5+-1", "unknown measure")):
+    for bad, words in (("height.top=28", "tolerance"), ("height.top=5+-0", "tolerance"), ("tallness=5+-1", "unknown measure")):
         done = granum(*COLUMN, "--target", bad)
         assert done.exit_code == 2
         assert words in done.stderr
+
+
+def test_a_calibration_without_any_number_says_why(granum):
+    """Three grains make no heap; a number that the metric has not is refused as soon as a run can tell."""
+    heap = ("calibrate", "pile", "--set", "count=3", "--fit", "friction=0.1:1", "--seeds", "0:1", "--duration", "0.2", "-j", "1")
+    done = granum(*heap, "--target", "repose=28+-1")
+    assert done.exit_code == 1
+    assert "no try has a number for repose.angle" in done.stderr
+    assert "too small to tell" in done.stderr
+    done = granum(*heap, "--target", "repose.angel=28+-1")
+    assert done.exit_code == 2
+    assert "unknown number of the metric 'repose' 'angel'" in done.stderr
+    assert "Did you mean 'angle'?" in done.stderr
+
+
+def test_tables_of_many_runs_have_units(granum):
+    done = granum("sweep", "column", "--vary", "diameter=5mm:9mm:2", "--measure", "height_error", *TINY, "-o", "units.csv")
+    assert "diameter [mm]" in done.stdout
+    done = granum(*COLUMN, "--target", "height.top=0.05+-0.01")
+    assert "mean height.top [m]" in done.stdout
 
 
 def test_two_parameters_are_fitted_at_once(tmp_path):

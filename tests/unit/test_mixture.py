@@ -41,7 +41,7 @@ walls = [{ shape = "plane", material = "sand" }]
 by = "number"
 rate = 400
 count = 20
-parts = [{ material = "sand", share = 3, sizes = 0.005 }, { material = "ore", share = 1, sizes = 0.01 }]
+parts = [{ material = "sand", share = "75%", sizes = "5 mm" }, { material = "ore", share = "25%", sizes = 0.01 }]
 source = { source = "disc", centre = [0, 0, 0.05], diameter = 0.2 }
 """
     )

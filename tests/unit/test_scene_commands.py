@@ -63,6 +63,10 @@ def test_the_schema_knows_the_keys_of_scene_files():
     assert {"materials", "grains", "emitters", "machines"} <= schema["properties"].keys()
     kinds = schema["$defs"]
     assert kinds["SieveCurve"]["properties"]["passing"]["description"].startswith("Part that passes")
+    for kind, key in (("Material", "density"), ("RunSettings", "duration")):  # "2.7 g/cm3" and "2 s", as well as numbers
+        assert "string" in json.dumps(kinds[kind]["properties"][key])
+    sizes = json.dumps(kinds["Emitter"]["properties"]["sizes"])  # a diameter, a list of them, or a distribution
+    assert all(word in sizes for word in ('"array"', '["number", "string"]', "SieveCurve"))
     places = set(re.findall(r'"#/\$defs/([^"]+)"', json.dumps(schema)))
     assert places <= kinds.keys()
 

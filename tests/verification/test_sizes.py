@@ -90,6 +90,8 @@ def test_percent_and_counts_are_other_spellings_of_one_curve():
     parts = SieveCurve(sizes=SIEVES, passing=PASSING)
     rng = np.random.default_rng
     assert_allclose(SieveCurve(sizes=SIEVES, passing=(0, 10, 60, 100)).sample(rng(4), 100), parts.sample(rng(4), 100), rtol=1e-12)
+    percent = SieveCurve(sizes=SIEVES, passing=("0%", "10 %", "60%", "100%"))
+    assert percent == SieveCurve(sizes=SIEVES, passing=(0, 0.1, 0.6, 1))
     table = SizeTable(edges=SIEVES, shares=(1, 5, 4), by="mass")
     assert_allclose(table.sample(rng(4), 100), parts.sample(rng(4), 100), rtol=1e-12)
 

@@ -96,6 +96,9 @@ def calibrate(**given: Any) -> None:
 
 
 def _show(found: Calibration, as_json: bool, as_csv: bool) -> None:
+    from rich.markup import escape
+
+    from ..runs.many.csv_file import heading
     from ..runs.many.table import shown
 
     if as_json:
@@ -105,7 +108,8 @@ def _show(found: Calibration, as_json: bool, as_csv: bool) -> None:
         print_columns({name: [row.get(name) for row in found.rows] for name in found.columns}, found.units)
         return
     table = {name: column.tolist() for name, column in found.table().items()}
-    heads = [*(f"<{one.name}" for one in found.fits), "runs", f"mean {found.target.measure}", "std", "standard error"]
+    *fits, measure = (escape(heading(name, found.units)) for name in (*(one.name for one in found.fits), found.target.measure))
+    heads = [*(f"<{name}" for name in fits), "runs", f"mean {measure}", "std", "standard error"]
     show_columns(
         heads, ([shown(cell) for cell in row] for row in zip(*table.values(), strict=True)), title=f"{found.scene}: tries", wide=True
     )

@@ -56,6 +56,9 @@ def placed(given: dict[str, Any]) -> dict[str, Any]:
 
 def show_table(found: RunTable, as_json: bool, as_csv: bool) -> None:
     """Means over the seeds, and where the rows are; as comma-separated values: the rows themselves."""
+    from rich.markup import escape
+
+    from ..runs.many.csv_file import heading
     from ..runs.many.table import shown
 
     if as_json:
@@ -64,7 +67,15 @@ def show_table(found: RunTable, as_json: bool, as_csv: bool) -> None:
     if as_csv:
         print_columns({name: [row.get(name) for row in found.rows] for name in found.columns}, found.all_units)
         return
-    heads = [*(f"<{name}" for name in found.grouped), "<measure", "<unit", "runs", "mean", "std", "standard error"]
+    heads = [
+        *(f"<{escape(heading(name, found.units))}" for name in found.grouped),
+        "<measure",
+        "<unit",
+        "runs",
+        "mean",
+        "std",
+        "standard error",
+    ]
     names = [*found.grouped, "measure", "unit", "runs", "mean", "std", "standard_error"]
     show_columns(
         heads, ([shown(row[name]) for name in names] for row in found.means()), title=f"{found.title}: means over seeds", wide=True

@@ -13,7 +13,7 @@ def console(wide: bool = False) -> Any:
     """For stdout; ``wide``: not cut to 80 columns where there is no terminal."""
     from rich.console import Console
 
-    return Console(highlight=False, width=WIDTH if wide and not sys.stdout.isatty() else None)
+    return Console(highlight=False, emoji=False, width=WIDTH if wide and not sys.stdout.isatty() else None)
 
 
 def show_rows(rows: Iterable[tuple[str, str]], title: str = "", justify: Any = "left") -> None:

@@ -22,8 +22,9 @@ class Part(Record):
 
     material: str
     sizes: Sizes
+    """Diameters [m]: one, a list, or a distribution."""
     share: Positive
-    """Of the mixture, in any unit."""
+    """Of the mixture [-], relative to the other parts."""
 
 
 class Mixture(Record):

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from ..arithmetic import exp, log, total, uniform
 from ..array_types import FloatArray
-from ..records import NonNegative, Positive, Record
+from ..records import Misread, NonNegative, Positive, Record
 from .size_classes import MASS, NUMBER, SizeClasses
 
 By = Literal["number", "mass"]
@@ -26,7 +26,7 @@ class Discrete(Record):
     diameters: tuple[Positive, ...] = Field(min_length=1)
     """[m]"""
     fractions: tuple[NonNegative, ...] | None = None
-    """Relative numbers, or masses; none: equal."""
+    """Relative numbers, or masses [-]; none: equal."""
     by: By = "number"
     """What the fractions count: the number of grains, or their mass."""
 
@@ -181,7 +181,7 @@ class SizeTable(_Classed):
     edges: tuple[Positive, ...] = Field(min_length=2)
     """[m], growing: class k reaches from edge k to edge k + 1."""
     shares: tuple[NonNegative, ...]
-    """Of each class, in any unit; one fewer than edges."""
+    """Of each class [-], relative to each other; one fewer than edges."""
     by: By = "number"
     """What the shares count: the number of grains, or their mass."""
 
@@ -204,7 +204,7 @@ class SieveCurve(_Classed):
     sizes: tuple[Positive, ...] = Field(min_length=2)
     """Openings of the sieves [m], growing."""
     passing: tuple[NonNegative, ...]
-    """Part that passes each of them, from 0 at the first to 1 (or 100, in percent) at the last."""
+    """Part that passes each of them [-], from 0 at the first to 1 (or to 100: bare numbers in percent) at the last."""
     by: By = "mass"
     """What is weighed or counted: mass, as sieves do, or the number of grains."""
 
@@ -248,9 +248,10 @@ def _plain(value: Any) -> Any:
         return {"distribution": "discrete", "diameters": (value,)}
     if isinstance(value, (list, tuple)):
         return {"distribution": "discrete", "diameters": tuple(value)}
+    if isinstance(value, str):
+        raise ValueError(value.reason if isinstance(value, Misread) else "must be a diameter, a list of them, or a table of a distribution")
     return value
 
 
-Sizes = Annotated[
-    Annotated[Discrete | Uniform | LogNormal | SizeTable | SieveCurve, Field(discriminator="distribution")], BeforeValidator(_plain)
-]
+Distribution = Annotated[Discrete | Uniform | LogNormal | SizeTable | SieveCurve, Field(discriminator="distribution")]
+Sizes = Annotated[Distribution, BeforeValidator(_plain, json_schema_input_type=Distribution | float | list[float])]

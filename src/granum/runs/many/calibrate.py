@@ -20,10 +20,10 @@ from ..result import carry
 from .calibration import Calibration, Fit, Target
 from .compute import Computing
 from .csv_file import check_table
-from .measured import columns_of
-from .points import Maker, check_measures, jobs_of, maker_of, whole_parameters
+from .measured import WARNING, columns_of
+from .points import Maker, check_measured, check_measures, jobs_of, maker_of, whole_parameters
 from .search import Curve, first_tries, places
-from .table import LAST, row_of
+from .table import LAST, missing, row_of
 from .vary import SEED, read_range, read_seeds
 
 TRIES = 12
@@ -97,11 +97,14 @@ def read_target(name: str, value: Any) -> Target:
     """A measure with its value and tolerance: ``28+-1``, or two numbers."""
     match = TARGET.fullmatch(value) if isinstance(value, str) else None
     try:
-        wanted, tolerance = (float(match[1]), float(match[2])) if match else (float(part) for part in value)
+        wanted, tolerance = map(float, match.groups() if match else () if isinstance(value, str) else value)
     except (TypeError, ValueError):
         wanted, tolerance = math.nan, math.nan
     if not (math.isfinite(wanted) and math.isfinite(tolerance) and tolerance > 0):
-        raise InputError(f"--target {name} needs a value and a tolerance above 0, such as {name}=28+-1 (got {value!r}).")
+        raise InputError(
+            f"--target {name} needs a value and a tolerance above 0, such as {name}=28+-1, both in the unit of the measure and without it "
+            f"(got {value!r})."
+        )
     return Target(name, wanted, tolerance)
 
 
@@ -140,6 +143,7 @@ class _Search:
         count = len(self.seeds)
         for k, result in enumerate(results):
             self.results[start + k // count][k % count] = result
+        check_measured([self.target.measure], results)
 
     def found(self) -> Calibration:
         """What the tries tell."""
@@ -160,7 +164,10 @@ class _Search:
             curve = Curve.through(x, np.array([repeats[k].mean for k in known]), _variances([repeats[k] for k in known]))
         columns_in_order = (*(one.name for one in self.fits), SEED, name, *LAST)
         target = Target(name, self.target.value, self.target.tolerance, unit)
-        return Calibration(self.scene, self.fits, target, list(zip(self.points, repeats, strict=True)), rows, columns_in_order, curve)
+        notes = missing((name,), runs)
+        return Calibration(
+            self.scene, self.fits, target, list(zip(self.points, repeats, strict=True)), rows, columns_in_order, curve, notes
+        )
 
     def _next(self, found: Calibration) -> FloatArray:
         """Where the curve comes nearest to the target, nearer to a try that has a number than to any that has none.
@@ -203,8 +210,10 @@ def _check_reached(found: Calibration, tries: int) -> None:
     """Refuse a target that no value reaches; fail where the tries were too few, or too noisy."""
     target = found.target
     if found.curve is None:
-        failed = next((row["failed"] for row in found.rows if row["failed"]), "it could not be measured")
-        raise RunError(f"no try has a number for {target.measure}, so nothing can be fitted: {failed}.")
+        notes = sorted(found.notes, key=lambda note: note.startswith(WARNING))
+        why = [*(row["failed"] for row in found.rows if row["failed"]), *notes, "it could not be measured"]
+        tell = f"only one try of {len(found.tries)} has" if any(one.runs for _, one in found.tries) else "no try has"
+        raise RunError(f"{tell} a number for {target.measure}, so nothing can be fitted: {why[0].removesuffix('.')}.")
     low, high = found.reached
     if found.met:
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +73,8 @@ class Calibration:
     """Of the rows."""
     curve: Curve | None
     """Through the tries; None: fewer than two have a number."""
+    notes: list[str] = field(default_factory=list)
+    """Words of the runs about numbers that are missing, and warnings."""
     csv: Path | None = None
     picture: Path | None = None
 

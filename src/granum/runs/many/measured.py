@@ -63,6 +63,12 @@ def measured_run(scene: str, settings: str, metrics: tuple[str, ...]) -> dict[st
 
 def simulate_and_measure(scene: str, settings: str, metrics: Sequence[str], steps: int | None = None) -> dict[str, Any]:
     """As :func:`measured_run`, with errors; ``steps``: no more than these, to see what can be measured."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the summary has them
+        return _simulate_and_measure(scene, settings, metrics, steps)
+
+
+def _simulate_and_measure(scene: str, settings: str, metrics: Sequence[str], steps: int | None) -> dict[str, Any]:
     chosen = Settings.read(json.loads(settings), "the settings of a run")
     whole = {name: Settings.model_fields[name].default for name in ("record", "precision", "compress")}  # measured, and then thrown away
     sim = Simulation(Scene.read(json.loads(scene), "the scene of a run"), chosen.model_copy(update=whole))
@@ -77,9 +83,7 @@ def simulate_and_measure(scene: str, settings: str, metrics: Sequence[str], step
             summary=lambda sim: summarise(sim, path, about),
         )
         sim.observers += [recorder, Reporter()]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the summary has them
-            sim.run_until(last)
+        sim.run_until(last)
         if steps is None:
             check_emitted(sim)
         with Recording(path) as recording:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import typing
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -80,18 +79,25 @@ def check_measures(job: Job, measures: Sequence[str], progress: bool) -> None:
     if progress and not cache_is_warm():
         note.show()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a state that is not the one to be measured
-            scene, settings, metrics = job.args
-            probe = simulate_and_measure(scene, settings, metrics, steps=1)
+        scene, settings, metrics = job.args
+        probe = simulate_and_measure(scene, settings, metrics, steps=1)
     finally:
         note.hide()
     later = any(result["measure"] in FRAME_MEASURES for result in json.loads(job.args[0]).get("results") or ())
     for measure in measures:
-        head = measure.partition(".")[0]
-        if head in probe["notes"] or (later and (head == RESULTS or measure not in METRICS)):
+        if later and (measure.partition(".")[0] == RESULTS or measure not in METRICS):
             continue  # only the end of a run tells
-        check_measure(measure, [probe])
+        check_measured([measure], [probe])
+
+
+def check_measured(measures: Sequence[str], results: Sequence[Mapping[str, Any] | None]) -> None:
+    """Refuse measures of which those runs that are there can tell that there are none; a metric without any number may have some later."""
+    found = [result for result in results if result is not None and result["numbers"]]
+    for measure in measures if found else ():
+        head = measure.partition(".")[0]
+        named = head in METRICS and any(name.startswith(f"{head}.") for name in found[0]["numbers"])
+        if named or head not in found[0]["notes"]:
+            check_measure(measure, found)
 
 
 def check_measure(measure: str, results: Sequence[Mapping[str, Any]]) -> None:

@@ -13,7 +13,7 @@ from ...scene.scene import Scene
 from .compute import Computing
 from .csv_file import check_table
 from .measured import RESULTS, columns_of
-from .points import Maker, check_measure, check_measures, jobs_of, maker_of, whole_parameters
+from .points import Maker, check_measured, check_measures, jobs_of, maker_of, whole_parameters
 from .table import LAST, RunTable, missing, row_of
 from .vary import Varied, combinations, read_varied
 
@@ -85,12 +85,8 @@ class Collected:
 
     def grown(self, results: Sequence[dict[str, Any] | None]) -> None:
         """What is there is written, so that nothing is lost with this process; unknown measures are refused as soon as a run can tell."""
-        there = [result for result in results if result is not None]
-        measured = [result for result in there if result["numbers"]]
-        for measure in self.measures if measured else ():
-            if measure.partition(".")[0] not in measured[0]["notes"]:
-                check_measure(measure, measured)
-        if self.output is not None and there:
+        check_measured(self.measures, results)
+        if self.output is not None and any(result is not None for result in results):
             self.table(results).write_csv(self.output)
 
     def table(self, results: Sequence[dict[str, Any] | None]) -> RunTable:

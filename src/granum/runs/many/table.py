@@ -122,7 +122,7 @@ class RunTable:
 
     def _repr_html_(self) -> str:
         names = (*self.grouped, "measure", "unit", "runs", "mean", "std", "standard_error")
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+        head = "".join(f"<th>{html.escape(heading(name, self.units))}</th>" for name in names)
         rows = "".join(f"<tr>{''.join(f'<td>{html.escape(shown(row[name]))}</td>' for name in names)}</tr>" for row in self.means())
         return f"<table><caption>{html.escape(self.title)}</caption><tr>{head}</tr>{rows}</table>"
 

@@ -72,7 +72,8 @@ def _read(scene: str, key: str, value: Any, parameter: inspect.Parameter) -> Any
             raise ValueError
         return kind(number)
     except (ValueError, TypeError, OverflowError):
-        raise InputError(f"{key} of scene {scene!r} must be {kind.__name__} (got {value!r}).") from None
+        rule = "a whole number" if kind is int else "a number"
+        raise InputError(f"{key} of scene {scene!r} must be {rule} (got {value!r}).") from None
 
 
 def _read_quantity(name: str, text: str, unit: str) -> float:

@@ -22,6 +22,7 @@ THICK = 3.0  # [d] of walls
 PACKED = 0.5  # solid fraction of what was poured: grains that hardly roll stay loose
 VIEW = (-78.0, 10.0)  # azimuth and elevation [degrees]: nearly along the front
 RATE = 12.0  # grains a second from each d^2 of the source
+LANDING = 1.18  # [diameters] a step of 5 ms of the smaller grains of the cube of 4000, when they land
 
 
 class CollapseParameters(Parameters):
@@ -76,7 +77,8 @@ def collapse(
     height = count * math.pi / 12 * cubes / (PACKED * side * side)  # at rest
     high, inner, rate = 1.3 * height + 4 * d, side - d, RATE * width * width
     if time_step is None:
-        time_step = step_for(0.005, sizes, math.sqrt(2 * GRAVITY * high))
+        fast = math.sqrt(2 * GRAVITY * high)
+        time_step = step_for(0.005, small, fast, LANDING) if sizes is None else step_for(0.005, sizes.range[0], fast)
     finite_positive("time_step", time_step, "s")
     emitter = Emitter(
         name="source",

@@ -28,6 +28,7 @@ REPOSE = 41.0  # [degrees] of such a pile: sizes of belt and sensors are derived
 PACKED = 0.58  # solid fraction, for the same
 SLACK, STEP = 1.5, 1.0  # [d] that sensors reach behind the slope at the end, and their height
 COUNTED, GONE = 15.0, 25.0  # [d] below the belt: where the discharge is counted, and where it leaves the run
+LANDING = 0.75  # [diameters] a step of 5 ms of grains of 10 mm that have fallen 0.1 m
 
 
 class ConveyorParameters(Parameters):
@@ -89,7 +90,11 @@ def conveyor(
     """
     d, sizes = graded("conveyor", sizes, diameter, 0.01)
     if time_step is None:
-        time_step = step_for(0.005, sizes, math.sqrt(2 * GRAVITY * (drop + GONE * d)) if 0 <= drop < math.inf else 1.0)
+        high = drop if 0 <= drop < math.inf else 1.0  # a bad one is refused below
+        if sizes is None:
+            time_step = step_for(0.005, d, math.sqrt(2 * GRAVITY * (high + d)), LANDING)
+        else:
+            time_step = step_for(0.005, sizes.range[0], math.sqrt(2 * GRAVITY * (high + GONE * d)))
     for name, value, unit in (
         ("speed", speed, "m/s"),
         ("rate", rate, "1/s"),

@@ -150,6 +150,8 @@ def drum(
     if teeth is not None and (kind == "smooth" or teeth < 3):
         raise InputError(f"teeth of scene 'drum' must be 3 or more, and belong to kind 'sawtooth' (got {teeth}, kind {kind!r}).")
     radius, length = p["width"] * d / 2, p["length"] * d
+    # What the step goes by: the smallest, but for the smaller ones of the papers, which count as the larger ones.
+    finest = d * min(1.0, paper["size_ratio"] / p["size_ratio"]) if sizes is None else sizes.range[0]
 
     grain = changed(
         PELLET if kind == "smooth" else BEAD,
@@ -170,9 +172,8 @@ def drum(
         inner.insert(0, Mesh(material=grain.name, vertices=vertices, triangles=triangles, side="front"))
     if time_step is None:
         rim = abs(p["speed"]) * radius
-        if sizes is not None:  # smaller grains have less time to land
-            p["time_step"] *= min(1.0, sizes.range[0] / paper["diameter"])
-        time_step = min(p["time_step"], 0.3 * (d if sizes is None else sizes.range[0]) / rim) if rim > 0 else p["time_step"]
+        p["time_step"] *= min(1.0, finest / (d if sizes is None else paper["diameter"]))  # smaller grains have less time to land
+        time_step = min(p["time_step"], 0.3 * finest / rim) if rim > 0 else p["time_step"]
     finite_positive("time_step", time_step, "s")
 
     site = _lower_sites(p["count"], round_room(radius - height, d), p["length"] / SPACING)
@@ -182,8 +183,7 @@ def drum(
     else:
         size = sizes.sample(np.random.default_rng(seed + 1), p["count"])
     if ramp is None:
-        smallest = d if sizes is None else sizes.range[0]
-        ramp = gentle_ramp(GRAVITY, _fall(site, size / d) * d + height, LANDING * smallest / time_step)
+        ramp = gentle_ramp(GRAVITY, _fall(site, size / d) * d + height, LANDING * finest / time_step)
     ends = [Plane(material="side", point=(0, -sign * length / 2, 0), normal=(0, sign, 0)) for sign in (1, -1)]
     return Scene(
         name="drum",

@@ -7,23 +7,25 @@ from typing import Any
 
 from ...checks import InputError, finite_positive
 from ...records import Record
+from ...units import is_quantity
 from ..sizes import Discrete, Sizes
 
-MOVED = 0.4  # largest way of the smallest grain in a step when it lands, in its diameters
+MOVED = 0.4  # largest way of the smallest of many sizes in a step when it lands, in its diameters
 
 
 class _Given(Record):
     sizes: Sizes
+    """[m]"""
 
 
 def read_sizes(scene: str, value: Any) -> Sizes | None:
     """A size distribution as it is, as a table, a list or a number, or as TOML writes these; none stays none."""
-    if isinstance(value, str):
+    if isinstance(value, str) and not is_quantity(value):
         try:
             value = tomllib.loads(f"value = {value}")["value"]
         except (tomllib.TOMLDecodeError, ValueError, RecursionError):
             raise InputError(
-                f"sizes of scene {scene!r} must be a diameter [m], a list of them, or a table such as "
+                f"sizes of scene {scene!r} must be a diameter (0.01 or 10mm), a list of them ([0.01, '12 mm']), or a table such as "
                 f"{{distribution='uniform', lower=0.008, upper=0.012}} (got {value!r})."
             ) from None
     return None if value is None else _Given.read({"sizes": value}, f"scene {scene!r}").sizes
@@ -51,6 +53,9 @@ def of_two(large: float, ratio: float) -> Discrete:
     return Discrete(diameters=(large, large / ratio) if ratio > 1 else (large,))
 
 
-def step_for(default: float, sizes: Sizes | None, speed: float) -> float:
-    """The time step [s] of a scene: its own, or less where its smallest grain lands with ``speed`` [m/s]."""
-    return default if sizes is None else min(default, MOVED * sizes.range[0] / speed)
+def step_for(own: float, smallest: float, speed: float, most: float = MOVED) -> float:
+    """The time step [s] of a scene: its ``own``, or less where its ``smallest`` grain [m] lands with ``speed`` [m/s].
+
+    Then it moves ``most`` of its diameters in a step.
+    """
+    return min(own, most * smallest / speed)

@@ -17,6 +17,8 @@ from .graded import graded, step_for
 from .materials import pellet
 from .registered import library_scene
 
+LANDING = 0.78  # [diameters] a step of 5 ms of the pellets of Wang et al., when they land
+
 
 class PileParameters(Parameters):
     """Of the scene ``pile``."""
@@ -53,7 +55,8 @@ def pile(
     # Grains enter at the speed of a fall of one diameter, so that the source is free again for the next ones.
     speed = math.sqrt(2 * GRAVITY * diameter)
     if time_step is None:
-        time_step = step_for(0.005, sizes, 4 * speed)  # what has fallen by 16 diameters is four times as fast
+        fast = 4 * speed  # what has fallen by 16 diameters
+        time_step = step_for(0.005, diameter, fast, LANDING) if sizes is None else step_for(0.005, sizes.range[0], fast)
     emitter = Emitter(
         name="source",
         material="pellet",

@@ -228,7 +228,7 @@ def test_toml_scene_from_the_command_line(granum, tmp_path):
         (small("--threads", 0), ["threads", "greater than or equal to 1"]),
         (small("--seed", -1), ["seed must be 0 or more (got -1)"]),
         (small("--set", "cuont=3"), ["unknown parameter of scene 'column' 'cuont'", "Did you mean 'count'?"]),
-        (small("--set", "count=three"), ["count of scene 'column' must be int (got 'three')"]),
+        (small("--set", "count=three"), ["count of scene 'column' must be a whole number (got 'three')"]),
         (small("--set", "count=0"), ["count", "got 0"]),
         (small("--set", "diameter=-1"), ["diameter must be a finite number above 0", "got -1.0"]),
         (small("--set", "diameter=nan"), ["diameter must be a finite number above 0", "got nan"]),

@@ -52,7 +52,7 @@ def test_it_runs_by_name_with_parameters_from_outside(granum):
 
 def test_its_parameters_are_checked_in_words():
     assert make_scene("rain", count=2).name == "rain"
-    with pytest.raises(InputError, match="count of scene 'rain' must be int"):
+    with pytest.raises(InputError, match="count of scene 'rain' must be a whole number"):
         make_scene("rain", count="many")
     with pytest.raises(InputError, match="Did you mean 'drop'"):
         make_scene("rain", {"dorp": 1})

@@ -115,6 +115,16 @@ def steps_in(duration: float, time_step: float) -> int:
     return max(1, round(steps))
 
 
+RULES = {
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "must be a whole number"),
+    **dict.fromkeys(("float_parsing", "float_type"), "must be a number"),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "must be true or false"),
+    **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "must be a table"),
+    **dict.fromkeys(("tuple_type", "list_type"), "must be a list"),
+    "string_type": "must be a text",
+}
+"""By what pydantic calls it: what is asked for."""
+
 Place = tuple[int | str, ...]
 """Keys and numbers from the outside in."""
 
@@ -128,7 +138,7 @@ def explain(error: ValidationError, where: str, given: Any = None, known: Callab
     items = error.errors(include_url=False)
     inner = {item["loc"][:n] for item in items for n in range(len(item["loc"]))}
     items = [item for item in items if item["loc"] not in inner]  # a list is only said to be too short because its one entry is wrong
-    lines = [_line(item, where, given) + _right_key(item, known) for item in items[:MOST_LINES]]
+    lines = [_line(item, given) + _right_key(item, known) for item in items[:MOST_LINES]]
     if len(items) > MOST_LINES:
         lines.append(f"  and {len(items) - MOST_LINES} more")
     told = InputError(f"{where} is not valid:\n" + "\n".join(lines))
@@ -138,6 +148,13 @@ def explain(error: ValidationError, where: str, given: Any = None, known: Callab
 
 def _rule(item: Any) -> str:
     """What pydantic asks for, in granum's words."""
+    kind, about = item["type"], item.get("ctx", {})
+    if kind in RULES:
+        return RULES[kind]
+    if kind == "too_short":
+        return f"needs {about['min_length']} entries or more, has {about['actual_length']}"
+    if kind == "too_long":
+        return f"must have {about['max_length']} entries at most, has {about['actual_length']}"
     return str(item["msg"]).removeprefix("Value error, ").replace("Input should be", "must be", 1)
 
 
@@ -152,9 +169,11 @@ def _right_key(item: Any, known: Callable[[Place], list[str]] | None) -> str:
     return f"; choose one of: {', '.join(map(repr, names))}." if 0 < len(names) <= MOST_KEYS else ""
 
 
-def _line(item: Any, where: str, given: Any) -> str:
-    field = ".".join(_cut(str(part)) for part in _written(item["loc"], given)) or where
+def _line(item: Any, given: Any) -> str:
+    field = ".".join(_cut(str(part)) for part in _written(item["loc"], given, item["type"] == "missing"))
     rule, value = _rule(item), item.get("input")
+    if item["type"] == "value_error" and isinstance(value, Mapping):  # of fields together: the rule names their values
+        return f"  {field}: {rule}" if field else f"  {rule}"
     if item["type"] == "extra_forbidden":
         rule = "is not a known key"
     elif item["type"] == "union_tag_invalid":  # a kind of record that there is not
@@ -163,15 +182,13 @@ def _line(item: Any, where: str, given: Any) -> str:
         field, rule, value = f"{field}.{key}", f"must be one of {kinds['expected_tags']}", kinds["tag"]
     elif item["type"] == "union_tag_not_found":
         rule = f"needs a {item['ctx']['discriminator'].strip(chr(39))}, which says what it is"
-    elif item["type"] == "too_long":
-        rule = f"must have {item['ctx']['max_length']} entries at most, has {item['ctx']['actual_length']}"
     elif item["type"] == "missing":
         return f"  {field}: is missing"
-    return f"  {field}: {rule} (got {_short(value)})"
+    return f"  {field}: {rule} (got {_short(value)})" if field else f"  {rule} (got {_short(value)})"
 
 
-def _written(place: Place, given: Any) -> list[int | str]:
-    """``place`` without the parts that are not in ``given``, but for the last: a key may be missing or unknown."""
+def _written(place: Place, given: Any, lacks: bool) -> list[int | str]:
+    """``place`` without the parts that are not in ``given``, but for the last of what ``lacks``: a missing key."""
     if given is None:
         return list(place)
     parts: list[int | str] = []
@@ -180,7 +197,7 @@ def _written(place: Place, given: Any) -> list[int | str]:
             there = part in given
         else:  # a missing entry has a number, too
             there = isinstance(given, (list, tuple)) and isinstance(part, int) and part < len(given)
-        if there or n == len(place) - 1:
+        if there or (lacks and n == len(place) - 1):
             parts.append(part)
             given = given[part] if there else None
     return parts

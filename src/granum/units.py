@@ -184,6 +184,20 @@ def read_degrees(name: str, text: str) -> float:
         raise InputError(f"{name}: {text!r} {error}.") from None
 
 
+def read_as(name: str, text: str, wanted: str) -> float:
+    """A quantity in the unit that a table calls ``wanted``: SI, or degrees.
+
+    >>> read_as("--target repose", "0.5 rad", "degrees")
+    28.64788975654116
+    """
+    if wanted == "degrees":
+        return read_degrees(name, text)
+    if unit(wanted) is None:
+        counted = f"counts in {wanted}" if wanted else "is a plain number"
+        raise InputError(f"{name} {counted}: give it without a unit (got {text!r}).")
+    return read_quantity(name, text, wanted)
+
+
 def _kind(dimension: Dimension, written: str = "") -> str:
     return KINDS[dimension][0] if dimension in KINDS else f"a quantity in {written}" if written else "such a quantity"
 

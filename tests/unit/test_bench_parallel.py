@@ -88,9 +88,9 @@ def test_benchmark_answers_in_json(tmp_path, drawn):
 def test_benchmark_answers_in_words():
     done = bench("--particles", 300, "--drum", 0, "--iterations", 3, "--jacobian", "recomputed")
     assert done.exit_code == 0, done.stderr
-    for words in ("the same bits", "T_p = sum over", "left out: memory bandwidth", "PP's zones, 8 d"):
+    for words in ("the same bits", "T_p = sum over", "left out: memory bandwidth", "zones of Sundberg, 8 d"):
         assert words in done.stdout
-    assert "cached" not in done.stdout.split("PP: ")[0]
+    assert "cached" not in done.stdout.split("Sundberg (granum references): ")[0]
 
 
 @pytest.mark.parametrize("bad", ["--threads 0", "--threads -3", "--jacobian none", "--drum -1", "-o /nowhere/x.png", "-o x.pdf"])

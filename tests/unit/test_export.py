@@ -201,6 +201,7 @@ def test_what_cannot_be_exported_is_refused_in_words(turned, granum, tmp_path):
         ((), "what is to be written"),
         (("--vtk", tmp_path / "out", "--parts", "grain"), "Did you mean 'grains'"),
         (("--paraview", tmp_path / "state.txt"), "must end in .py"),
+        (("--paraview", tmp_path / "state.py", "--last", 2), "leave --last out, or give --vtk FOLDER"),
         (("--paraview", tmp_path / "nowhere" / "state.py"), "does not exist"),
         (("--vtk", tmp_path / "out", "--parts", " , "), "there is no part to export"),
         (("--vtk", lean.path, "--parts", "walls"), "cannot be written"),

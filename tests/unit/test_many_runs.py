@@ -13,6 +13,7 @@ import pytest
 from granum import InputError, calibrate, jam, jam_many, sweep
 from granum.analysis.repeats import Repeats, group_by
 from granum.pool import Pool, cluster
+from granum.runs.many.calibrate import read_target
 from granum.runs.many.search import Curve, places
 from granum.runs.many.vary import combinations, read_seeds, read_varied
 from tests.figures import is_sound, panels
@@ -227,10 +228,35 @@ def test_a_target_that_nothing_reaches_says_what_is_reached_and_loses_nothing(gr
     assert "no value reaches the target" in done.stderr
     assert "0.02494 to 0.09943" in done.stderr
     assert len(rows_of("column-calibrate.csv")) == 3
-    for bad, words in (("height.top=28", "tolerance"), ("height.top=5+-0", "tolerance"), ("tallness=5+-1", "unknown measure")):
+    for bad, words in (
+        ("height.top=28", "tolerance"),
+        ("height.top=5+-0", "tolerance"),
+        ("tallness=5+-1", "unknown measure"),
+        ("height.top=5+-1 kg", "is a mass, not a length"),
+    ):
         done = granum(*COLUMN, "--target", bad)
         assert done.exit_code == 2
         assert words in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text, unit, value, tolerance",
+    [
+        ("28+-1", "degrees", 28.0, 1.0),
+        ("28 deg +- 1deg", "degrees", 28.0, 1.0),
+        ("500 +- 10 g/s", "kg/s", 0.5, 0.01),  # a unit at the end holds for both
+        ("0.5 kg/s +- 10 g/s", "kg/s", 0.5, 0.01),
+        ("50mm±1", "m", 0.05, 1.0),  # a bare number is in the unit of the measure
+    ],
+)
+def test_targets_have_units(text, unit, value, tolerance):
+    target = read_target("measure", text).in_unit(unit)
+    assert (target.value, target.tolerance, target.unit) == (pytest.approx(value), pytest.approx(tolerance), unit)
+
+
+def test_targets_of_plain_numbers_have_none():
+    with pytest.raises(InputError, match="is a plain number: give it without a unit"):
+        read_target("contacts", "5 m +- 1 m").in_unit("")
 
 
 def test_a_calibration_without_any_number_says_why(granum):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from granum import progress
-from granum.observe.progress import work_ahead
+from granum.observe.progress import STEP, work_ahead
 from granum.scene.library import make_scene
 
 
@@ -24,9 +24,9 @@ def test_time_left_forgets_what_was_slow_at_first(monkeypatch):
 
 
 def test_grains_to_come_count():
-    """Of 100 steps to come with 10 grains now and 50 a second to come: 10 + 1 a step, and 25 more in the mean over a second."""
+    """Of 100 steps to come with 10 grains now and 50 a second to come: 10 and the step itself, and 25 more in the mean over a second."""
     scene = make_scene("pile", count=1000, rate=50)
     sim = SimpleNamespace(last_step=200, step_count=100, time=1.0, time_step=0.01, grain_count=10, scene=scene)
-    assert work_ahead(sim) == pytest.approx(100 * (11 + 25), rel=0.02)  # whole grains
+    assert work_ahead(sim) == pytest.approx(100 * (STEP + 10 + 25), rel=0.02)  # whole grains
     late = SimpleNamespace(last_step=200, step_count=100, time=30.0, time_step=0.01, grain_count=10, scene=scene)
-    assert work_ahead(late) == 100 * 11  # all are there
+    assert work_ahead(late) == 100 * (STEP + 10)  # all are there

@@ -30,7 +30,7 @@ from ..simulation import Simulation, make_settings
 from .settled import settled_box, turning_drum
 from .timing import REPEATS, Talk, about
 
-PAPER = "about 6 at 8 threads without cached rows, then no more (PP Fig. 2.9, drum of 100 000)"
+PAPER = "about 6 at 8 threads without cached rows, then no more (Fig. 2.9, drum of 100 000)"
 STEPS = 10  # of one measurement of whole steps
 MEETINGS = (100, 1100)  # of two measurements, which differ in nothing else
 TRIES = 100  # each lasts less than the time after which another process gets a core

@@ -114,7 +114,7 @@ def _show_parallel(result: dict[str, Any]) -> None:
             rows.append([name, f"colours, {kind}", *work, *(f"{s:.1f}" for s in speed_up.values())])
         for width, zones in system["zones"].items():
             work = (f"{zones['work']} contacts", str(zones["span"]))
-            rows.append([name, f"PP's zones, {width}", *work, *(f"{s:.1f}" for s in zones["speed_up"].values())])
+            rows.append([name, f"zones of Sundberg, {width}", *work, *(f"{s:.1f}" for s in zones["speed_up"].values())])
     show_columns(("<system", "<sweep", "work", "span", *threads), rows, title="predicted speed-up S(p)", plain=True, wide=True)
     typer.echo(result["formula"])
     for name, system in result["predicted"].items():
@@ -122,6 +122,6 @@ def _show_parallel(result: dict[str, Any]) -> None:
         moved, rate = system["megabytes_per_sweep"], system["gigabytes_per_second_at_8"]
         typer.echo(f"  {name}: a sweep moves {moved:.0f} MB, which takes {rate:.0f} GB/s of caches and memory at 8 threads")
     typer.echo(f"left out: {result['left_out']}")
-    typer.echo(f"PP: {result['paper']}")
+    typer.echo(f"Sundberg (granum references): {result['paper']}")
     if "figure" in result:
         typer.echo(f"figure: {result['figure']}")

@@ -45,6 +45,10 @@ def export(
 
     if vtk is None and paraview is None:
         raise InputError("what is to be written? Give --vtk FOLDER, --paraview STATE.py, or both.")
+    if vtk is None and (
+        beside := [name for name, value in (("--frames", frames), ("--last", last), ("--time", time)) if value is not None]
+    ):
+        raise InputError(f"leave {', '.join(beside)} out, or give --vtk FOLDER: a state of ParaView shows all frames.")
     if paraview is not None:
         check_state(paraview)  # before the files of --vtk are written
     with Recording(recording_of(file)) as recording:

@@ -15,10 +15,12 @@ from .console import in_words, pairs, print_json
 from .csv_out import csv_option, one_format, print_rows
 from .options import json_option, option, with_parameters
 from .plan_tables import show_plan, show_table
+from .quantities import threads
 
 if TYPE_CHECKING:
     from ..analysis.cost_model import PlannedSystem
     from ..analysis.scene_size import SceneSize
+    from ..scene.run_settings import Threads
     from ..scene.scene import Scene
 
 SYSTEM, COST, OUTPUT = "The system", "What it runs on", "Output"
@@ -48,7 +50,9 @@ def register(app: typer.Typer) -> None:
     option("values", list[str] | None, "--set", metavar="KEY=VALUE", help="Parameter of the scene.", panel=SYSTEM),
     option("machine", bool, "--machine", help="Measure this machine instead of 1 us per contact and sweep.", default=False, panel=COST),
     option("contacts", float | None, "--contacts", help="Contacts per grain. Default: 1, measured with --machine.", panel=COST),
-    option("threads", int | None, "--threads", min=1, help="Also estimate for so many threads.", panel=COST),
+    option(
+        "threads", str | None, "--threads", help="Also estimate for so many threads; auto: as many as a run takes.", panel=COST, **threads()
+    ),
     option(
         "table",
         bool,
@@ -76,14 +80,14 @@ def plan(**options: Any) -> None:
         beside |= {"contacts": contacts, "threads": options["threads"]}
         other = [f"--{name}" for name, value in beside.items() if value is not None]
         if other:
-            raise InputError(f"--table has SN's own systems and costs: leave {', '.join(other)} out.")
+            raise InputError(f"--table has the systems and costs of the paper (granum references): leave {', '.join(other)} out.")
         show_table(options["as_json"], options["as_csv"])
         return
     if values and options["scene"] is None:
         raise InputError("--set needs --scene.")
     if contacts is not None and not (math.isfinite(contacts) and contacts > 0):
         raise InputError(f"contacts must be a finite number above 0 per grain (got {contacts}).")
-    found, notes = _plan(given, options["scene"], values or [], options["machine"], contacts, options["threads"] or 1)
+    found, notes = _plan(given, options["scene"], values or [], options["machine"], contacts, options["threads"])
     if options["as_json"]:
         print_json({**found, "notes": notes})
     elif options["as_csv"]:
@@ -93,7 +97,7 @@ def plan(**options: Any) -> None:
 
 
 def _plan(
-    given: dict[str, str | None], spec: str | None, values: list[str], machine: bool, contacts: float | None, threads: int
+    given: dict[str, str | None], spec: str | None, values: list[str], machine: bool, contacts: float | None, asked: Threads | None
 ) -> tuple[dict[str, Any], list[str]]:
     from ..analysis.run_plan import make_plan, paper_costs
     from ..analysis.step_plan import plan_step
@@ -110,10 +114,22 @@ def _plan(
     costs = _measure_machine(system) if machine else paper_costs()
     if contacts is not None:
         costs["contacts_per_grain"] = contacts
-    found = make_plan(system, step, _smooth_step(loaded), grains, costs, threads)
+    found = make_plan(system, step, _smooth_step(loaded), grains, costs, _threads(asked, grains))
     found["errors"] = step.errors(system.diameter, own_step)
     found["scene"] = shlex.join([spec, *(part for value in values for part in ("--set", value))]) if spec is not None else "SCENE"
     return found, notes
+
+
+def _threads(asked: Threads | None, grains: int | None) -> int:
+    """One, or what was asked for; ``auto`` is what a run of so many grains takes, and of a large number if that is not known."""
+    from ..parallel import cores
+    from ..scene.run_settings import AUTO
+    from ..simulation.threads import check_threads, threads_for
+
+    if asked is None:
+        return 1
+    check_threads(asked)
+    return (threads_for(grains) if grains is not None else cores()) if asked == AUTO else int(asked)
 
 
 def _system(given: dict[str, str | None], size: SceneSize | None) -> tuple[PlannedSystem, int | None, list[str]]:

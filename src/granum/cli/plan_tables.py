@@ -21,7 +21,7 @@ def show_table(as_json: bool, as_csv: bool) -> None:
         print_rows(rows)
         return
     if as_json:
-        print_json({"table": "SN Table I, computed", "rows": rows})
+        print_json({"table": "Servin et al., Table I, computed", "rows": rows})
         return
 
     def cells(row: dict[str, float]) -> list[str]:
@@ -38,7 +38,7 @@ def show_table(as_json: bool, as_csv: bool) -> None:
             f"{1e3 * row['diameter']:g}",
         ]
 
-    title = "SN Table I, computed (K_N = K_S = 1e-6 s; nonsmooth: cold, plain sweeps; N_c = N_p)"
+    title = "Table I of Servin et al., computed (K_N = K_S = 1e-6 s; nonsmooth: cold, plain sweeps; N_c = N_p)"
     show_columns(SN_COLUMNS, map(cells, rows), title=title, wide=True)
 
 
@@ -56,19 +56,23 @@ def show_plan(found: dict[str, Any], notes: list[str]) -> None:
     for note in notes:
         say(f"  {note}")
     each = costs["contacts_per_grain"]
-    hint = " (SN's count; a settled packing has about 2: --contacts 2)" if each == 1 and inputs["width"] >= 5 else ""
+    hint = " (the count of Servin et al.; a settled packing has about 2: --contacts 2)" if each == 1 and inputs["width"] >= 5 else ""
     say(f"contacts: {found['contacts']:.4g}, {each:.2g} per grain{hint}")
     for line in _recommended(found["recommended"], found["scene"]):
         say(line)
     _show_ways(found["ways"])
     _show_errors(found)
     say(
-        f"nonsmooth h: the step that granum takes ({found['time_step_reason']}); SN counts with "
+        f"nonsmooth h: the step that granum takes ({found['time_step_reason']}); Servin et al. count with "
         f"{in_milliseconds(found['time_step_nonsmooth'])} for an error of {100 * inputs['tolerance']:g} %"
     )
-    source = "measured on this machine, with the rest of a step" if costs["measured"] else "as in SN Table I; --machine measures"
+    source = (
+        "measured on this machine, with the rest of a step"
+        if costs["measured"]
+        else "as in Table I of Servin et al. (granum references); --machine measures"
+    )
     say(f"K_N = {costs['nonsmooth']:.2g} s per contact and iteration, K_S = {costs['smooth']:.2g} s per grain and step: {source}")
-    say(f"smooth h: the step that granum takes; SN counts with sqrt(m/k) = {in_milliseconds(found['time_step_smooth'])}")
+    say(f"smooth h: the step that granum takes; Servin et al. count with sqrt(m/k) = {in_milliseconds(found['time_step_smooth'])}")
     gains = ", ".join(f"{name} {gain:g}" for name, gain in found["fewer_sweeps"].items())
     say(f"fewer sweeps than plain, cold ones, the least that was measured in columns and boxes: {gains}")
     if any(way["threads"] > 1 for way in found["ways"]):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..array_types import FloatArray, IndexArray
-from ..notebook import Pictured
+from ..notebook import Pictured, counted
 from . import layout
 from .data_table import DataTable
 from .not_recorded import NotRecorded
@@ -50,7 +50,7 @@ class FrameContacts:
         if not len(self):
             return "FrameContacts(none)"
         largest = f"normal force up to {self.normal_force.max():.4g} N, overlap up to {self.overlap.max():.4g} m"
-        return f"FrameContacts({len(self)} contacts, {int((self.b < 0).sum())} of them with walls, {largest})"
+        return f"FrameContacts({counted(len(self), 'contact')}, {int((self.b < 0).sum())} of them with walls, {largest})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,7 +66,7 @@ class FrameWalls:
     power: FloatArray | None = None  # (W,) [W]
 
     def __repr__(self) -> str:
-        return f"FrameWalls({len(self.position)} bodies{'' if self.force is not None else ', forces not recorded'})"
+        return f"FrameWalls({counted(len(self.position), 'body')}{'' if self.force is not None else ', forces not recorded'})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,7 +81,7 @@ class FrameJoints:
     limit_force: FloatArray  # (J,) [N, N m]
 
     def __repr__(self) -> str:
-        return f"FrameJoints({len(self.coordinate)} joints)"
+        return f"FrameJoints({counted(len(self.coordinate), 'joint')})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,8 +104,8 @@ class Frame(Pictured):
     path: Path | None = None  # of the recording
 
     def __repr__(self) -> str:
-        contacts = "contacts not recorded" if isinstance(self.contacts, NotRecorded) else f"{len(self.contacts)} contacts"
-        return f"Frame(t = {self.time:.6g} s, step {self.step}, {len(self.id)} grains, {contacts})"
+        contacts = "contacts not recorded" if isinstance(self.contacts, NotRecorded) else counted(len(self.contacts), "contact")
+        return f"Frame(t = {self.time:.6g} s, step {self.step}, {counted(len(self.id), 'grain')}, {contacts})"
 
     @property
     def grains(self) -> DataTable:

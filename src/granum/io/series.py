@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..array_types import FloatArray, LongArray
 from ..checks import InputError
+from ..notebook import counted
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,4 +85,5 @@ class CounterSeries:
 
 def frames_of(times: FloatArray) -> str:
     """How many frames there are, and from when to when."""
-    return f"{len(times)} frames" + (f", t = {times[0]:.4g} to {times[-1]:.4g} s" if len(times) else "")
+    span = f", t = {times[0]:.4g} to {times[-1]:.4g} s" if len(times) > 1 else f", t = {times[0]:.4g} s" if len(times) else ""
+    return counted(len(times), "frame") + span

@@ -8,6 +8,7 @@ from ..progress import Bar
 from .watched import Watched
 
 SAMPLES = 16  # times at which grains to come are counted
+STEP = 40.0  # [grains] that cost as much as what a step costs without any
 
 
 class Progress:
@@ -16,14 +17,14 @@ class Progress:
     def __init__(self, console: Any = None) -> None:
         self.console = console
         self._bar: Bar | None = None
-        self._done = 0.0  # grains, summed over the steps so far
+        self._done = 0.0  # work: grains and ``STEP``, summed over the steps so far
 
     def start(self, sim: Watched) -> None:
         self._bar = Bar(sim.scene.name, console=self.console)
-        self._done = sim.step_count * (1.0 + sim.grain_count)  # of a restart, about
+        self._done = sim.step_count * (STEP + sim.grain_count)  # of a restart, about
 
     def observe(self, sim: Watched) -> None:
-        self._done += 1 + sim.grain_count
+        self._done += STEP + sim.grain_count
         if self._bar is not None and not self._bar.waits:  # from the end of the first step on, which may have compiled
             ahead = work_ahead(sim)
             self._bar.show(self._done / (self._done + ahead), facts(sim))
@@ -35,11 +36,11 @@ class Progress:
 
 
 def work_ahead(sim: Watched) -> float:
-    """Grains, summed over the steps to come: those that are there, and those that emitters will have added by then."""
+    """Grains and ``STEP``, summed over the steps to come: those that are there, and those that emitters will have added by then."""
     steps = max(0, sim.last_step - sim.step_count)
     times = [sim.time + (k + 0.5) / SAMPLES * steps * sim.time_step for k in range(SAMPLES)]
     coming = [sum(emitter.due(time) - emitter.due(sim.time) for emitter in sim.scene.emitters) for time in times]
-    return steps * (1 + sim.grain_count + sum(coming) / SAMPLES)
+    return steps * (STEP + sim.grain_count + sum(coming) / SAMPLES)
 
 
 def facts(sim: Watched) -> list[str]:

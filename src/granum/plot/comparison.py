@@ -32,4 +32,4 @@ def draw_comparison(found: Comparison, path: Path) -> Path:
     head(axes, f"mean {sums.mean[0]:.3g} | {sums.mean[1]:.3g}, median {sums.median[0]:.3g} | {sums.median[1]:.3g}")
     panels[5].set_axis_off()
     panels[5].legend(*panels[0].get_legend_handles_labels(), loc="center left", frameon=False, fontsize=9)
-    return save(figure, path, f"Two runs, t = {found.since:g} to {found.until:g} s; error: PP (5.1)")
+    return save(figure, path, f"Two runs, t = {found.since:g} to {found.until:g} s; error: Sundberg (5.1)")

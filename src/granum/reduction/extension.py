@@ -35,7 +35,7 @@ class Reduction(Extension):
     name: ClassVar[str] = "reduction"
     saved_as: ClassVar[str] = "reduced"
     scalars: ClassVar[tuple[Scalar, ...]] = (
-        Scalar("reduction_level", "1", "1 - (free grains and aggregates) / grains (MR)", mean=True, progress="level {:.0%}"),
+        Scalar("reduction_level", "1", "1 - (free grains and aggregates) / grains", mean=True, progress="level {:.0%}"),
         Scalar("free_grains", "1", "grains that move on their own", whole=True),
         Scalar("aggregates", "1", "rigid bodies of merged grains that no wall holds", whole=True),
     )

@@ -24,7 +24,12 @@ def threads_of(asked: Threads, scene: Scene, duration: float) -> int:
         return Team(asked).threads  # a refusal if there can be no such team
     if multiprocessing.parent_process() is not None:
         return 1
-    return max(1, min(cores(), MOST, CONTACTS_PER_GRAIN * grains_in(scene, duration) // LEAST))
+    return threads_for(grains_in(scene, duration))
+
+
+def threads_for(grains: int) -> int:
+    """That this machine has for so many grains."""
+    return max(1, min(cores(), MOST, CONTACTS_PER_GRAIN * grains // LEAST))
 
 
 def grains_in(scene: Scene, duration: float) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 from .._jit import device
 from ..array_types import BoolArray, FloatArray, IntArray, LongArray
 from ..kernel_groups import group
+from ..notebook import counted
 from .bodies import Bodies
 
 _FIELDS: dict[str, tuple[tuple[int, ...], type]] = {
@@ -144,7 +145,7 @@ class Contacts:
 
     def __repr__(self) -> str:
         walls = self.contact_count - self.pair_count
-        return f"Contacts({self.contact_count} contacts: {self.pair_count} between grains, {walls} with walls)"
+        return f"Contacts({counted(self.contact_count, 'contact')}: {self.pair_count} between grains, {walls} with walls)"
 
     def reserve(self, room: int) -> None:
         """Make room for that many contacts; what the arrays held is lost."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ...array_types import FloatArray
 from ...checks import InputError, RunError
 from ...pool import Pool
 from ...scene.scene import Scene
+from ...units import QUANTITY
 from ..result import carry
 from .calibration import Calibration, Fit, Target
 from .compute import Computing
@@ -27,7 +29,7 @@ from .table import LAST, missing, row_of
 from .vary import SEED, read_range, read_seeds
 
 TRIES = 12
-TARGET = re.compile(r"\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*(?:\+-|\+/-|±)\s*([\d.]+(?:[eE][-+]?\d+)?)\s*")
+SIGN = re.compile(r"\+-|\+/-|±")  # between a value and its tolerance
 
 
 def calibrate(
@@ -94,18 +96,19 @@ def read_fits(given: Mapping[str, Any] | Iterable[tuple[str, Any]], whole: Mappi
 
 
 def read_target(name: str, value: Any) -> Target:
-    """A measure with its value and tolerance: ``28+-1``, or two numbers."""
-    match = TARGET.fullmatch(value) if isinstance(value, str) else None
-    try:
-        wanted, tolerance = map(float, match.groups() if match else () if isinstance(value, str) else value)
-    except (TypeError, ValueError):
-        wanted, tolerance = math.nan, math.nan
+    """A measure with its value and tolerance: ``28+-1``, ``0.5 rad +- 1 deg``, or two numbers. A unit behind the tolerance alone holds for
+    both."""
+    given = SIGN.split(value) if isinstance(value, str) else value if isinstance(value, (tuple, list)) else ()
+    found = [QUANTITY.fullmatch(str(one)) for one in given]
+    wanted, tolerance, units = math.nan, math.nan, ("", "")
+    if len(found) == 2 and found[0] is not None and found[1] is not None:
+        wanted, tolerance = float(found[0][1]), float(found[1][1])
+        units = found[0][2] or found[1][2], found[1][2]
     if not (math.isfinite(wanted) and math.isfinite(tolerance) and tolerance > 0):
         raise InputError(
-            f"--target {name} needs a value and a tolerance above 0, such as {name}=28+-1, both in the unit of the measure and without it "
-            f"(got {value!r})."
+            f"--target {name} needs a value and a tolerance above 0, such as {name}=28+-1 or {name}='28 deg +- 1 deg' (got {value!r})."
         )
-    return Target(name, wanted, tolerance)
+    return Target(name, wanted, tolerance, written=units)
 
 
 class _Search:
@@ -122,7 +125,9 @@ class _Search:
         points = [self._point(self._values(x), self.seeds[0]) for x in first_tries(len(self.fits))]
         self.scene, jobs = jobs_of(self.make, points, [self.target.measure])
         pool.begin(jobs[0].function.__module__)
-        check_measures(jobs[0], [self.target.measure], progress)
+        probe = check_measures(jobs[0], [self.target.measure], progress)
+        for key in columns_of(self.target.measure, [probe]).values():
+            self.target = self.target.in_unit(probe["units"].get(key, ""))
 
     def go_on(self, computing: Computing, tries: int) -> None:
         batch = [self._values(x) for x in first_tries(len(self.fits))]
@@ -163,7 +168,7 @@ class _Search:
             x = np.array([self._scaled(self.points[k]) for k in known])
             curve = Curve.through(x, np.array([repeats[k].mean for k in known]), _variances([repeats[k] for k in known]))
         columns_in_order = (*(one.name for one in self.fits), SEED, name, *LAST)
-        target = Target(name, self.target.value, self.target.tolerance, unit)
+        target = replace(self.target.in_unit(unit) if columns else self.target, measure=name)
         notes = missing((name,), runs)
         return Calibration(
             self.scene, self.fits, target, list(zip(self.points, repeats, strict=True)), rows, columns_in_order, curve, notes

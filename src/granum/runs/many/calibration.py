@@ -11,6 +11,7 @@ import numpy as np
 
 from ...analysis.repeats import Repeats
 from ...array_types import FloatArray
+from ...units import read_as
 from .csv_file import write_table
 from .search import Curve, places
 
@@ -52,6 +53,14 @@ class Target:
     value: float
     tolerance: float
     unit: str = ""
+    written: tuple[str, str] = ("", "")
+    """Units that value and tolerance were given in; none: in that of the measure."""
+
+    def in_unit(self, unit: str) -> Target:
+        """The same in the unit of the measure, which is known once a run has been measured."""
+        name, given = f"--target {self.measure}", zip((self.value, self.tolerance), self.written, strict=True)
+        value, tolerance = (read_as(name, f"{number!r} {written}", unit) if written else number for number, written in given)
+        return Target(self.measure, value, tolerance, unit)
 
     @property
     def words(self) -> str:

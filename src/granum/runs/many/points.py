@@ -73,8 +73,9 @@ def jobs_of(make: Maker, points: Sequence[Mapping[str, Any]], measures: Sequence
     return name, jobs
 
 
-def check_measures(job: Job, measures: Sequence[str], progress: bool) -> None:
-    """Refuse measures that the run has not, as far as its first step tells; it also compiles what the first step needs."""
+def check_measures(job: Job, measures: Sequence[str], progress: bool) -> dict[str, Any]:
+    """Refuse measures that the run has not, as far as its first step tells; it also compiles what the first step needs, and returns what
+    was measured then."""
     note = Compiling(stderr())
     if progress and not cache_is_warm():
         note.show()
@@ -88,6 +89,7 @@ def check_measures(job: Job, measures: Sequence[str], progress: bool) -> None:
         if later and (measure.partition(".")[0] == RESULTS or measure not in METRICS):
             continue  # only the end of a run tells
         check_measured([measure], [probe])
+    return probe
 
 
 def check_measured(measures: Sequence[str], results: Sequence[Mapping[str, Any] | None]) -> None:

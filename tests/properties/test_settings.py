@@ -55,6 +55,7 @@ PLACES = {
     "--split-depth": ["stepper.reduction.contact.depth"],
     "--trial-iterations": ["stepper.reduction.trial.iterations"],
     "--trial-force": ["stepper.reduction.trial.force"],
+    "--trial-load": ["stepper.reduction.trial.load"],
     "--trial-depth": ["stepper.reduction.trial.depth"],
 }
 SOLVERS = {
@@ -69,6 +70,7 @@ REDUCTION = {
     "--split-depth": st.integers(1, 4),
     "--trial-iterations": st.integers(1, 60),
     "--trial-force": st.sampled_from([0.05, 0.3]),
+    "--trial-load": st.sampled_from([0.003, 0.02]),
     "--trial-depth": st.integers(1, 9),
 }
 

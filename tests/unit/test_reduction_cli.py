@@ -76,6 +76,7 @@ def test_options_become_the_policy():
         split_depth=3,
         trial_iterations=20,
         trial_force=0.3,
+        trial_load=0.01,
         trial_depth=0,
         shadow=4,
     )
@@ -83,7 +84,7 @@ def test_options_become_the_policy():
         split=("contact", "trial"),
         merge=Merge(approach=1e-3, separation=1e-3, tangential=1e-3, rolling=0.2, normal_acceleration=None, tangential_acceleration=None),
         contact=ContactSplit(approach=0.1, tangential=0.1, depth=3),
-        trial=TrialSplit(iterations=20, force=0.3, depth=None),
+        trial=TrialSplit(iterations=20, force=0.3, load=0.01, depth=None),
         shadow=4,
     )
 

@@ -27,6 +27,7 @@ OPTIONS = (
     Opt("split_depth", f"{POLICY}:ContactSplit.depth", panel=PANEL, says="contact: grains that come off, 1 touched, 2 and neighbours"),
     Opt("trial_iterations", f"{POLICY}:TrialSplit.iterations", panel=PANEL, says="trial: sweeps"),
     Opt("trial_force", f"{POLICY}:TrialSplit.force", panel=PANEL, says="trial: split above this part of unbalanced force"),
+    Opt("trial_load", f"{POLICY}:TrialSplit.load", panel=PANEL, says="trial: and this part of all contact forces on a grain; 0: none"),
     Opt("trial_depth", f"{POLICY}:TrialSplit.depth", panel=PANEL, says="trial: layers of an aggregate that are tried; 0: all of it"),
     Opt(
         "shadow",
@@ -70,11 +71,12 @@ PLACES: dict[str, tuple[str, tuple[str, ...]]] = {
     "split_depth": ("contact", ("depth",)),
     "trial_iterations": ("trial", ("iterations",)),
     "trial_force": ("trial", ("force",)),
+    "trial_load": ("trial", ("load",)),
     "trial_depth": ("trial", ("depth",)),
     "shadow": ("", ("shadow",)),
 }
 """Where in the policy an option goes: a part of it, and the fields of that part."""
-ZERO_IS_NONE = ("merge_acceleration", "trial_depth")
+ZERO_IS_NONE = ("merge_acceleration", "trial_load", "trial_depth")
 
 
 @dataclass(frozen=True)

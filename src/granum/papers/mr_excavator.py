@@ -21,7 +21,7 @@ from .mr_runs import BEST, TimedRun, Which, label, level_row, prepare, warm
 from .ws_excavator import CYLINDERS, MOVED, PAPER_COUNT, body_row, bucket_load, in_drag
 
 TITLE = "an excavator in a bed that is free around its bucket only, beside full resolution (MR Fig. 1)"
-MAIN = "ctr4-f"
+MAIN = "ctr4-fl"
 EVERY = 4  # steps between two looks at the forces
 SMOOTHED = 0.1  # [s] over which a peak is averaged: single steps scatter with every collision
 SMALL = {"count": 1000}  # an excavator to compile with

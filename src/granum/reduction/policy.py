@@ -56,6 +56,9 @@ class TrialSplit(Record):
     """Steps between two trials (MR: 1); what is disturbed meanwhile is not forgotten."""
     force: Limit = 0.1
     """Force that is left over, as a part of the external plus the contact force on a grain (MR: 0.15, 0.25)."""
+    load: Limit = None
+    """Force that may be left over besides, as a part of all contact forces on a grain, added up without their directions: so few sweeps do
+    not balance a grain that carries a thousand times its weight to a tenth of that weight."""
     torque: Limit = None
     """The same of the torque."""
     approach: Limit = None

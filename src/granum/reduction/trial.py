@@ -75,7 +75,8 @@ class Trial:
         kept, pulled, size = slow, h * gravity, length(moved)
         scale = float(length(pulled))
         if t.force is not None:
-            kept &= size <= t.force * (scale + length(moved - pulled)) + AT_REST
+            allowed = t.force * (scale + length(moved - pulled)) + AT_REST
+            kept &= size <= (allowed if t.load is None else allowed + t.load * self._pressed(region, solved))
         if t.torque is not None:
             twist = 0.4 * b.radius[region] * length(turned)
             kept &= twist <= t.torque * (scale + twist) + AT_REST
@@ -83,6 +84,14 @@ class Trial:
         # What is left over needs some steps to make a grain too fast to merge.
         m.restless[region[~kept]] = np.minimum(self.slow / np.maximum(size[~kept], AT_REST), MOST_RESTLESS)
         return region[~kept]
+
+    def _pressed(self, region: IntArray, solved: Solved) -> FloatArray:
+        """(n,) [m/s] that all contact impulses on each grain of the region would change its velocity by, if they pulled together."""
+        b, c = self.merged.bodies, self.merged.detector.contacts
+        impulse, pair = length(solved.impulse[: c.contact_count, :4]), c.b >= 0
+        pressed = np.bincount(c.a, impulse, minlength=b.grain_count)
+        pressed += np.bincount(c.b[pair], impulse[pair], minlength=b.grain_count)
+        return pressed[region] * b.inverse_mass[b.first_grain + region]
 
     @contextmanager
     def _freed(self, region: IntArray) -> Iterator[None]:

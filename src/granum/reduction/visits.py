@@ -17,6 +17,8 @@ from ..state.bodies import Bodies, BodyArrays
 from ..state.rotation import axes_of, matrix
 from .network import Network, mark_all_foreign, mark_foreign
 
+MANY = 32  # part of the ranks: where more have changed, one pass over all pairs costs less than looks around each of them
+
 
 @kernel
 def number_slots(visit: IntArray, order: IntArray, who: IntArray, slot: IntArray) -> None:
@@ -101,7 +103,7 @@ class Visits:
         b = self.bodies
         whole = self.network.update(b.grain_count)
         ranks = len(near.order)
-        if whole or self._all:
+        if whole or self._all or sum(map(len, self._changed)) > ranks // MANY:
             self._all = False
             self._marked = np.empty(ranks, bool)
             call(mark_all_foreign, near.arrays, b.grain_arrays, self._marked)

@@ -55,6 +55,14 @@ def test_help_fits_into_80_columns():
         assert max(len(line) for line in granum(name, "--help", width=80).stdout.splitlines()) <= 80
 
 
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_examples_stand_on_lines_of_their_own(name):
+    """As they are typed, not broken, on a terminal of 80 columns."""
+    written = [line.strip() for line in (COMMANDS[name].help or "").splitlines() if line.strip().startswith("granum ")]
+    shown_lines = [line.strip() for line in granum(name, "--help", width=80).stdout.splitlines()]
+    assert all(line in shown_lines for line in written)
+
+
 def test_a_command_that_is_unknown_is_refused():
     result = granum("rnu")
     assert result.exit_code == 2

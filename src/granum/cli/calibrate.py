@@ -61,7 +61,7 @@ def calibrate(**given: Any) -> None:
 
     \b
     granum calibrate pile --fit friction=0.1:1 --target repose=28+-1
-    granum calibrate gravel.toml --fit materials.0.friction=0.1:1 --target height.level=0.05+-0.002 --seeds 0:5 -j 2
+    granum calibrate column --fit diameter=5mm:20mm --target height.top=8+-0.1cm
     """
     from ..pool import Pool
     from ..runs.many.calibrate import calibrate as calibrate_scene

@@ -43,7 +43,7 @@ def minimise(**given: Any) -> None:
     heap relaxes to a level bed. Of several methods the first is written; tuned FIRE stands beside them as a baseline.
 
     \b
-    granum minimise --packing 4096,0.8438,1 --method lbfgs --method lbfgs+adjacency --method cg -o residuals.png
+    granum minimise --packing 4096,0.8438,1 --method lbfgs --method cg -o r.png
     granum minimise jam.vtkhdf --phi 0.86 -o dense.vtkhdf
     granum minimise box.vtkhdf -o relaxed.vtkhdf
     granum minimise --packing 1000,0.7 --dim 3 --law hertz --json

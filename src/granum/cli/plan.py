@@ -68,7 +68,7 @@ def plan(**options: Any) -> None:
     """Recommend stepper, time step and iterations for a system, with the time that a simulated second will take.
 
     \b
-    granum plan --diameter 10mm --young 10GPa --width 15 --height 100 --inertial 0.1 --tolerance 5%
+    granum plan --diameter 10mm --young 10GPa --width 15 --height 100
     granum plan --scene drum --machine
     granum plan --table
     """

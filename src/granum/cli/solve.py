@@ -44,7 +44,7 @@ def solve(
 
     \b
     granum solve box.problem-0.5.h5
-    granum solve box.problem-0.5.h5 --solver pgs --solver pgs-plain --cold -o curves.png
+    granum solve box.problem-0.5.h5 --solver pgs --solver direct -o curves.png
     granum solve box.problem-0.5.h5 --to-fclib box.hdf5
     granum solve box.hdf5 --json
     """

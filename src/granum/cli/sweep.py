@@ -52,9 +52,9 @@ def sweep(**given: Any) -> None:
     cache. Any run is had again, with the same bits, by `granum run` with the same --set and --seed.
 
     \b
-    granum sweep pile --vary friction=0.2:0.8:4 --vary seed=0:3 --measure repose -j 2 -o repose.csv
-    granum sweep gravel.toml --vary materials.0.friction=0.3,0.5 --measure height.level --duration 2
-    granum sweep column --vary count=10:40:4 --measure height_error --scheduler tcp://10.0.0.1:8786
+    granum sweep pile --vary friction=0.2:0.8:4 --vary seed=0:3 --measure repose
+    granum sweep gravel.toml --vary materials.0.friction=0.3,0.5 -o gravel.csv
+    granum sweep column --vary count=10:40:4 --measure height_error -j 2
     """
     from ..runs.many import sweep as sweep_scene
     from ..runs.many.points import whole_parameters

@@ -30,21 +30,18 @@ if TYPE_CHECKING:
     from .quasistatic.packing import Packing, random_packing
     from .quasistatic.shear import shear
     from .reduction import Reduction
-    from .runs import (
-        Calibration,
-        Run,
-        RunTable,
-        calibrate,
-        check_scene,
-        jam_many,
-        restart,
-        run,
-        run_jam,
-        run_minimise,
-        run_shear,
-        sweep,
-        write_scene,
-    )
+    from .runs.jam import run_jam
+    from .runs.many.calibrate import calibrate
+    from .runs.many.calibration import Calibration
+    from .runs.many.jam import jam_many
+    from .runs.many.sweep import sweep
+    from .runs.many.table import RunTable
+    from .runs.minimise import run_minimise
+    from .runs.restart import restart
+    from .runs.result import Run
+    from .runs.run import run
+    from .runs.scene_files import check_scene, write_scene
+    from .runs.shear import run_shear
     from .scene import (
         Ball,
         BallRegion,
@@ -163,9 +160,19 @@ _MENU = {
     # fewer bodies
     "reduction": ("Reduction",),
     # go
-    "runs": ("Run", "check_scene", "restart", "run", "run_jam", "run_minimise", "run_shear", "write_scene"),
+    "runs.run": ("run",),
+    "runs.restart": ("restart",),
+    "runs.result": ("Run",),
+    "runs.scene_files": ("check_scene", "write_scene"),
+    "runs.jam": ("run_jam",),
+    "runs.minimise": ("run_minimise",),
+    "runs.shear": ("run_shear",),
     # many runs
-    "runs.many": ("Calibration", "RunTable", "calibrate", "jam_many", "sweep"),
+    "runs.many.sweep": ("sweep",),
+    "runs.many.table": ("RunTable",),
+    "runs.many.calibrate": ("calibrate",),
+    "runs.many.calibration": ("Calibration",),
+    "runs.many.jam": ("jam_many",),
     "pool": ("Pool",),
     "simulation": ("Guards", "Settings", "Simulation", "simulate"),
     # without time

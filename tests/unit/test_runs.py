@@ -24,7 +24,9 @@ from granum import (
 )
 from granum.io import Recording, checkpoint_path
 from granum.quasistatic.minimise import AUTO, LIMIT
-from granum.runs import JamSettings, MinimiseSettings, ShearSettings
+from granum.runs.jam import JamSettings
+from granum.runs.minimise import MinimiseSettings
+from granum.runs.shear import ShearSettings
 
 QUIET = {"progress": False, "picture": False}
 

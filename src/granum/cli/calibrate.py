@@ -15,7 +15,7 @@ from .options import option, with_parameters
 from .tables import show_columns, show_rows
 
 if TYPE_CHECKING:
-    from ..runs.many import Calibration
+    from ..runs.many.calibration import Calibration
 
 
 def register(app: typer.Typer) -> None:

@@ -13,7 +13,7 @@ from .machine_tables import describe_bodies, describe_counters, describe_joints,
 from .tables import show_rows
 
 if TYPE_CHECKING:
-    from ..runs import Run
+    from ..runs.result import Run
 
 
 def register(app: typer.Typer) -> None:

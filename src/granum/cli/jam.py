@@ -79,7 +79,7 @@ def jam(**given: Any) -> None:
 
 
 def _jam_many(settings: JamSettings, given: dict[str, Any]) -> None:
-    from ..runs.many import jam_many
+    from ..runs.many.jam import jam_many
 
     one_format(given["as_json"], given["as_csv"])
     if given["seed"] is not None:

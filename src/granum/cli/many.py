@@ -13,8 +13,8 @@ from .run import run_settings
 from .tables import show_columns
 
 if TYPE_CHECKING:
-    from ..runs.many import RunTable
     from ..runs.many.points import Maker
+    from ..runs.many.table import RunTable
 
 MANY, RUNS = "Many runs", "How long, and with what"
 LEFT_OUT = ("threads", "checkpoint_every", "record", "precision", "compress")  # every run has one thread; its recording is not kept

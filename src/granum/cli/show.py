@@ -10,7 +10,7 @@ from .csv_out import one_format, print_columns, print_rows
 from .tables import show_columns, show_rows
 
 if TYPE_CHECKING:
-    from ..runs import Run
+    from ..runs.result import Run
 
 
 def show_run(make: Callable[[], Run], as_json: bool, as_csv: bool = False) -> Run:

@@ -56,9 +56,9 @@ def sweep(**given: Any) -> None:
     granum sweep gravel.toml --vary materials.0.friction=0.3,0.5 -o gravel.csv
     granum sweep column --vary count=10:40:4 --measure height_error -j 2
     """
-    from ..runs.many import sweep as sweep_scene
     from ..runs.many.points import whole_parameters
     from ..runs.many.sweep import default_table
+    from ..runs.many.sweep import sweep as sweep_scene
     from ..runs.many.vary import read_varied
 
     one_format(given["as_json"], given["as_csv"])

@@ -92,7 +92,7 @@ def test_refusals_in_words():
         pack(0.01, 0.5, region=(0.01, 0.01, 0.012))
     with pytest.raises(InputError, match="would meet itself"):
         pack(0.01, 0.5, region=(0.1, 0.1, 0.005))
-    with pytest.raises(InputError, match="distribution"):
+    with pytest.raises(InputError, match="lower must not exceed upper, has 2 and 1"):
         pack({"distribution": "uniform", "lower": 2, "upper": 1}, 0.5)
     jammed = pack((0.01, 0.014), 0.87, count=30, dim=2).packing
     leaning = next(shear(jammed, 0.01, 0.01, method="lbfgs", preconditioner="none")).packing

@@ -71,6 +71,7 @@ class Visits:
         self._room = np.zeros(0, np.int32)
         self._marked = np.zeros(0, bool)
         self._changed: list[IntArray] = []
+        self._noted = 0  # grains in these
         self._all = True
         self.far_from_walls = np.zeros(0, bool)  # grains that carriers hold and that no wall of others can reach soon
         self.stale = True
@@ -103,7 +104,7 @@ class Visits:
         b = self.bodies
         whole = self.network.update(b.grain_count)
         ranks = len(near.order)
-        if whole or self._all or sum(map(len, self._changed)) > ranks // MANY:
+        if whole or self._all or self._noted > ranks // MANY:
             self._all = False
             self._marked = np.empty(ranks, bool)
             call(mark_all_foreign, near.arrays, b.grain_arrays, self._marked)
@@ -112,6 +113,7 @@ class Visits:
             for changed in self._changed:
                 call(mark_foreign, changed, b.grain_arrays, self.network.links, self._marked)
         self._changed.clear()
+        self._noted = 0
         alive = near.order >= 0
         self.rank = np.flatnonzero(self._marked & alive).astype(np.int32)
         live = near.order[alive]
@@ -129,6 +131,7 @@ class Visits:
     def note(self, grains: IntArray) -> None:
         """These grains are new, listed anew, or have changed their body."""
         self._changed.append(grains)
+        self._noted += len(grains)
         self.stale = True
 
     def number(self, order: IntArray) -> None:

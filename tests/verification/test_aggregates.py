@@ -369,20 +369,23 @@ def test_the_trial_lets_go_of_what_has_lost_its_support():
     assert (sim.position[:, 2] < -0.15).all()
 
 
-@pytest.mark.parametrize("load", [None, 0.2])
-def test_the_trial_frees_a_grain_at_the_force_that_its_limit_says(load):
+@pytest.mark.parametrize("load, below", [(None, "plane"), (0.2, "plane"), (0.2, "ball")])
+def test_the_trial_frees_a_grain_at_the_force_that_its_limit_says(load, below):
     """Gravity leans over until a grain slides: it is free when what is left over, g_x - mu g_z, is the limit's part of MR (35), and the
     part of the contact force, sqrt(1 + mu^2) g_z, that may be left over besides."""
     mu, limit, ramp, h = 0.3, 0.1, 0.5, 2e-3
     start, end = np.array([0.0, 0, -9.81]), 9.81 * np.array([math.sin(0.7), 0, -math.cos(0.7)])
     stone, floor = (material(friction=mu, rolling_friction=0.9),), (Plane(material="stone"),)
-    rest = Scene(materials=stone, walls=floor, grains=(Grains(material="stone", position=block(1, 1, 1), diameter=D),))
-    at_rest = Simulation(rest, make_settings({"time_step": h})).run(0.5).position.copy()  # at its law
+    place = block(1, 1, 1)
+    ball = (Grains(material="stone", position=place - [(0, 0, D)], diameter=D, static=True),) if below == "ball" else ()
+    floor = () if ball else floor
+    rest = Scene(materials=stone, walls=floor, grains=(Grains(material="stone", position=place, diameter=D), *ball))
+    at_rest = Simulation(rest, make_settings({"time_step": h})).run(0.5).position[:1].copy()  # at its law
     scene = Scene(
         materials=stone,
         walls=floor,
         gravity=Gravity(acceleration=tuple(end), initial=tuple(start), ramp=ramp),
-        grains=(Grains(material="stone", position=at_rest, diameter=D),),
+        grains=(Grains(material="stone", position=at_rest, diameter=D), *ball),
     )
     sim = simulation(scene, h, {"split": ["trial"], "trial": {"force": limit, "load": load}})
     for _ in range(20):

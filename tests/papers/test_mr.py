@@ -30,7 +30,7 @@ def test_conveyor_gives_every_curve(tmp_path, drawn):
     )
     outcome = mr_conveyor.measure(size, one_by_one)
     assert all(np.isfinite(outcome.curves[name]) for name in ASKED)
-    assert set(outcome.curves["runs"]) == {"full-30", "full-20", "ref-20", "cs-20", "ctr4-20-50-f"}
+    assert set(outcome.curves["runs"]) == {"full-30", "full-20", "ref-20", "cs-20", "ctr4-20-f"}
     for found in outcome.curves["runs"].values():
         # 375 go in meanwhile; about as many fall off the end, in lumps.
         assert 50 < found["discharged"] < 750

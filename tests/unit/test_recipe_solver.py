@@ -36,9 +36,6 @@ class Halves(base.SolverRecord):
             work=np.concatenate([first.work, len(first.work) + np.asarray(second.work)]),
         )
 
-    def for_trial(self, iterations: int):
-        return Halves(iterations=iterations)
-
 
 del SOLVERS["halves"]  # known by itself from its definition on; nobody else shall meet it
 

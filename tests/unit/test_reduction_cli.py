@@ -74,7 +74,6 @@ def test_options_become_the_policy():
         merge_acceleration=0,
         split_velocity=0.1,
         split_depth=3,
-        trial_iterations=20,
         trial_force=0.3,
         trial_load=0.01,
         trial_depth=0,
@@ -84,7 +83,7 @@ def test_options_become_the_policy():
         split=("contact", "trial"),
         merge=Merge(approach=1e-3, separation=1e-3, tangential=1e-3, rolling=0.2, normal_acceleration=None, tangential_acceleration=None),
         contact=ContactSplit(approach=0.1, tangential=0.1, depth=3),
-        trial=TrialSplit(iterations=20, force=0.3, load=0.01, depth=None),
+        trial=TrialSplit(force=0.3, load=0.01, depth=None),
         shadow=4,
     )
 
@@ -113,7 +112,6 @@ def test_sensors_of_the_command_line_come_to_those_of_the_scene(scene_file):
         (("--reduce", "contact", "--merge-velocity", "-1e-3"), ("--merge-velocity", "greater than or equal to 0", "-0.001")),
         (("--reduce", "contact", "--split-velocity", "-1"), ("--split-velocity", "greater than 0", "-1.0")),
         (("--reduce", "contact", "--merge-spin", "nan"), ("--merge-spin", "nan")),
-        (("--reduce", "trial", "--trial-iterations", "0"), ("--trial-iterations", "greater than or equal to 1", "0")),
         (("--reduce", "contact", "--shadow", "-2"), ("--shadow", "greater than or equal to 0", "-2")),
         (("--reduce", "contact", "--merge-velocity", "0.2"), ("--split-velocity (0.15 m/s)", "above --merge-velocity (0.2 m/s)")),
         (("--reduce", "contact", "--merge-velocity", "0.02", "--split-velocity", "0.01"), ("--split-velocity (0.01 m/s)",)),

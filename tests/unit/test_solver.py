@@ -266,12 +266,10 @@ def test_momentum_is_several_times_faster_on_a_column(count):
 
 
 def test_every_solver_does_its_duties():
-    """Known by its name, from a table of settings or an object, with trial sweeps that never go to a tolerance."""
+    """Known by its name, from a table of settings or an object."""
     for name in ("pgs", "direct", "multigrid"):
         solver, kind = make_solver(name), SOLVERS[name]
         assert isinstance(solver, Solver)
         assert type(Nonsmooth(solver={"name": name}).solver) is type(Nonsmooth(solver=solver).solver) is kind
-        trial = solver.for_trial(7)
-        assert (trial.iterations, trial.tolerance or 0.0, trial.to_accuracy) == (7, 0.0, False)
     with pytest.raises(ValueError, match="unknown solver 'gauss-seidel'"):
         Nonsmooth(solver={"name": "gauss-seidel"})

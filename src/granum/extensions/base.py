@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
-from ..array_types import FloatArray, IntArray
+from ..array_types import IntArray
 from ..records import Record
 
 if TYPE_CHECKING:
@@ -35,15 +35,6 @@ class Scalar(NamedTuple):
     """How the progress of a run tells it, such as ``level {:.0%}``; nothing: not at all."""
 
 
-class Solved(NamedTuple):
-    """What a solve that is not taken would do."""
-
-    rows: IntArray  # (S,) of the bodies that were solved: grains in the order of their slots, then others
-    velocity: FloatArray  # (S, 3) [m/s]
-    spin: FloatArray  # (S, 3) [rad/s]
-    impulse: FloatArray  # (C, 7) of the contacts
-
-
 class ExtensibleStepper(Protocol):
     """What an extension is given of a stepper. It may put stages of its own among ``stages``."""
 
@@ -54,9 +45,6 @@ class ExtensibleStepper(Protocol):
     pairs: PairTable
     team: Team
     stages: list[Stage]
-
-    def solve_contacts(self, h: float, gravity: FloatArray, iterations: int) -> Solved:
-        """Solve the contacts as they are found, for a step of ``h`` [s] under ``gravity`` [m/s^2], and leave all bodies as they are."""
 
 
 class Shadow(Protocol):

@@ -17,7 +17,7 @@ from ..detection.prediction import Ahead
 from ..detection.surfaces import MOST_LOOK
 from ..detection.wall_table import WallTable, surface_velocity
 from ..detection.ways import find_ways, hold_back, may_be_fast
-from ..extensions.base import Solved, StepPart, chosen
+from ..extensions.base import StepPart, chosen
 from ..kernel_groups import call
 from ..machines import machines_of
 from ..parallel import LIGHT, ONE, Team
@@ -33,7 +33,6 @@ from ..state.report import StepReport
 from ..state.stages import Stage, run_stages
 from .accuracy import accuracy
 from .assemble import Aim
-from .blocks import BODY
 from .collision_times import place_at_collisions, return_angular_momentum
 from .context import NonsmoothStep
 from .groups import FreeBodies, Met, Step, WallArrays
@@ -347,19 +346,6 @@ class NonsmoothStepper:
         for stage in (self._assemble_rows, self._impact, self._make_ready):
             stage(now)
         return now.impacts
-
-    def solve_contacts(self, h: float, gravity: FloatArray, iterations: int) -> Solved:
-        """Solve the contacts as they are found, and leave all bodies as they are."""
-        impacts, _ = self._assemble(h, gravity, math.inf)
-        if impacts or self.links.limits_hit:
-            self._ready_after_impacts(self._ready(h, gravity, math.inf))
-        p, b = self.problem, self.bodies
-        self.settings.solver.for_trial(iterations).solve(p, measure=False)
-        impulse = np.empty((p.contact_count, 7))
-        p.read_impulses(impulse)
-        packed = p.packed.body[: p.packed.yielding * BODY].reshape(-1, BODY)
-        rows = np.concatenate([b.first_grain + self.detector.order, self._free.full]).astype(np.int32)
-        return Solved(rows, packed[:, :3].copy(), packed[:, 3:6] * packed[:, 7:8], impulse)
 
     def checkpoint(self) -> dict[str, Any]:
         """All that the next step depends on besides the bodies."""

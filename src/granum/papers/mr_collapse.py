@@ -147,8 +147,8 @@ def _rows(runs: dict[str, Any], reference: str, full: str, reduced: list[str]) -
     paper = {
         "ref-150": "30 degrees, still falling (ref-150)",
         reference: "36 degrees (ref-500)",
-        "tr-150-50-f": "38 degrees",
-        "tr-150-50-fv": "34 degrees",
+        "tr-150-f": "38 degrees",
+        "tr-150-fv": "34 degrees",
     }
     rows = [
         Row(

@@ -51,11 +51,12 @@ def settings_of(scene: Scene, method: str, iterations: int, reduction: str | Non
 
 
 def label(method: str, iterations: int, reduction: str | None) -> str:
-    """As MR names runs: ref-150, cs-150, tr-150-50-f; ``full`` is full resolution with warm start and momentum, like the reduced ones."""
+    """As MR names runs, less the sweeps of trials, which are those of the step: ref-150, cs-150, tr-150-f; ``full`` is full resolution
+    with warm start and momentum, like the reduced ones."""
     if reduction is None:
         return f"{'full' if method == BEST else 'ref'}-{iterations}"
     kind, _, tests = reduction.partition("-")
-    return f"{kind}-{iterations}" + (f"-{REDUCTIONS[reduction].trial.iterations}-{tests}" if tests else "")
+    return f"{kind}-{iterations}" + (f"-{tests}" if tests else "")
 
 
 def prepare(name: str, parameters: dict[str, Any], iterations: int, until: float) -> dict[str, Any]:

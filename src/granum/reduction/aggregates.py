@@ -95,11 +95,18 @@ class Aggregates:
         return np.flatnonzero(changed).astype(np.int32)
 
     def form(self, member: IntArray, group: IntArray, count: int, parts: IntArray, part_group: IntArray) -> IntArray:
-        """Make aggregates of grains ``member`` (n,) and dynamic bodies ``parts`` by ``group``, of ``count``; returns their rows.
+        """Make aggregates of grains ``member`` (n,) and dynamic bodies ``parts`` by ``group``, of ``count``; returns their rows."""
+        rows = self._room_for(count)
+        self.bodies.name_bodies(rows, DYNAMIC)
+        self.form_again(rows, member, group, parts, part_group)
+        return rows
+
+    def form_again(self, rows: IntArray, member: IntArray, group: IntArray, parts: IntArray, part_group: IntArray) -> None:
+        """Let the aggregates ``rows`` consist of these; a group is a place in ``rows``.
 
         Mass, momentum and angular momentum are those of the members, to the last digits.
         """
-        b, sums = self.bodies, Sums.of(count)
+        b, sums = self.bodies, Sums.of(len(rows))
         call(sum_momenta, member, group, b.arrays, b.first_grain, sums)
         own = 1.0 / b.inverse_mass[parts]
         np.add.at(sums.mass, part_group, own)
@@ -112,14 +119,11 @@ class Aggregates:
         inertia[:, 1, 0], inertia[:, 2, 0], inertia[:, 2, 1] = inertia[:, 0, 1], inertia[:, 0, 2], inertia[:, 1, 2]
         if len(parts):
             self._add_parts(sums, parts, part_group, own)
-        rows = self._room_for(count)
-        b.name_bodies(rows, DYNAMIC)
         b.position[rows], b.velocity[rows], b.spin[rows] = sums.centre, sums.velocity, solve(inertia, sums.momentum)
         b.inverse_mass[rows], b.inertia[rows] = 1 / sums.mass, inertia
         b.grain_body[member] = rows[group]
         b.member_of[parts] = rows[part_group]
         self.carry(member, parts)
-        return rows
 
     def _add_parts(self, sums: Sums, parts: IntArray, group: IntArray, mass: FloatArray) -> None:
         """Add inertia and angular momentum of dynamic bodies to those of their groups."""

@@ -47,15 +47,14 @@ def room_of(i, body, partner):
 @kernel
 def keep_impulses(
     contacts: ContactArrays,
-    impulse: FloatArray,
     inside: IntArray,
     orientation: FloatArray,
     grains: GrainArrays,
     partner: IntArray,
     kept: FloatArray,
 ) -> None:
-    """Keep the impulses (C, 7) of the contacts ``inside``, in the frame of the grain that keeps them, as they act on the other."""
-    a, b, first = contacts.a, contacts.b, grains.first
+    """Keep the impulses of the contacts ``inside``, in the frame of the grain that keeps them, as they act on the other."""
+    a, b, impulse, first = contacts.a, contacts.b, contacts.impulse, grains.first
     for c in inside:
         i, j, sign = a[c], b[c], 1.0
         n = bond_of(i, j, partner)
@@ -77,11 +76,8 @@ def keep_impulses(
 
 
 @kernel
-def recall_impulses(contacts: ContactArrays, orientation: FloatArray, first: int, partner: IntArray, kept: FloatArray, ends: bool) -> None:
-    """Give contacts without an impulse the one that was kept for them; grain i has the row ``first`` + i of the bodies.
-
-    With ``ends`` those bonds end there; else they stay, as after a trial contacts are looked for once more.
-    """
+def recall_impulses(contacts: ContactArrays, orientation: FloatArray, first: int, partner: IntArray, kept: FloatArray) -> None:
+    """Give contacts without an impulse the one that was kept for them; grain i has the row ``first`` + i of the bodies."""
     a, b, normal, impulse = contacts.a, contacts.b, contacts.normal, contacts.impulse
     for c in range(len(a)):
         if impulse[c, 0] != 0.0:
@@ -97,8 +93,7 @@ def recall_impulses(contacts: ContactArrays, orientation: FloatArray, first: int
         for f in (1, 4):
             x, y, z = turned_by(q, kept[i, n, f], kept[i, n, f + 1], kept[i, n, f + 2], False)
             impulse[c, f], impulse[c, f + 1], impulse[c, f + 2] = sign * x, sign * y, sign * z
-        if ends:
-            partner[i, n] = NOBODY
+        partner[i, n] = NOBODY
         along = impulse[c, 1] * normal[c, 0] + impulse[c, 2] * normal[c, 1] + impulse[c, 3] * normal[c, 2]
         for f in range(3):
             impulse[c, 1 + f] -= along * normal[c, f]

@@ -174,7 +174,7 @@ def _policy(policy: Mapping[str, Any]) -> str:
     merge, contact, trial = policy["merge"], policy["contact"], policy["trial"]
     ways = {
         "contact": f"contact (above {_limit(contact['approach'], 'm/s')}, depth {contact['depth']})",
-        "trial": f"trial (force {_limit(trial['force'], '')}, {trial['iterations']} sweeps, "
+        "trial": f"trial (force {_limit(trial['force'], '')}, "
         + ("whole aggregates)" if trial["depth"] is None else f"{trial['depth']} layers)"),
         "sensor": "sensor",
     }

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arithmetic import dot, total
 from ..array_types import BoolArray, FloatArray, IntArray
 from ..detection.detector import Detector
 from ..detection.regions import find_inside, region_table
@@ -112,11 +113,10 @@ class Merged:
 
     # --- contacts ---
 
-    def find_again(self, for_trial: bool = False) -> None:
-        """Contacts of this step once more, with the impulses that opened contacts carried when they closed; after a trial their bonds are
-        still there: what came off before it has them only from there."""
+    def find_again(self) -> None:
+        """Contacts of this step once more, with the impulses that opened contacts carried when they closed."""
         c, b = self.detector.look_again(self.bodies), self.bodies
-        call(recall_impulses, c.arrays, b.orientation, b.first_grain, self.bonds.partner, self.bonds.kept, not for_trial)
+        call(recall_impulses, c.arrays, b.orientation, b.first_grain, self.bonds.partner, self.bonds.kept)
         self.measure_motion()
 
     def measure_motion(self) -> None:
@@ -131,12 +131,23 @@ class Merged:
         call(relative_motion, c.arrays, state, b.grain_arrays, self.walls.frame, surface_velocity(self.walls, b.orientation), out)
         return out
 
-    def close(self, inside: IntArray, impulse: FloatArray) -> None:
-        """Keep the impulses (C, 7) of the contacts ``inside`` of bodies, for the moment when they open again."""
+    def close(self) -> None:
+        """Keep the impulses of the contacts inside of bodies, for the moment when they open again."""
         b, c = self.bodies, self.detector.contacts
-        call(keep_impulses, c.arrays, impulse, inside, b.orientation, b.grain_arrays, self.bonds.partner, self.bonds.kept)
+        call(keep_impulses, c.arrays, self.inside_bodies(), b.orientation, b.grain_arrays, self.bonds.partner, self.bonds.kept)
 
     # --- changes ---
+
+    def hold(self, member: IntArray, carrier: IntArray) -> float:
+        """Let carriers hold grains; returns their work [J]: the momentum that they give, times their velocity."""
+        b = self.bodies
+        rows = b.first_grain + member
+        old = b.velocity[rows], b.spin[rows]
+        self.aggregates.hold(member, carrier)
+        self.visits.note(member)
+        v, w, r = b.velocity[rows], b.spin[rows], b.radius[member]
+        given = dot(v - old[0], v) + 0.4 * r * r * dot(w - old[1], w)
+        return total(given / b.inverse_mass[rows])
 
     def free(self, grains: IntArray) -> None:
         """Let merged grains move on their own."""

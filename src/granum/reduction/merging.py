@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arithmetic import dot, total
 from ..array_types import BoolArray, FloatArray, IntArray
 from ..detection.wall_table import surface_velocity
 from ..kernel_groups import call
@@ -27,12 +26,9 @@ class Merging:
         self.slow = max(m.approach, m.separation, m.tangential)
         self.count = 0
 
-    def merge(self, h: float, failed: IntArray) -> float:
-        """Merge what moves as one at its contacts; returns the work [J] of carriers on grains that take their motion.
-
-        Grains that ``failed`` a trial were free in the solve: they need no other trial if they stayed where they were.
-        """
-        m, c = self.merged, self.merged.detector.contacts
+    def merge(self, h: float) -> float:
+        """Merge what moves as one at its contacts; returns the work [J] of carriers on grains that take their motion."""
+        m = self.merged
         m.aggregates.carry(np.flatnonzero(m.pushed).astype(np.int32), m.aggregates.bound)
         self.count = 0
         quiet = self._quiet(h)
@@ -45,8 +41,6 @@ class Merging:
             barred[order] |= m.in_sensor(order)
         work = self._join_carriers(quiet, barred)
         self._join_each_other(quiet, barred)
-        m.questioned[failed] = False
-        m.close(m.inside_bodies(), c.impulse)
         return work
 
     def _quiet(self, h: float) -> IntArray:
@@ -63,16 +57,9 @@ class Merging:
         return np.flatnonzero(slow & steady & (c.overlap > -0.5 * TOUCHING * reach)).astype(np.int32)
 
     def _hold(self, member: IntArray, carrier: IntArray) -> float:
-        """Let carriers hold grains; returns their work [J]: the momentum that they give, times their velocity."""
-        m, b = self.merged, self.merged.bodies
-        rows = b.first_grain + member
-        old = b.velocity[rows], b.spin[rows]
-        m.aggregates.hold(member, carrier)
-        m.visits.note(member)
-        m.questioned[member] = True
-        v, w, r = b.velocity[rows], b.spin[rows], b.radius[member]
-        given = dot(v - old[0], v) + 0.4 * r * r * dot(w - old[1], w)
-        return total(given / b.inverse_mass[rows])
+        """Let carriers hold grains, which are to be tried; returns their work [J]."""
+        self.merged.questioned[member] = True
+        return self.merged.hold(member, carrier)
 
     def _join_carriers(self, quiet: IntArray, barred: BoolArray) -> float:
         m, b, c, g = self.merged, self.merged.bodies, self.merged.detector.contacts, self.merged.aggregates

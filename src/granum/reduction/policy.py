@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ..records import NonNegative, Record, Sweeps, Whole
+from ..records import NonNegative, Record, Whole
 
 Limit = Annotated[float | None, Field(gt=0, allow_inf_nan=False)]  # none: no limit
 
@@ -48,10 +48,8 @@ class ContactSplit(Record):
 
 
 class TrialSplit(Record):
-    """Grains come off that do not stay in place when the part of an aggregate they lie in is solved in the background (MR (32)-(36))."""
+    """Grains come off that do not stay in place when they are free for a step, with those around them (MR (32)-(36))."""
 
-    iterations: Sweeps = 50
-    """N_it^tr: sweeps of the trial."""
     every: Whole = Field(default=4, ge=1)
     """Steps between two trials (MR: 1); what is disturbed meanwhile is not forgotten."""
     force: Limit = 0.1
@@ -69,5 +67,5 @@ class TrialSplit(Record):
     """[m/s] (MR: 0.26)"""
     rolling: Limit = None
     """[rad/s]"""
-    depth: Whole | None = Field(default=6, ge=1)
-    """Layers of grains of an aggregate, counted from what touches or leaves it, that are tried; none: all of it."""
+    depth: Whole | None = Field(default=2, ge=1)
+    """Layers of merged grains, counted from what touches or leaves them, that are tried; none: all."""

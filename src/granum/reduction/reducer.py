@@ -28,7 +28,7 @@ class Reducer:
     def __init__(self, policy: Reduction, stepper: ExtensibleStepper) -> None:
         self.merged = merged = Merged(stepper.scene, stepper.bodies, stepper.walls, stepper.detector, policy)
         self.walls, self.splitting, self.merging = WallsReach(merged), Splitting(merged), Merging(merged, stepper.pairs.friction)
-        self.trial = Trial(merged, self.merging.slow, stepper.solve_contacts)
+        self.trial = Trial(merged, self.merging.slow)
         self.team = stepper.team
         stepper.stages = self.among(stepper.stages)
 
@@ -41,7 +41,7 @@ class Reducer:
             Stage("split", lambda now: self.split(now.h, now.gravity)),
             *prepare,
             take,
-            Stage("merge", lambda now: now.ledger.add("drives", self.merge(now.h))),
+            Stage("merge", lambda now: now.ledger.add("drives", self.merge(now.h, now.gravity))),
             ahead,
             Stage("integrate", lambda now: now.ledger.add("drives", self.move(self.team, now.h, now.gravity))),
             move,
@@ -79,21 +79,26 @@ class Reducer:
         return 0.5 * total(square / b.inverse_mass[rows])
 
     def split(self, h: float, gravity: FloatArray) -> None:
-        """Let come apart what sensors, contacts and the trial say (line 6)."""
+        """Let come apart what sensors and contacts say, and what a trial looks at for this step (line 6)."""
         m, s = self.merged, self.splitting
         s.count = 0
         sensed = s.sensed()
         lost = s.off_belts()
         m.measure_motion()
         together = s.split(np.concatenate([sensed, s.hit()]))
-        together = np.concatenate([together, s.split(self.trial.run(together, h, gravity))])
         s.reconnect(together, lost)
+        self.trial.open(together, h, gravity)
         if m.visits.stale:
             m.find_again()
 
-    def merge(self, h: float) -> float:
-        """Merge what moves as one (line 13); returns the work [J] of carriers on grains that take their motion."""
-        return self.merging.merge(h, self.trial.failed)
+    def merge(self, h: float, gravity: FloatArray) -> float:
+        """End the trial, and merge what moves as one (line 13); returns the work [J] of carriers on grains that take their motion."""
+        s = self.splitting
+        failed, work = self.trial.close(h, gravity)
+        s.failed(failed)
+        work += self.merging.merge(h)
+        self.merged.close()
+        return work
 
     def move(self, team: Team, h: float, gravity: FloatArray) -> float:
         """Move what has merged over a step; returns the energy [J] that carriers brought to the grains they hold."""

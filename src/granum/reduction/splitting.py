@@ -92,16 +92,25 @@ class Splitting:
 
     def reconnect(self, split: IntArray, lost: IntArray) -> None:
         """What has lost its hold becomes an aggregate: around grains that came off at once, everywhere from time to time."""
-        m, b = self.merged, self.merged.bodies
+        m = self.merged
         m.changed |= len(split) > 0 or len(lost) > 0
         self.looked += 1
-        limit = NEARBY
         if m.changed and self.looked >= LOOK_AT_ALL:
-            self.looked, m.changed, limit = 0, False, b.grain_count
-            start = np.flatnonzero(m.held).astype(np.int32)
-        elif len(split) or len(lost):
-            start = np.concatenate([m.beside(split), lost])
+            self.looked, m.changed = 0, False
+            self._come_loose(np.flatnonzero(m.held).astype(np.int32), m.bodies.grain_count)
         else:
+            self._come_loose(np.concatenate([m.beside(split), lost]), NEARBY)
+
+    def failed(self, grains: IntArray) -> None:
+        """The same around grains that carriers held until they failed a trial."""
+        self.count += len(grains)
+        self.merged.changed |= len(grains) > 0
+        self._come_loose(self.merged.beside(grains), NEARBY)
+
+    def _come_loose(self, start: IntArray, limit: int) -> None:
+        """Held grains that hang on one of ``start`` but not on their wall become an aggregate; as many as ``limit`` are followed."""
+        m, b = self.merged, self.merged.bodies
+        if not len(start):
             return
         static = b.inverse_mass[b.grains] == 0.0
         loose, part, parts = m.network.parts(start, limit, m.fixed | static, b)

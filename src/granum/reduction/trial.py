@@ -1,16 +1,17 @@
-"""The trial: which merged grains would leave their place if they were free (MR 3.2.2)."""
+"""The trial: which merged grains leave their place if they are free for a step (MR 3.2.2).
+
+MR solves merged grains a second time, in the background. Here a shell of them takes part in the solve of the step itself: who stays in
+place merges again where it was, as if nothing had happened, and who does not has come off.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arithmetic import length, solve, times, totals
 from ..array_types import BoolArray, FloatArray, IntArray
-from ..extensions.base import Solved
 from ..state.bodies import KINEMATIC
 from ..state.rotation import matrix
 from ..state.saved import SavedPart
@@ -23,18 +24,25 @@ AT_REST = 1e-9  # [m/s]: slower motion of a wall against a grain, or of a grain 
 MOST_RESTLESS = 1000  # steps that a grain is kept from merging
 
 
-class SolveContacts(Protocol):
-    """Solves the contacts as they are found, for a step of ``h`` [s] under ``gravity`` [m/s^2], and leaves all bodies as they are."""
+class Shell(NamedTuple):
+    """Merged grains that move on their own for a step, and what it takes to put them back."""
 
-    def __call__(self, h: float, gravity: FloatArray, iterations: int) -> Solved: ...
+    grains: IntArray  # (n,)
+    own: IntArray  # (n,) what each has merged with
+    velocity: FloatArray  # (n, 3) [m/s] before the step
+    spin: FloatArray  # (n, 3) [rad/s]
+    turning: FloatArray  # (n, 3) [m/s] that keep them on their way round what they have merged with
+    bodies: IntArray  # aggregates, and the dynamic bodies of the scene that are parts of them,
+    whole: IntArray  # (m,) what each of these is a part of,
+    motion: FloatArray  # (m, 6) and how they moved before the step
 
 
 class Trial:
-    """Solves merged grains in the background, around those that something has happened to; ``failed`` are the grains that it has freed."""
+    """Frees merged grains for a step, around those that something has happened to; ``failed`` are those that it has not put back."""
 
-    def __init__(self, merged: Merged, slow: float, solve_contacts: SolveContacts) -> None:
+    def __init__(self, merged: Merged, slow: float) -> None:
         """``slow`` [m/s] is the speed below which grains merge."""
-        self.merged, self.slow, self.solve_contacts = merged, slow, solve_contacts
+        self.merged, self.slow = merged, slow
         t = merged.policy.trial
         self.limit = limits(t.approach, t.separation, t.tangential, t.rolling)
         self.wanted = "trial" in merged.policy.split
@@ -42,74 +50,101 @@ class Trial:
         self.gravity = np.zeros(3)  # when all was tried for it [m/s^2]
         self.tried = 0  # steps since the last trial of all that was questioned
         self.turned = np.zeros(merged.carriers)  # [rad], of the bodies of the scene and the belts since all was tried
+        self.shell: Shell | None = None
 
-    def run(self, split: IntArray, h: float, gravity: FloatArray) -> IntArray:
-        """Grains that must come off: tried at once beside those that came off in this step or failed the last trial, else at times."""
+    def open(self, split: IntArray, h: float, gravity: FloatArray) -> None:
+        """Free a shell for this step: at once beside those that came off in it or failed the last trial, else at times."""
         if not self.wanted:
-            return NONE
-        m = self.merged
+            return
+        m, b = self.merged, self.merged.bodies
         self._question(h, gravity)
-        beside = m.beside(np.concatenate([split, self.failed[~m.bodies.merged[self.failed]]]))
+        seed = m.beside(np.concatenate([split, self.failed[~b.merged[self.failed]]]))
         if self.tried >= m.policy.trial.every:
-            m.questioned[beside] = True
-            beside, self.tried = np.flatnonzero(m.questioned).astype(np.int32), 0
+            m.questioned[seed] = True
+            seed, self.tried = np.flatnonzero(m.questioned).astype(np.int32), 0
             m.questioned[:] = False
-        self.failed = self._fail(beside, h, gravity)
-        return self.failed
+        grains = self._in_question(seed)
+        if not len(grains):
+            return
+        rows, own = b.first_grain + grains, b.grain_body[grains].copy()
+        pushed = np.unique(own[self._is_aggregate(own)])
+        bodies = np.concatenate([pushed, m.aggregates.parts_of(pushed)]).astype(np.int32)
+        turning = h * self._turning(rows, m.aggregates.led_by(own))
+        motion = np.hstack([b.velocity[bodies], b.spin[bodies]])
+        self.shell = Shell(grains, own, b.velocity[rows], b.spin[rows], turning, bodies, b.member_of[bodies], motion)
+        b.release(grains)
+        b.member_of[bodies] = bodies
+        m.follow_walls()
+        m.visits.note(grains)
 
-    def _fail(self, seed: IntArray, h: float, gravity: FloatArray) -> IntArray:
-        """Merged grains that leave their place in a trial solve of the part of their body around the seeds."""
-        region = self._in_question(seed)
-        if not len(region):
-            return NONE
-        m, b, t = self.merged, self.merged.bodies, self.merged.policy.trial
-        own, rows = b.grain_body[region].copy(), b.first_grain + region
-        with self._freed(region):
-            m.find_again(for_trial=True)
-            solved = self.solve_contacts(h, gravity, t.iterations)
-            slow = self._slow_in_trial(region, solved) if np.isfinite(self.limit).any() else np.ones(len(region), bool)
-        slot = m.detector.slot[region]
-        moved, turned = solved.velocity[slot] - b.velocity[rows], solved.spin[slot] - b.spin[rows]
-        moved -= h * self._turning(rows, m.aggregates.led_by(own))
-        self._remove_rigid(region, own, moved, turned, solved)
-        kept, pulled, size = slow, h * gravity, length(moved)
-        scale = float(length(pulled))
-        if t.force is not None:
-            allowed = t.force * (scale + length(moved - pulled)) + AT_REST
-            kept &= size <= (allowed if t.load is None else allowed + t.load * self._pressed(region, solved))
-        if t.torque is not None:
-            twist = 0.4 * b.radius[region] * length(turned)
-            kept &= twist <= t.torque * (scale + twist) + AT_REST
-        m.close(m.inside_bodies(), solved.impulse)
+    def close(self, h: float, gravity: FloatArray) -> tuple[IntArray, float]:
+        """Put back the grains of the shell that have stayed where they were, but for a step by what was left over; the others are free.
+
+        Returns those that carriers held before, and the work [J] of carriers on those that they hold again.
+        """
+        shell, self.shell, self.failed = self.shell, None, NONE
+        if shell is None:
+            return NONE, 0.0
+        m, b = self.merged, self.merged.bodies
+        grains, own, rows = shell.grains, shell.own, b.first_grain + shell.grains
+        stays = self._slow(grains)
+        left, turned = b.velocity[rows] - shell.velocity - shell.turning, b.spin[rows] - shell.spin
+        b.member_of[shell.bodies] = shell.whole
+        self._take_out_rigid(shell, left, turned)
+        stays &= self._balanced(grains, left, turned, h * gravity)
+        resting = own == m.visits.resting
+        stays[resting] &= ~m.visits.leaves_skin(m.detector.neighbours, grains[resting], h * left[resting])
+        b.position[rows[stays]] += h * left[stays]
+        self.failed = grains[~stays]
         # What is left over needs some steps to make a grain too fast to merge.
-        m.restless[region[~kept]] = np.minimum(self.slow / np.maximum(size[~kept], AT_REST), MOST_RESTLESS)
-        return region[~kept]
+        m.restless[self.failed] = np.minimum(self.slow / np.maximum(length(left[~stays]), AT_REST), MOST_RESTLESS)
+        m.follow_walls()
+        m.free(self.failed)
+        m.visits.note(grains)
+        self._form_again(shell, stays)
+        held = own < m.carriers
+        return self.failed[held[~stays]], m.hold(grains[stays & held], own[stays & held])
 
-    def _pressed(self, region: IntArray, solved: Solved) -> FloatArray:
-        """(n,) [m/s] that all contact impulses on each grain of the region would change its velocity by, if they pulled together."""
+    def _form_again(self, shell: Shell, stays: BoolArray) -> None:
+        """Aggregates of the grains that stay, with all their momentum; those that have lost some may have come apart."""
+        m, b, g = self.merged, self.merged.bodies, self.merged.aggregates
+        pushed = self._is_aggregate(shell.own)
+        if not pushed.any():
+            return
+        grains, own = shell.grains[stays & pushed], shell.own[stays & pushed]
+        b.grain_body[grains] = own
+        torn = np.unique(shell.own[pushed & ~stays])
+        whole = np.setdiff1d(shell.own[pushed], torn)
+        parts = g.parts_of(whole)
+        member, body = grains[~np.isin(own, torn)], own[~np.isin(own, torn)]
+        g.form_again(whole, member, np.searchsorted(whole, body), parts, np.searchsorted(whole, b.member_of[parts]))
+        if len(torn):
+            m.form_anew(torn)
+
+    def _is_aggregate(self, rows: IntArray) -> BoolArray:
+        """Whether bodies are aggregates, not carriers or grains."""
+        return (rows >= self.merged.carriers) & (rows < self.merged.bodies.first_grain)
+
+    def _balanced(self, grains: IntArray, left: FloatArray, turned: FloatArray, pulled: FloatArray) -> BoolArray:
+        """(n,) whether forces and torques on grains cancel but for a part, given what is ``left`` over of them: by how much they changed
+        the velocity [m/s] and the spin (``turned`` [rad/s]); gravity alone would have by ``pulled`` [m/s]."""
+        t, scale = self.merged.policy.trial, float(length(pulled))
+        fine = np.ones(len(grains), bool)
+        if t.force is not None:
+            allowed = t.force * (scale + length(left - pulled)) + AT_REST
+            fine &= length(left) <= (allowed if t.load is None else allowed + t.load * self._pressed(grains))
+        if t.torque is not None:
+            twist = 0.4 * self.merged.bodies.radius[grains] * length(turned)
+            fine &= twist <= t.torque * (scale + twist) + AT_REST
+        return fine
+
+    def _pressed(self, grains: IntArray) -> FloatArray:
+        """(n,) [m/s] that all contact impulses on each grain would change its velocity by, if they pulled together."""
         b, c = self.merged.bodies, self.merged.detector.contacts
-        impulse, pair = length(solved.impulse[: c.contact_count, :4]), c.b >= 0
+        impulse, pair = length(c.impulse[:, :4]), c.b >= 0
         pressed = np.bincount(c.a, impulse, minlength=b.grain_count)
         pressed += np.bincount(c.b[pair], impulse[pair], minlength=b.grain_count)
-        return pressed[region] * b.inverse_mass[b.first_grain + region]
-
-    @contextmanager
-    def _freed(self, region: IntArray) -> Iterator[None]:
-        """Grains of a region, and the dynamic bodies that have merged with them, move on their own; whatever happens, not for long."""
-        m, b = self.merged, self.merged.bodies
-        own = b.grain_body[region].copy()
-        parts = m.aggregates.parts_of(own[(own >= m.carriers) & (own < b.first_grain)])
-        whole = b.member_of[parts].copy()
-        try:
-            b.release(region)
-            b.member_of[parts] = parts
-            m.follow_walls()
-            m.visits.note(region)
-            yield
-        finally:
-            b.grain_body[region], b.member_of[parts] = own, whole
-            m.follow_walls()
-            m.visits.note(region)
+        return pressed[grains] * b.inverse_mass[b.first_grain + grains]
 
     def _question(self, h: float, gravity: FloatArray) -> None:
         """Note the grains at contacts with bodies that are free or move, now or in the last step, and those that gravity [m/s^2] pulls
@@ -154,47 +189,46 @@ class Trial:
         at = loose | moving
         return np.concatenate([a[at], b[at & pair]])
 
-    def _remove_rigid(self, region: IntArray, own: IntArray, moved: FloatArray, turned: FloatArray, solved: Solved) -> None:
+    def _take_out_rigid(self, shell: Shell, left: FloatArray, turned: FloatArray) -> None:
         """Take the rigid motion of each whole aggregate out of what its grains did: only the rest tears it apart."""
         m, b = self.merged, self.merged.bodies
-        for k in np.unique(own[(own >= m.carriers) & (own < b.first_grain)]):
-            some = own == k
-            rows = b.first_grain + region[some]
+        for k in shell.bodies[shell.whole == shell.bodies]:
+            some = shell.own == k
+            grains = shell.grains[some]
+            rows = b.first_grain + grains
             link = int(m.aggregates.led_by(np.array([k]))[0])
             if link != k:  # a machine moves it: what counts is how grains move against that
-                n = int(np.flatnonzero(solved.rows == link)[0])
-                moved[some] -= solved.velocity[n] - b.velocity[link]
-                turn = solved.spin[n] - b.spin[link]
-                moved[some] -= np.cross(turn, b.position[rows] - b.position[link])
+                before = shell.motion[np.flatnonzero(shell.bodies == link)[0]]
+                turn = b.spin[link] - before[3:]
+                left[some] -= b.velocity[link] - before[:3] + np.cross(turn, b.position[rows] - b.position[link])
                 turned[some] -= turn
                 continue
-            mass = 1 / b.inverse_mass[rows]
-            r = b.position[rows] - b.position[k]
-            own_inertia = 0.4 * mass * b.radius[region[some]] * b.radius[region[some]]
-            pushed = totals(mass[:, None] * moved[some])
-            momentum = totals(mass[:, None] * np.cross(r, moved[some]) + own_inertia[:, None] * turned[some])
-            for w in m.aggregates.parts_of(np.array([k])):
-                n = int(np.flatnonzero(solved.rows == w)[0])
-                change, axes = (solved.velocity[n] - b.velocity[w]) / b.inverse_mass[w], matrix(b.orientation[w])
+            mass, r = 1 / b.inverse_mass[rows], b.position[rows] - b.position[k]
+            own_inertia = 0.4 * mass * b.radius[grains] * b.radius[grains]
+            pushed = totals(mass[:, None] * left[some])
+            momentum = totals(mass[:, None] * np.cross(r, left[some]) + own_inertia[:, None] * turned[some])
+            for n in np.flatnonzero((shell.whole == k) & (shell.bodies != k)):
+                w = shell.bodies[n]
+                change, axes = (b.velocity[w] - shell.motion[n, :3]) / b.inverse_mass[w], matrix(b.orientation[w])
                 pushed = pushed + change
                 momentum += np.cross(b.position[w] - b.position[k], change)
-                momentum += times(axes, b.moments[w] * times(axes.T, solved.spin[n] - b.spin[w]))
+                momentum += times(axes, b.moments[w] * times(axes.T, b.spin[w] - shell.motion[n, 3:]))
             turn = solve(b.inertia[k], momentum)
-            moved[some] -= pushed * b.inverse_mass[k] + np.cross(turn, r)
+            left[some] -= pushed * b.inverse_mass[k] + np.cross(turn, r)
             turned[some] -= turn
 
-    def _slow_in_trial(self, region: IntArray, solved: Solved) -> BoolArray:
-        """(n,) whether all contacts of each grain of the region are inside the velocity limits (MR (32)-(34))."""
+    def _slow(self, grains: IntArray) -> BoolArray:
+        """(n,) whether all contacts of grains are inside the velocity limits (MR (32)-(34))."""
+        if not np.isfinite(self.limit).any():
+            return np.ones(len(grains), bool)
         m, b, c = self.merged, self.merged.bodies, self.merged.detector.contacts
-        velocity, spin = b.velocity.copy(), b.spin.copy()
-        velocity[solved.rows], spin[solved.rows] = solved.velocity, solved.spin
         inside = np.empty(c.contact_count, bool)
-        within(c.normal, m.motion_with(velocity, spin), self.limit, inside)
+        within(c.normal, m.motion_with(b.velocity, b.spin), self.limit, inside)
         fast = np.zeros(b.grain_count, bool)
         fast[c.a[~inside]] = True
         others = c.b[~inside]
         fast[others[others >= 0]] = True
-        return ~fast[region]
+        return ~fast[grains]
 
     def _turning(self, rows: IntArray, own: IntArray) -> FloatArray:
         """(n, 3) acceleration [m/s^2] that keeps grains on their way round the axis of the bodies ``own`` that they are part of."""

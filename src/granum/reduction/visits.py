@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import as_written, kernel
-from ..array_types import FloatArray, IntArray
+from ..arithmetic import length, times
+from ..array_types import BoolArray, FloatArray, IntArray
 from ..detection.neighbours import NeighbourList
 from ..detection.wall_table import WallTable
 from ..kernel_groups import call
@@ -98,6 +99,13 @@ class Visits:
         turned, shift = np.empty((3, 3)), np.empty(3)
         call(pose_since, self.bodies.arrays, self.resting, *self.listed_pose, turned, shift)
         return turned, shift
+
+    def leaves_skin(self, near: NeighbourList, grains: IntArray, by: FloatArray) -> BoolArray:
+        """(n,) whether grains that move with the frame leave their skin if they shift ``by`` [m] against it."""
+        turned, shift = self.since_listed()
+        at = times(turned, near.reference[grains]) + shift
+        away = length(self.bodies.position[self.bodies.first_grain + grains] - at) + length(by)
+        return np.asarray(~(away <= near.skin[grains] - 0.5 * near.fall))
 
     def update(self, near: NeighbourList) -> None:
         """Look anew who is visited."""

@@ -83,10 +83,6 @@ class Direct(SolverRecord):
                 break
         return report
 
-    def for_trial(self, iterations: int) -> PGS:
-        """Sweeps, as factorisations cost more than a trial is worth."""
-        return PGS(iterations=iterations)
-
 
 @dataclass
 class Progress:

@@ -14,7 +14,6 @@ from ..blocks import BODY, INV_MASS
 from ..coarse import SHARE, Coarse
 from ..layers import Layers, layers_along_load
 from ..problem import Problem
-from .pgs import PGS
 from .report import SolveReport
 from .solver import SolverRecord
 from .sweeping import CHECK_EVERY, Method, sweep
@@ -76,7 +75,3 @@ class Multigrid(SolverRecord):
         if refused:
             message = f"{refused} of {tried} coarse corrections were left out: their problem is singular (no contact carries yet)."
         return replace(report, work=SETUP_WORK + report.work + CORRECTION_WORK * corrections, message=message)
-
-    def for_trial(self, iterations: int) -> PGS:
-        """Plain sweeps: a trial is small, and has no layers."""
-        return PGS(iterations=iterations)

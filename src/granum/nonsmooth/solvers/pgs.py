@@ -53,7 +53,3 @@ class PGS(SolverRecord):
     def to_accuracy(self) -> bool:
         """Whether sweeps go on to the accuracy of the step."""
         return self.iterations is None
-
-    def for_trial(self, iterations: int) -> PGS:
-        """The same kind of sweeps, so many of them."""
-        return self.model_copy(update={"iterations": iterations, "tolerance": 0.0})

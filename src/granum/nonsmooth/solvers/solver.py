@@ -38,9 +38,6 @@ class Solver(Protocol):
         the residual; ``history``: after every sweep. The same problem gives the same bits, on any number of threads (``problem.team``).
         """
 
-    def for_trial(self, iterations: int) -> Solver:
-        """Its like with a few sweeps, for trial solves: never to a tolerance."""
-
 
 class SolverRecord(Record, ABC):
     """A solver as a record of its settings; a subclass that has a name is in the list of all solvers from then on."""
@@ -61,10 +58,6 @@ class SolverRecord(Record, ABC):
 
     @abstractmethod
     def solve(self, problem: Problem, *, step: int = 0, measure: bool = True, history: bool = False) -> SolveReport:
-        """See :class:`Solver`."""
-
-    @abstractmethod
-    def for_trial(self, iterations: int) -> SolverRecord:
         """See :class:`Solver`."""
 
 

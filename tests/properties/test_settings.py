@@ -51,6 +51,7 @@ PLACES = {
     "--checkpoint-every": ["checkpoint_every"],
     "--merge-velocity": [f"stepper.reduction.merge.{name}" for name in ("approach", "separation", "tangential")],
     "--merge-spin": ["stepper.reduction.merge.rolling"],
+    "--merge-steps": ["stepper.reduction.merge.steps"],
     "--split-velocity": ["stepper.reduction.contact.approach", "stepper.reduction.contact.tangential"],
     "--split-depth": ["stepper.reduction.contact.depth"],
     "--trial-force": ["stepper.reduction.trial.force"],
@@ -65,6 +66,7 @@ SOLVERS = {
 REDUCTION = {
     "--merge-velocity": st.sampled_from([1e-3, 0.01]),
     "--merge-spin": st.sampled_from([0.1, 1.0]),
+    "--merge-steps": st.integers(1, 9),
     "--split-velocity": st.sampled_from([0.02, 0.5]),
     "--split-depth": st.integers(1, 4),
     "--trial-force": st.sampled_from([0.05, 0.3]),

@@ -72,6 +72,7 @@ def test_options_become_the_policy():
         merge_velocity=1e-3,
         merge_spin=0.2,
         merge_acceleration=0,
+        merge_steps=7,
         split_velocity=0.1,
         split_depth=3,
         trial_force=0.3,
@@ -81,7 +82,9 @@ def test_options_become_the_policy():
     )
     assert found == Reduction(
         split=("contact", "trial"),
-        merge=Merge(approach=1e-3, separation=1e-3, tangential=1e-3, rolling=0.2, normal_acceleration=None, tangential_acceleration=None),
+        merge=Merge(
+            approach=1e-3, separation=1e-3, tangential=1e-3, rolling=0.2, normal_acceleration=None, tangential_acceleration=None, steps=7
+        ),
         contact=ContactSplit(approach=0.1, tangential=0.1, depth=3),
         trial=TrialSplit(force=0.3, load=0.01, depth=None),
         shadow=4,

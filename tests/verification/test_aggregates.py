@@ -306,6 +306,40 @@ def test_an_impact_opens_a_resting_bed_and_it_closes_again():
     assert levels[-1] == 1.0  # half a second later all is at rest
 
 
+@pytest.mark.parametrize("steps", [1, 4, 9])
+def test_a_grain_merges_when_it_has_been_quiet_for_so_many_steps(steps):
+    """It falls onto the floor without restitution, lies still from the next step on, and would merge in the second."""
+    grains = Grains(material="stone", position=[(0, 0, 0.6 * D)], diameter=D)
+    scene = Scene(materials=(material(),), walls=(Plane(material="stone"),), grains=(grains,))
+    merged = {}
+    for wanted in (1, steps):
+        sim = simulation(scene, reduction={"split": ["contact"], "merge": {"steps": wanted}})
+        while sim.step().free_grains:
+            assert sim.time < 0.1
+        merged[wanted] = sim.step_count
+    assert merged[steps] - merged[1] == steps - 1
+    assert merged[1] > 9
+
+
+def test_trials_keep_the_momenta_of_an_aggregate():
+    """A turning lump that nothing holds is tried in every step: its grains would fly apart, and push and lag a little. 1e-12 of the sum of
+    the sizes of all momenta."""
+    lump, turn = block(4, 4, 4), np.array([0.3, -0.2, 0.5])
+    grains = Grains(material="stone", position=lump, velocity=np.cross(turn, lump - lump[0]), spin=np.tile(turn, (64, 1)), diameter=D)
+    scene = Scene(materials=(material(),), gravity=Gravity(acceleration=(0, 0, 0)), grains=(grains,))
+    sim = simulation(scene, 1e-3, {"split": ["contact", "trial"], "trial": {"every": 1, "force": None, "approach": 1.0}})
+    sim.step()
+    b = sim.bodies
+    energy, before, linear = sim.report.kinetic_energy, momenta(b), b.mass[:, None] * b.velocity[b.grains]
+    sizes = [np.linalg.norm(each, axis=1).sum() for each in (linear, np.cross(b.position[b.grains], linear))]
+    for _ in range(60):
+        assert sim.report.aggregates == 1
+        sim.step()
+        for one, start, size in zip(momenta(b), before, sizes, strict=True):
+            assert_allclose(one, start, rtol=0, atol=1e-12 * size)
+    assert sim.report.kinetic_energy < energy * (1 - 1e-9)  # grains that lagged have merged again
+
+
 def test_nothing_is_merged_inside_a_sensor():
     inside = BoxSensor(lower=(-0.03, -0.03, 0.0), upper=(0.0, 0.03, 0.5))
     sim = simulation(pit(sensors=(inside,)), 2e-3, {"split": ["contact", "sensor"]})

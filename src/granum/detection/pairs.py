@@ -134,7 +134,11 @@ def append_near(
     width, level_reach, table, origin = cells.width, cells.reach, cells.table, cells.origin
     start, filed, code = cells.start, cells.filed, cells.code
     found, room, listed = candidate_first[known], len(candidate), len(filed)
-    near = np.empty(listed, np.int32)
+    near, later, late = np.empty(listed, np.int32), np.empty(len(order) - listed, np.int32), 0
+    for k in range(listed, known):
+        if order[k] >= 0:
+            later[late] = k
+            late += 1
     for k in range(known, len(order)):
         candidate_first[k] = found
         i = order[k]
@@ -158,8 +162,8 @@ def append_near(
                                 near[count] = filed[p]
                                 count += 1
         some = np.sort(near[:count]) if count >= 0 else np.arange(listed).astype(np.int32)
-        for n in range(len(some) + k - listed):
-            rank = np.int64(some[n]) if n < len(some) else np.int64(listed + n - len(some))
+        for n in range(len(some) + late):
+            rank = np.int64(some[n]) if n < len(some) else np.int64(later[n - len(some)])
             j = order[rank]
             if j < 0:
                 continue
@@ -169,6 +173,8 @@ def append_near(
                 if found < room:
                     candidate[found] = rank
                 found += 1
+        later[late] = k
+        late += 1
     candidate_first[len(order)] = found
     return found
 

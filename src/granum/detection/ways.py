@@ -82,6 +82,7 @@ class Ways(NamedTuple):
 
 @kernel
 def times_to_pairs(
+    visit: IntArray | None,
     near: Candidates,
     bodies: BodyArrays,
     grains: GrainArrays,
@@ -93,15 +94,17 @@ def times_to_pairs(
 ) -> None:
     """Lower the times of grains to when they meet another fast, or are too deep in one that was not near enough to be a contact.
 
-    ``near.sphere`` has the places at which the step began, by rank, ``yielding`` (B,) the inverse mass of bodies that move on their own
-    [1/kg], and ``struck`` (B,) when in the step a body got its velocity [s]. Velocities are taken back by mass, so that the two end where
-    they meet and their centre where it should, in any frame.
+    ``visit`` (V,) are the ranks that are looked at, none: all. ``near.sphere`` has the places at which the step began, by rank,
+    ``yielding`` (B,) the inverse mass of bodies that move on their own [1/kg], and ``struck`` (B,) when in the step a body got its
+    velocity [s]. Velocities are taken back by mass, so that the two end where they meet and their centre where it should, in any frame.
     """
     order, candidate_first, candidate, sphere = near
     position, velocity, first, radius = bodies.position, bodies.velocity, grains.first, grains.radius
     time, back, other = ways
     quick, some = np.zeros(len(order), np.bool_), False  # two that are not, are no pair that is looked at below
-    for k in range(len(order)):
+    count = len(order) if visit is None else len(visit)
+    for n in range(count):
+        k = n if visit is None else np.int64(visit[n])
         i = order[k]
         if i >= 0:
             square = velocity[first + i, 0] ** 2 + velocity[first + i, 1] ** 2 + velocity[first + i, 2] ** 2
@@ -109,7 +112,8 @@ def times_to_pairs(
             some = some or quick[k]
     if not some:
         return
-    for k in range(len(order)):
+    for n in range(count):
+        k = n if visit is None else np.int64(visit[n])
         i = order[k]
         if i < 0:
             continue
@@ -226,7 +230,18 @@ def find_ways(team: Team, near: NeighbourList, bodies: Bodies, walls: WallTable,
     """How far grains go in a step of ``h`` [s]; ``near`` has the places at which it began."""
     b, count, yielding = bodies, bodies.grain_count, bodies.yielding
     ways = Ways(np.full(count, h), np.zeros((count, 3)), np.full(count, -1, np.int32))
-    call(times_to_pairs, near.arrays, b.arrays, b.grain_arrays, yielding, b.struck, period, h, ways)
+    call(
+        times_to_pairs,
+        None if near.visits is None else near.visits.rank,
+        near.arrays,
+        b.arrays,
+        b.grain_arrays,
+        yielding,
+        b.struck,
+        period,
+        h,
+        ways,
+    )
     at = b.arrays if period is None else b.arrays._replace(position=in_cell(b.position, b.first_grain, period))
     team.run(times_to_walls, count, at, b.grain_arrays, yielding, b.struck, walls, h, ways)
     return ways

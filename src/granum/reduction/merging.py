@@ -34,6 +34,7 @@ class Merging:
         quiet = self._quiet(h)
         barred = m.restless > 0
         m.restless[barred] -= 1
+        self._unsettle(quiet)
         if not len(quiet):
             return 0.0
         if len(m.sensors):
@@ -55,6 +56,15 @@ class Merging:
         reach = b.radius[c.a]
         reach[: c.pair_count] += b.radius[c.b[: c.pair_count]]
         return np.flatnonzero(slow & steady & (c.overlap > -0.5 * TOUCHING * reach)).astype(np.int32)
+
+    def _unsettle(self, quiet: IntArray) -> None:
+        """Free grains without a quiet contact start anew to count the steps until they may merge."""
+        m, b, c = self.merged, self.merged.bodies, self.merged.detector.contacts
+        calm = b.merged
+        calm[c.a[quiet]] = True
+        other = c.b[quiet]
+        calm[other[other >= 0]] = True
+        m.restless[~calm] = np.maximum(m.restless[~calm], m.policy.merge.steps - 1)
 
     def _hold(self, member: IntArray, carrier: IntArray) -> float:
         """Let carriers hold grains, which are to be tried; returns their work [J]."""

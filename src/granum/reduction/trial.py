@@ -94,30 +94,36 @@ class Trial:
         stays &= self._balanced(grains, left, turned, h * gravity)
         resting = own == m.visits.resting
         stays[resting] &= ~m.visits.leaves_skin(m.detector.neighbours, grains[resting], h * left[resting])
-        b.position[rows[stays]] += h * left[stays]
         self.failed = grains[~stays]
         # What is left over needs some steps to make a grain too fast to merge.
         m.restless[self.failed] = np.minimum(self.slow / np.maximum(length(left[~stays]), AT_REST), MOST_RESTLESS)
         m.follow_walls()
         m.free(self.failed)
         m.visits.note(grains)
-        self._form_again(shell, stays)
+        self._form_again(shell, stays, h * left)
         held = own < m.carriers
+        b.position[rows[stays & held]] += h * left[stays & held]
         return self.failed[held[~stays]], m.hold(grains[stays & held], own[stays & held])
 
-    def _form_again(self, shell: Shell, stays: BoolArray) -> None:
-        """Aggregates of the grains that stay, with all their momentum; those that have lost some may have come apart."""
+    def _form_again(self, shell: Shell, stays: BoolArray, shift: FloatArray) -> None:
+        """Aggregates of the grains that stay, with all their momentum; those that are whole have their grains shifted [m]."""
         m, b, g = self.merged, self.merged.bodies, self.merged.aggregates
         pushed = self._is_aggregate(shell.own)
         if not pushed.any():
             return
-        grains, own = shell.grains[stays & pushed], shell.own[stays & pushed]
-        b.grain_body[grains] = own
+        b.grain_body[shell.grains[stays & pushed]] = shell.own[stays & pushed]
         torn = np.unique(shell.own[pushed & ~stays])
-        whole = np.setdiff1d(shell.own[pushed], torn)
-        parts = g.parts_of(whole)
-        member, body = grains[~np.isin(own, torn)], own[~np.isin(own, torn)]
-        g.form_again(whole, member, np.searchsorted(whole, body), parts, np.searchsorted(whole, b.member_of[parts]))
+        some = pushed & ~np.isin(shell.own, torn)
+        if some.any():
+            whole, group = np.unique(shell.own[some], return_inverse=True)
+            parts = g.parts_of(whole)
+            made = whole, shell.grains[some], group.astype(np.int32), parts, np.searchsorted(whole, b.member_of[parts]).astype(np.int32)
+            g.form_again(*made)
+            momentum = times(b.inertia[whole], b.spin[whole])
+            b.position[b.first_grain + shell.grains[some]] += shift[some]
+            g.form_again(*made)
+            b.spin[whole] = solve(b.inertia[whole], momentum)
+            g.carry(shell.grains[some], parts)
         if len(torn):
             m.form_anew(torn)
 

@@ -33,7 +33,7 @@ REDUCTIONS: dict[str, Reduction] = {
     "tr-f": Reduction(split=("trial",), trial=TrialSplit(every=1)),
     "tr-fv": Reduction(split=("trial",), trial=TrialSplit(every=1, **VELOCITIES)),
 }
-"""By MR's names: contact events (c), sensors (s), trial solves (tr: in every step, tr4: in every fourth) that test forces (f) or velocities
+"""By MR's names: contact events (c), sensors (s), trials (tr: in every step, tr4: in every fourth) that test forces (f) or velocities
 too (fv); thresholds of Table 2 but for the force limit, 0.1: with MR's 0.15 a grain stays merged that would accelerate with up to 0.3 g.
 Trials are limited to some layers around what moves, where MR tries everything. Under machines (fl) they may leave a hundredth of the load
 of a grain unbalanced, and look at three layers."""

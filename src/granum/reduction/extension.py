@@ -51,7 +51,7 @@ class Reduction(Extension):
         "to minimise it"
     )
     """Why packings do not have it."""
-    of_contacts: ClassVar[str] = "none inside of aggregates"
+    of_contacts: ClassVar[str] = "none inside of aggregates, but for grains that are tried"
 
     split: tuple[Split, ...] = ("contact", "trial")
     """What makes aggregates come apart, in any combination; sensors stand in the scene."""

@@ -153,6 +153,7 @@ class Merged:
         """Let merged grains move on their own."""
         self.visits.note(grains)
         self.bodies.release(grains)
+        self.restless[grains] = np.maximum(self.restless[grains], self.policy.merge.steps - 1)
         self.fixed[grains] = self.visits.far_from_walls[grains] = False
 
     def follow_walls(self) -> None:

@@ -1,7 +1,7 @@
 """The contact network inside bodies of merged grains: who touches whom, how far a split reaches, and what still hangs together.
 
-It is read off the neighbour list, whose candidates are linked both ways; grains of one body do not move against each other, so what
-touched when they merged touches still.
+It is read off the neighbour list, whose candidates are linked both ways; grains of one body do not move against each other, but for what
+they shift in trials, so what touched when they merged touches still.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Reducer:
             Stage("split", lambda now: self.split(now.h, now.gravity)),
             *prepare,
             take,
-            Stage("merge", lambda now: now.ledger.add("drives", self.merge(now.h, now.gravity))),
+            Stage("merge", self.merge),
             ahead,
             Stage("integrate", lambda now: now.ledger.add("drives", self.move(self.team, now.h, now.gravity))),
             move,
@@ -91,14 +91,17 @@ class Reducer:
         if m.visits.stale:
             m.find_again()
 
-    def merge(self, h: float, gravity: FloatArray) -> float:
-        """End the trial, and merge what moves as one (line 13); returns the work [J] of carriers on grains that take their motion."""
-        s = self.splitting
-        failed, work = self.trial.close(h, gravity)
+    def merge(self, now: Any) -> None:
+        """End the trial, and merge what moves as one (line 13)."""
+        m, s = self.merged, self.splitting
+        failed, work = self.trial.close(now.h, now.gravity)
+        s.count += len(self.trial.failed)
         s.failed(failed)
-        work += self.merging.merge(h)
-        self.merged.close()
-        return work
+        work += self.merging.merge(now.h)
+        m.close()
+        now.ledger.add("drives", work)
+        if now.turned is not None and len(now.turned):
+            now.turned[m.aggregates.bound] = 0.0  # they turn with what they are part of
 
     def move(self, team: Team, h: float, gravity: FloatArray) -> float:
         """Move what has merged over a step; returns the energy [J] that carriers brought to the grains they hold."""

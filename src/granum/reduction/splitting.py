@@ -103,7 +103,6 @@ class Splitting:
 
     def failed(self, grains: IntArray) -> None:
         """The same around grains that carriers held until they failed a trial."""
-        self.count += len(grains)
         self.merged.changed |= len(grains) > 0
         self._come_loose(self.merged.beside(grains), NEARBY)
 

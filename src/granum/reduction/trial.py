@@ -1,7 +1,7 @@
 """The trial: which merged grains leave their place if they are free for a step (MR 3.2.2).
 
 MR solves merged grains a second time, in the background. Here a shell of them takes part in the solve of the step itself: who stays in
-place merges again where it was, as if nothing had happened, and who does not has come off.
+place merges again, shifted by the little that it has moved, and who does not has come off.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ class Shell(NamedTuple):
 
     grains: IntArray  # (n,)
     own: IntArray  # (n,) what each has merged with
+    place: FloatArray  # (n, 3) [m]
     velocity: FloatArray  # (n, 3) [m/s] before the step
     spin: FloatArray  # (n, 3) [rad/s]
     turning: FloatArray  # (n, 3) [m/s] that keep them on their way round what they have merged with
     bodies: IntArray  # aggregates, and the dynamic bodies of the scene that are parts of them,
     whole: IntArray  # (m,) what each of these is a part of,
-    motion: FloatArray  # (m, 6) and how they moved before the step
+    motion: FloatArray  # (m, 9) where they were, and how they moved before the step
 
 
 class Trial:
@@ -70,8 +71,8 @@ class Trial:
         pushed = np.unique(own[self._is_aggregate(own)])
         bodies = np.concatenate([pushed, m.aggregates.parts_of(pushed)]).astype(np.int32)
         turning = h * self._turning(rows, m.aggregates.led_by(own))
-        motion = np.hstack([b.velocity[bodies], b.spin[bodies]])
-        self.shell = Shell(grains, own, b.velocity[rows], b.spin[rows], turning, bodies, b.member_of[bodies], motion)
+        motion = np.hstack([b.position[bodies], b.velocity[bodies], b.spin[bodies]])
+        self.shell = Shell(grains, own, b.position[rows], b.velocity[rows], b.spin[rows], turning, bodies, b.member_of[bodies], motion)
         b.release(grains)
         b.member_of[bodies] = bodies
         m.follow_walls()
@@ -87,22 +88,26 @@ class Trial:
             return NONE, 0.0
         m, b = self.merged, self.merged.bodies
         grains, own, rows = shell.grains, shell.own, b.first_grain + shell.grains
-        stays = self._slow(grains)
+        # The way of a step, from the velocity after it, and from where collisions inside of the step have put a grain.
         left, turned = b.velocity[rows] - shell.velocity - shell.turning, b.spin[rows] - shell.spin
+        struck = b.position[rows]
+        left += (struck - shell.place) / h
+        b.position[rows], b.position[shell.bodies] = shell.place, shell.motion[:, :3]
         b.member_of[shell.bodies] = shell.whole
         self._take_out_rigid(shell, left, turned)
-        stays &= self._balanced(grains, left, turned, h * gravity)
+        stays = self._slow(grains) & self._balanced(grains, left, turned, h * gravity)
+        # What is left over needs some steps to make a grain too fast to merge.
+        wait = np.minimum(self.slow / np.maximum(length(left[~stays]), AT_REST), MOST_RESTLESS)
+        m.restless[grains[~stays]] = np.maximum(wait, m.restless[grains[~stays]])
         resting = own == m.visits.resting
         stays[resting] &= ~m.visits.leaves_skin(m.detector.neighbours, grains[resting], h * left[resting])
-        self.failed = grains[~stays]
-        # What is left over needs some steps to make a grain too fast to merge.
-        m.restless[self.failed] = np.minimum(self.slow / np.maximum(length(left[~stays]), AT_REST), MOST_RESTLESS)
+        self.failed, held = grains[~stays], own < m.carriers
+        b.position[rows[~stays]] = struck[~stays]
+        b.position[rows[stays & held]] += h * left[stays & held]
         m.follow_walls()
         m.free(self.failed)
         m.visits.note(grains)
         self._form_again(shell, stays, h * left)
-        held = own < m.carriers
-        b.position[rows[stays & held]] += h * left[stays & held]
         return self.failed[held[~stays]], m.hold(grains[stays & held], own[stays & held])
 
     def _form_again(self, shell: Shell, stays: BoolArray, shift: FloatArray) -> None:
@@ -119,9 +124,14 @@ class Trial:
             parts = g.parts_of(whole)
             made = whole, shell.grains[some], group.astype(np.int32), parts, np.searchsorted(whole, b.member_of[parts]).astype(np.int32)
             g.form_again(*made)
-            momentum = times(b.inertia[whole], b.spin[whole])
-            b.position[b.first_grain + shell.grains[some]] += shift[some]
+            momentum, centre = times(b.inertia[whole], b.spin[whole]), b.position[whole].copy()
+            rows = b.first_grain + shell.grains[some]
+            b.position[rows] += shift[some]
             g.form_again(*made)
+            away = np.where((g.led_by(whole) == whole)[:, None], b.position[whole] - centre, 0.0)  # of what nothing outside has moved
+            b.position[rows] -= away[group]
+            b.position[parts] -= away[made[-1]]
+            b.position[whole] -= away
             b.spin[whole] = solve(b.inertia[whole], momentum)
             g.carry(shell.grains[some], parts)
         if len(torn):
@@ -183,8 +193,10 @@ class Trial:
         """Grains at contacts with a free grain, an aggregate, or a wall that moves against them."""
         m = self.merged
         body, pair = m.bodies.grain_body, b >= 0
-        loose = body[a] >= m.carriers  # free, or of an aggregate
-        loose[pair] |= body[b[pair]] >= m.carriers
+        own, other = body[a], np.empty(len(b), np.int32)
+        other[pair], other[~pair] = body[b[pair]], m.walls.body[-1 - b[~pair]]
+        loose = own >= m.carriers  # free, or of an aggregate
+        loose[pair] |= other[pair] >= m.carriers
         moving = np.zeros(len(a), bool)
         wall = ~pair
         if motion is not None:
@@ -192,7 +204,7 @@ class Trial:
         else:
             frame = m.walls.frame[-1 - b[wall]]
             moving[wall] = (m.bodies.kind[frame] == KINEMATIC) & m.aggregates.moving[frame]
-        at = loose | moving
+        at = (loose | moving) & (own != other)  # those inside of a body are there since it was tried
         return np.concatenate([a[at], b[at & pair]])
 
     def _take_out_rigid(self, shell: Shell, left: FloatArray, turned: FloatArray) -> None:
@@ -205,8 +217,8 @@ class Trial:
             link = int(m.aggregates.led_by(np.array([k]))[0])
             if link != k:  # a machine moves it: what counts is how grains move against that
                 before = shell.motion[np.flatnonzero(shell.bodies == link)[0]]
-                turn = b.spin[link] - before[3:]
-                left[some] -= b.velocity[link] - before[:3] + np.cross(turn, b.position[rows] - b.position[link])
+                turn = b.spin[link] - before[6:]
+                left[some] -= b.velocity[link] - before[3:6] + np.cross(turn, b.position[rows] - b.position[link])
                 turned[some] -= turn
                 continue
             mass, r = 1 / b.inverse_mass[rows], b.position[rows] - b.position[k]
@@ -215,10 +227,10 @@ class Trial:
             momentum = totals(mass[:, None] * np.cross(r, left[some]) + own_inertia[:, None] * turned[some])
             for n in np.flatnonzero((shell.whole == k) & (shell.bodies != k)):
                 w = shell.bodies[n]
-                change, axes = (b.velocity[w] - shell.motion[n, :3]) / b.inverse_mass[w], matrix(b.orientation[w])
+                change, axes = (b.velocity[w] - shell.motion[n, 3:6]) / b.inverse_mass[w], matrix(b.orientation[w])
                 pushed = pushed + change
                 momentum += np.cross(b.position[w] - b.position[k], change)
-                momentum += times(axes, b.moments[w] * times(axes.T, b.spin[w] - shell.motion[n, 3:]))
+                momentum += times(axes, b.moments[w] * times(axes.T, b.spin[w] - shell.motion[n, 6:]))
             turn = solve(b.inertia[k], momentum)
             left[some] -= pushed * b.inverse_mass[k] + np.cross(turn, r)
             turned[some] -= turn

@@ -34,6 +34,7 @@ from ..state.stages import Stage, run_stages
 from .accuracy import accuracy
 from .assemble import Aim
 from .collision_times import place_at_collisions, return_angular_momentum
+from .collisions import collide
 from .context import NonsmoothStep
 from .groups import FreeBodies, Met, Step, WallArrays
 from .impact import Parting, aim_at_impacts, part_rebounding, solve_impacts
@@ -198,19 +199,29 @@ class NonsmoothStepper:
         self.shown.struck[:] = 0.0
         if not now.impacts and not self.links.limits_hit:
             return
-        p, c, b, s = self.problem, self.detector.contacts, self.bodies, self.settings
-        met, things, restitution = self._met, c.every_count // LIGHT, self.pairs.restitution
-        before, driven = p.kinetic_energy(), now.ledger.joules["drives"]
-        self.team.run(aim_at_impacts, things, p.blocks, p.found, met, b.material, self.walls.material, restitution, self._step(now.h))
-        self.links.begin_impact(p, now.h, s.impact_velocity)
-        solve_impacts(p, s.impact_iterations, s.impact_tolerance * s.impact_velocity)
+        p, c, b = self.problem, self.detector.contacts, self.bodies
+        met, before, driven = self._met, p.kinetic_energy(), now.ledger.joules["drives"]
+        if p.one_by_one and self.machines is None:
+            collide(p, lambda part: self._solve_impacts(now.h, part), self._driven_work)
+        else:
+            self._solve_impacts(now.h)
         self.links.end_impact(p)
         self.shown.add_collisions(p, met)
-        self._count_work(now.ledger)
+        now.ledger.add("drives", self._driven_work())
         now.ledger.add("impact", p.kinetic_energy() - before - (now.ledger.joules["drives"] - driven))
         now.found_overlap = c.every.overlap.copy()
         bodies, shift, walls = self._displaced(), self._room_for_shift(), self.walls.frame
         now.owed, now.hits, now.turned = call(place_at_collisions, p.arrays, met, bodies, walls, self.period, now.h, shift, b.struck)
+
+    def _solve_impacts(self, h: float, part: float = 1.0) -> None:
+        """Velocities after the collisions, with a part of their restitution."""
+        p, s = self.problem, self.settings
+        things, restitution = self.detector.contacts.every_count // LIGHT, part * self.pairs.restitution
+        self.team.run(
+            aim_at_impacts, things, p.blocks, p.found, self._met, self.bodies.material, self.walls.material, restitution, self._step(h)
+        )
+        self.links.begin_impact(p, h, s.impact_velocity)
+        solve_impacts(p, s.impact_iterations, s.impact_tolerance * s.impact_velocity)
 
     def _make_ready(self, now: NonsmoothStep) -> None:
         """Targets, external impulses and warm start anew, where collisions have changed velocities."""
@@ -261,11 +272,10 @@ class NonsmoothStepper:
         b = self.bodies
         return 0 if b.may_merge or b.fixed is not None else self.detector.contacts.pair_count
 
-    def _count_work(self, ledger: Ledger) -> None:
-        """Work of driven walls, through the impulses in the blocks."""
+    def _driven_work(self) -> float:
+        """Work [J] of driven walls, through the impulses in the blocks."""
         p = self.problem
-        if self.driven:
-            ledger.add("drives", call(driven_work, p.packed, p.blocks, p.found, self._first_driven))
+        return float(call(driven_work, p.packed, p.blocks, p.found, self._first_driven)) if self.driven else 0.0
 
     def _look_ahead(self, now: NonsmoothStep) -> None:
         """How far fast grains get before they meet something that the step did not know of."""

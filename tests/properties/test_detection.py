@@ -146,7 +146,7 @@ def moving_walls(draw):
     return bodies
 
 
-@given(count=st.integers(1, 30), ratio=ratios, seed=seeds, bodies=moving_walls(), stepper=st.sampled_from(STEPPERS))
+@given(count=st.integers(1, 80), ratio=ratios, seed=seeds, bodies=moving_walls(), stepper=st.sampled_from(STEPPERS))
 def test_moving_walls(count, ratio, seed, bodies, stepper):
     rng, radius, _ = swarm(count, ratio, seed)
     sim = simulation(radius, stepper, bodies=bodies)

@@ -225,3 +225,26 @@ def test_grains_of_a_trial_carry_what_they_had_when_they_merged():
     assert_array_equal(tried.contacts.b, split.contacts.b)
     assert_array_equal(tried.contacts.impulse, split.contacts.impulse)
     assert len(split.contacts.a) > 64
+
+
+@pytest.mark.parametrize("when", (0.0, 0.5, 0.95, 0.995))
+def test_a_hit_goes_through_merged_grains_whenever_in_the_step_it_takes_place(when):
+    """A ball rolls against a row of three that the floor holds. By how much velocities change is what frees them, not how far they get in
+    the rest of the step; they leave as free ones do."""
+    speed, h = 0.14, 1e-3
+    left = []
+    for reduction in (None, {"merge": {"smallest": 2}, "split": ["contact", "trial"], "trial": {"every": 1, "depth": 6}}):
+        row = stones([(k * D, 0, 0.5 * D) for k in range(3)])
+        ball = Grains(
+            material="stone",
+            position=[(-D - speed * h * (20 + when), 0, 0.5 * D)],
+            velocity=[(speed, 0, 0)],
+            spin=[(0, speed / (D / 2), 0)],
+            diameter=D,
+        )
+        of = scene(row, ball, restitution=0.8, walls=(Plane(material="stone"),))
+        sim = Simulation(of, make_settings({"time_step": h, "stepper": {"reduction": reduction}}))
+        sim.run(28 * h)
+        left.append(sim.velocity[:, 0])
+    assert left[0][2] > 0.2 * speed
+    assert_allclose(left[1], left[0], atol=2e-3)

@@ -102,7 +102,7 @@ def find_contacts(
     touched = np.empty((max(1, walls.mesh.candidate_room), CANDIDATE_COLUMNS))
     ball = np.empty((walls.kind.shape[0], BALL))
     bound_walls(walls, at, time_of(ahead), np.empty((1, ROW)), ball)
-    around = Surroundings(surfaces, placed, ball, touched)
+    around = Surroundings(surfaces, placed, ball, touched, np.empty(most, np.int32))
     spans = Spans(first[1], number[1])
     total = find_at_walls(crew, looks.at_walls, at, grains, walls, pairs, ahead, around, contacts, spans)
     if total > len(contacts.a):

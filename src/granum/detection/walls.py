@@ -18,7 +18,7 @@ from ..state.bodies import BodyArrays, GrainArrays
 from ..state.contacts import Spans, Touching
 from .mesh import CANDIDATE_COLUMNS
 from .prediction import LEAST, Ahead, approach
-from .reach import BALL, bound_walls, size_of, too_far
+from .reach import BALL, GROUP, bound_walls, find_near, size_of, too_far
 from .surfaces import FLAT, MOST_LOOK, MOST_SURFACES, ROW, Surfaces, first_touch, place_surfaces, touch_surface
 from .wall_table import WallTable
 
@@ -57,7 +57,7 @@ def find_wall_contacts(
     found = np.empty((max(1, walls.mesh.candidate_room), CANDIDATE_COLUMNS))
     ball = np.empty((walls.kind.shape[0], BALL))
     bound_walls(walls, bodies, time_of(ahead), np.empty((1, ROW)), ball)
-    around = Surroundings(surfaces, count, ball, found)
+    around = Surroundings(surfaces, count, ball, found, np.empty(most, np.int32))
     return find_at_walls(crew, order, bodies, grains, walls, pair_count, ahead, around, out, spans)
 
 
@@ -74,6 +74,7 @@ class Surroundings(NamedTuple):
     placed: int  # how many of them there are
     ball: FloatArray  # (K, BALL) around the walls, see ``reach.py``
     found: FloatArray  # room for what a grain touches of a surface
+    near: IntArray  # room for the surfaces that some grains may meet
 
 
 @device
@@ -81,30 +82,39 @@ def find_at_walls(crew, order, bodies, grains, walls, pair_count, ahead, around,
     """The same, with the walls where they are now."""
     thread, threads, barrier = crew
     position, radius, room = bodies.position, grains.radius, out.a.shape[0]
-    surfaces, count, ball, found = around
+    surfaces, count, ball, found, near = around
     first_of, count_of = spans
     time_ahead = time_of(ahead)
     least = LEAST if time_ahead > 0.0 else 0.0
-    counted, everywhere = 0, 0
+    counted, everywhere, looked_at = 0, 0, 0
+    fall = 0.0 if ahead is None else ahead.fall
     low, high = share(order.shape[0], thread, threads)
     for writing in range(2):  # first counted, then written where they belong: only the few grains at a wall are looked at twice
         total = 0
         if writing:
             before, everywhere = add_up(barrier, thread, threads, counted)
-            total = pair_count + before
+            total, looked_at = pair_count + before, count
+            for n in range(count):
+                near[n] = n
         for visit in range(low, high):
             i = order[visit]
             if writing:
                 first_of[i] = total
                 if count_of[i] == 0:
                     continue
+            elif (visit - low) % GROUP == 0:
+                looked_at = find_near(order, visit, min(visit + GROUP, high), bodies, grains, walls, around, time_ahead, fall, least)
+            if looked_at == 0:
+                count_of[i] = 0
+                continue
             body = grains.first + i
             at, r = (position[body, 0], position[body, 1], position[body, 2]), radius[i]
             known, way = total, r
             if ahead is not None:
                 v = bodies.velocity
                 way += size_of(v[body, 0], v[body, 1], v[body, 2]) * time_ahead + max(ahead.fall, least * r)
-            for s in range(count):
+            for n in range(looked_at):
+                s = near[n]
                 wall = surfaces.wall[s]
                 if too_far(ball, wall, at[0], at[1], at[2], way):
                     continue
@@ -118,15 +128,15 @@ def find_at_walls(crew, order, bodies, grains, walls, pair_count, ahead, around,
                 if fast:
                     look = MOST_LOOK * r
                 touching = touch_surface(surfaces, s, walls, at, r + look, found)
-                for n in range(touching):
-                    depth = found[n, 3] - look
+                for k in range(touching):
+                    depth = found[k, 3] - look
                     if ahead is not None and not depth > 0.0:
-                        rate = ux * found[n, 0] + uy * found[n, 1] + uz * found[n, 2]
+                        rate = ux * found[k, 0] + uy * found[k, 1] + uz * found[k, 2]
                         time = ahead.step if -rate > ahead.impact else ahead.time
                         if not -depth < max(ahead.fall, least * r) - min(0.0, rate) * time:
                             continue
                     if writing and total < room:
-                        write(out, total, i, wall, found, n, depth)
+                        write(out, total, i, wall, found, k, depth)
                     total += 1
                 if ahead is not None and fast:
                     met, time = first_touch(surfaces, s, walls, at, r, (ux, uy, uz), 0.0, ahead.step, found)

@@ -36,6 +36,19 @@ GRAZING = 2.0  # if they do not have to go back along their way by more than thi
 
 
 @device
+def box_around(position, first, last):
+    """Centre of the box around some bodies, and half of its diagonal [m]."""
+    low_x = low_y = low_z = np.inf
+    high_x = high_y = high_z = -np.inf
+    for i in range(first, last):
+        x, y, z = position[i, 0], position[i, 1], position[i, 2]
+        low_x, low_y, low_z = min(low_x, x), min(low_y, y), min(low_z, z)
+        high_x, high_y, high_z = max(high_x, x), max(high_y, y), max(high_z, z)
+    size = 0.5 * size_of(high_x - low_x, high_y - low_y, high_z - low_z)
+    return 0.5 * (low_x + high_x), 0.5 * (low_y + high_y), 0.5 * (low_z + high_z), size
+
+
+@device
 def any_fast(thread, threads, bodies, first, radius, wall_bodies, repeats, h):
     """Whether anything in a thread's share could go far enough in a step to be followed: a quick look at all bodies.
 
@@ -52,10 +65,17 @@ def any_fast(thread, threads, bodies, first, radius, wall_bodies, repeats, h):
         if square * h * h > limit:
             return True
     low, high = share(len(radius), thread, threads)
+    box = box_around(bodies.position, first + low, first + high) if wall_bodies > 0 and not repeats else (0.0, 0.0, 0.0, 0.0)
+    fastest = LATE * smallest / h  # of all, as nothing was faster
     for k in range(wall_bodies):
         if spin[k, 0] != 0.0 or spin[k, 1] != 0.0 or spin[k, 2] != 0.0:
             if repeats:
                 return True
+            at, turn = bodies.position[k], size_of(spin[k, 0], spin[k, 1], spin[k, 2])
+            rim = turn * (size_of(box[0] - at[0], box[1] - at[1], box[2] - at[2]) + box[3])
+            bound = fastest + size_of(velocity[k, 0], velocity[k, 1], velocity[k, 2]) + rim  # against any grain
+            if bound * h < SLOWER * SLOWER * FAST * smallest:
+                continue
             for i in range(low, high):
                 ux, uy, uz = approach(bodies, k, first + i)
                 if (ux * ux + uy * uy + uz * uz) * h * h > (SLOWER * FAST * radius[i]) ** 2:

@@ -207,12 +207,23 @@ class Problem:
         p = self.packed
         parts = np.empty((p.first_full + CHUNK - 1) // CHUNK)
         self.team.run(sphere_energies, p.first_full // LIGHT, p, parts)
-        if p.yielding == p.first_full:
-            return total(parts)
+        return total(parts) + (total(self._energies_of_full()) if p.yielding > p.first_full else 0.0)
+
+    def kinetic_energies(self) -> FloatArray:
+        """(yielding slots,) of each packed body [J]; 0 of those that do not yield."""
+        p = self.packed
+        body = p.body[: p.first_full * BODY].reshape(-1, BODY)
+        yields = body[:, 6] > 0.0
+        twice = (dot(body[:, :3], body[:, :3]) + 0.4 * dot(body[:, 3:6], body[:, 3:6])) / np.where(yields, body[:, 6], 1.0)
+        return np.concatenate([np.where(yields, 0.5 * twice, 0.0), self._energies_of_full()])
+
+    def _energies_of_full(self) -> FloatArray:
+        """(F,) of the bodies with full inertia [J]."""
+        p = self.packed
         full = p.body[p.first_full * BODY : p.yielding * BODY].reshape(-1, BODY)
         own, locked = self._held
         regular = p.inverse_inertia.copy()
         regular[own] = np.eye(3)
         v, w, inertia = full[:, :3], full[:, 3:6], inverse(regular)
         inertia[own] = locked
-        return total(parts) + total(0.5 * dot(v, v) / full[:, 6] + 0.5 * dot(w, times(inertia, w)))
+        return np.asarray(0.5 * dot(v, v) / full[:, 6] + 0.5 * dot(w, times(inertia, w)))

@@ -13,7 +13,8 @@ from ..parallel.crew import Crew
 from .blocks import BODY, LANES, PN, RX, at, fetch_next
 from .groups import ContactBlocks, Found, FreeBodies, Met, Momentum, Packed, ProblemArrays
 from .integrate import move_share
-from .kinds.every import CHUNK, friction_works, work_of_drives
+from .kinds.contact import friction_work
+from .kinds.every import CHUNK, work_of_drives
 
 
 @device
@@ -65,17 +66,14 @@ def unpack_bodies(thread, threads, packed, bodies):
 
 
 @device
-def copy_impulses(thread, threads, blocks, place, impulse):
-    """Impulses out of the blocks into (C, 7) rows."""
+def copy_impulse(blocks, place, impulse, c):
+    """The impulse of a contact out of its lane into row c."""
     data, fields = blocks.data, blocks.fields
-    low, high = share(len(place), thread, threads)
-    for c in range(low, high):
-        d = at(place[c], fields)
-        fetch_next(blocks, place[c], PN, fields)
-        for f in range(4):
-            impulse[c, f] = data[d + (PN + f) * LANES]
-        for f in range(3):
-            impulse[c, 4 + f] = data[d + (RX + f) * LANES] if fields > RX else 0.0
+    d = at(place, fields)
+    for f in range(4):
+        impulse[c, f] = data[d + (PN + f) * LANES]
+    for f in range(3):
+        impulse[c, 4 + f] = data[d + (RX + f) * LANES] if fields > RX else 0.0
 
 
 @kernel
@@ -109,7 +107,10 @@ def assign_slots(
 def read_impulses(crew: Crew, blocks: ContactBlocks, place: IntArray, impulse: FloatArray) -> None:
     """Impulses out of the blocks into (C, 7) rows."""
     thread, threads, barrier = crew
-    copy_impulses(thread, threads, blocks, place, impulse)
+    low, high = share(len(place), thread, threads)
+    for c in range(low, high):
+        fetch_next(blocks, place[c], PN, blocks.fields)
+        copy_impulse(blocks, place[c], impulse, c)
     wait(barrier, threads)
 
 
@@ -130,12 +131,16 @@ def take_velocities(
     thread, threads, barrier = crew
     packed, blocks, levers, found = problem
     chunks, rebounds = (len(met.a) + CHUNK - 1) // CHUNK, 0
-    friction_works(thread, threads, packed, blocks, levers, found, work.sums, chunks)
+    low, high = share(chunks, thread, threads)
+    for k in range(low, high):
+        total = 0.0
+        for c in range(k * CHUNK, min((k + 1) * CHUNK, len(met.a))):
+            fetch_next(blocks, found.place[c], 0, blocks.fields)
+            total += friction_work(packed, blocks, levers, np.int64(found.place[c]))
+            copy_impulse(blocks, found.place[c], met.impulse, c)
+            rebounds += met.rebound[c] != 0.0
+        work.sums[k] = total
     unpack_bodies(thread, threads, packed, bodies)
-    copy_impulses(thread, threads, blocks, found.place, met.impulse)
-    low, high = share(len(met.a), thread, threads)
-    for c in range(low, high):
-        rebounds += met.rebound[c] != 0.0
     _, rebounding = add_up(barrier, thread, threads, rebounds)
     friction, drives = 0.0, 0.0
     if thread == 0:

@@ -40,7 +40,7 @@ from .groups import FreeBodies, Met, Step, WallArrays
 from .impact import Parting, aim_at_impacts, part_rebounding, solve_impacts
 from .integrate import External, external_pushes, move_grains
 from .kept_energy import turn_to_collisions
-from .kinds.every import driven_work
+from .kinds.every import driven_work, driven_works
 from .links import StepLinks
 from .measure import Measured, measure
 from .problem import Problem
@@ -200,15 +200,16 @@ class NonsmoothStepper:
         if not now.impacts and not self.links.limits_hit:
             return
         p, c, b = self.problem, self.detector.contacts, self.bodies
-        met, before, driven = self._met, p.kinetic_energy(), now.ledger.joules["drives"]
+        met, before = self._met, p.kinetic_energy()
         if p.one_by_one and self.machines is None:
-            collide(p, lambda part: self._solve_impacts(now.h, part), self._driven_work)
+            collide(p, lambda part: self._solve_impacts(now.h, part), self._driven_works)
         else:
             self._solve_impacts(now.h)
         self.links.end_impact(p)
         self.shown.add_collisions(p, met)
-        now.ledger.add("drives", self._driven_work())
-        now.ledger.add("impact", p.kinetic_energy() - before - (now.ledger.joules["drives"] - driven))
+        driven = self._driven_work()
+        now.ledger.add("drives", driven)
+        now.ledger.add("impact", p.kinetic_energy() - before - driven)
         now.found_overlap = c.every.overlap.copy()
         bodies, shift, walls = self._displaced(), self._room_for_shift(), self.walls.frame
         now.owed, now.hits, now.turned = call(place_at_collisions, p.arrays, met, bodies, walls, self.period, now.h, shift, b.struck)
@@ -226,11 +227,8 @@ class NonsmoothStepper:
     def _make_ready(self, now: NonsmoothStep) -> None:
         """Targets, external impulses and warm start anew, where collisions have changed velocities."""
         if now.impacts or self.links.limits_hit:
-            self._ready_after_impacts(self._ready(now.h, now.gravity, self._late(), remeasure=True))
-
-    def _ready_after_impacts(self, ready: Ready) -> None:
-        p = self.problem
-        self.team.run(make_ready, p.contact_count, p.arrays, self._met, self.pairs, ready)
+            p, ready = self.problem, self._ready(now.h, now.gravity, self._late(), remeasure=True)
+            self.team.run(make_ready, p.contact_count, p.arrays, self._met, self.pairs, ready)
 
     def _ready(self, h: float, gravity: FloatArray, late: float, remeasure: bool = False) -> Ready:
         """Where a solve begins; ``remeasure``: velocities have changed since the assembly."""
@@ -276,6 +274,11 @@ class NonsmoothStepper:
         """Work [J] of driven walls, through the impulses in the blocks."""
         p = self.problem
         return float(call(driven_work, p.packed, p.blocks, p.found, self._first_driven)) if self.driven else 0.0
+
+    def _driven_works(self) -> FloatArray:
+        """(C,) of it through each contact."""
+        p = self.problem
+        return np.asarray(call(driven_works, p.packed, p.blocks, p.found, self._first_driven if self.driven else p.contact_count))
 
     def _look_ahead(self, now: NonsmoothStep) -> None:
         """How far fast grains get before they meet something that the step did not know of."""

@@ -77,23 +77,24 @@ def keep_impulses(
 
 @kernel
 def recall_impulses(contacts: ContactArrays, orientation: FloatArray, first: int, partner: IntArray, kept: FloatArray) -> None:
-    """Give contacts without an impulse the one that was kept for them; grain i has the row ``first`` + i of the bodies."""
+    """Give contacts without an impulse the one that was kept for them; grain i has the row ``first`` + i of the bodies. What was kept for
+    others has been outlived, and is forgotten."""
     a, b, normal, impulse = contacts.a, contacts.b, contacts.normal, contacts.impulse
     for c in range(len(a)):
-        if impulse[c, 0] != 0.0:
-            continue
         i, j, sign = a[c], b[c], 1.0
         n = bond_of(i, j, partner)
         if n < 0 and j >= 0:
             i, j, sign, n = j, i, -1.0, bond_of(j, i, partner)
         if n < 0:
             continue
+        partner[i, n] = NOBODY
+        if impulse[c, 0] != 0.0:
+            continue
         q = orientation[first + i]
         impulse[c, 0] = kept[i, n, 0]
         for f in (1, 4):
             x, y, z = turned_by(q, kept[i, n, f], kept[i, n, f + 1], kept[i, n, f + 2], False)
             impulse[c, f], impulse[c, f + 1], impulse[c, f + 2] = sign * x, sign * y, sign * z
-        partner[i, n] = NOBODY
         along = impulse[c, 1] * normal[c, 0] + impulse[c, 2] * normal[c, 1] + impulse[c, 3] * normal[c, 2]
         for f in range(3):
             impulse[c, 1 + f] -= along * normal[c, f]

@@ -29,8 +29,8 @@ class Merged:
     """Grains that have merged, and the bodies that they belong to.
 
     ``fixed`` (N,) are the grains that touch the wall of their body; ``questioned`` (N,) those that something has happened to since the last
-    trial; ``restless`` (N,) the steps until one that has failed a trial may merge again; ``motion`` (C, 6) how the two sides of each
-    contact move against each other before the solve.
+    trial; ``restless`` (N,) the steps until a free one may merge, not quiet yet or failed in a trial; ``motion`` (C, 6) how the two sides
+    of each contact move against each other before the solve.
     """
 
     def __init__(self, scene: Scene, bodies: Bodies, walls: WallTable, detector: Detector, policy: Reduction) -> None:

@@ -29,7 +29,8 @@ class Merge(Record):
     rolling_acceleration: Limit = None
     """[rad/s^2]"""
     steps: Whole = Field(default=4, ge=1)
-    """In so many steps in a row that must be so for a grain (MR: 1); else grains of a slow flow freeze by chance, and have to be freed."""
+    """In so many steps in a row that must be so for a grain that has moved (MR: 1); else grains of a slow flow freeze by chance, and have
+    to be freed. New grains merge at once."""
     smallest: Whole = Field(default=8, ge=2)
     """Grains of an aggregate that no wall holds, at least: smaller ones cost more than they save (MR: 2)."""
 

@@ -1,4 +1,4 @@
-"""What comes apart before a step is solved: at sensors, where something hits, where a belt has ended, and where a trial fails (MR 3.2)."""
+"""What comes apart: at sensors, where something hits, where a belt has ended, and, after the solve, what failed a trial (MR 3.2)."""
 
 from __future__ import annotations
 

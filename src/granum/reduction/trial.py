@@ -88,10 +88,8 @@ class Trial:
             return NONE, 0.0
         m, b = self.merged, self.merged.bodies
         grains, own, rows = shell.grains, shell.own, b.first_grain + shell.grains
-        # The way of a step, from the velocity after it, and from where collisions inside of the step have put a grain.
         left, turned = b.velocity[rows] - shell.velocity - shell.turning, b.spin[rows] - shell.spin
-        struck = b.position[rows]
-        left += (struck - shell.place) / h
+        struck, struck_bodies = b.position[rows], b.position[shell.bodies]
         b.position[rows], b.position[shell.bodies] = shell.place, shell.motion[:, :3]
         b.member_of[shell.bodies] = shell.whole
         self._take_out_rigid(shell, left, turned)
@@ -99,6 +97,7 @@ class Trial:
         # What is left over needs some steps to make a grain too fast to merge.
         wait = np.minimum(self.slow / np.maximum(length(left[~stays]), AT_REST), MOST_RESTLESS)
         m.restless[grains[~stays]] = np.maximum(wait, m.restless[grains[~stays]])
+        left += (struck - shell.place) / h  # the way of the step: collisions inside of it have put grains where their velocity began
         resting = own == m.visits.resting
         stays[resting] &= ~m.visits.leaves_skin(m.detector.neighbours, grains[resting], h * left[resting])
         self.failed, held = grains[~stays], own < m.carriers
@@ -108,6 +107,8 @@ class Trial:
         m.free(self.failed)
         m.visits.note(grains)
         self._form_again(shell, stays, h * left)
+        loose = (b.member_of[shell.bodies] == shell.bodies) & (shell.whole != shell.bodies)
+        b.position[shell.bodies[loose]] = struck_bodies[loose]
         return self.failed[held[~stays]], m.hold(grains[stays & held], own[stays & held])
 
     def _form_again(self, shell: Shell, stays: BoolArray, shift: FloatArray) -> None:
@@ -240,6 +241,7 @@ class Trial:
         if not np.isfinite(self.limit).any():
             return np.ones(len(grains), bool)
         m, b, c = self.merged, self.merged.bodies, self.merged.detector.contacts
+        m.aggregates.carry(np.flatnonzero(m.pushed).astype(np.int32), m.aggregates.bound)
         inside = np.empty(c.contact_count, bool)
         within(c.normal, m.motion_with(b.velocity, b.spin), self.limit, inside)
         fast = np.zeros(b.grain_count, bool)

@@ -178,16 +178,13 @@ def driven_work(packed: Packed, blocks: ContactBlocks, found: Found, first: int)
     return work_of_drives(packed, blocks, found, first)
 
 
-@device
-def friction_works(thread, threads, packed, blocks, levers, found, parts, chunks):
-    """Work [J] of friction and rolling resistance in each chunk of contacts."""
-    low, high = share(chunks, thread, threads)
-    for k in range(low, high):
-        total = 0.0
-        for c in range(k * CHUNK, min((k + 1) * CHUNK, len(found.place))):
-            fetch_next(blocks, found.place[c], 0, blocks.fields)
-            total += contact.friction_work(packed, blocks, levers, np.int64(found.place[c]))
-        parts[k] = total
+@kernel
+def driven_works(packed: Packed, blocks: ContactBlocks, found: Found, first: int) -> FloatArray:
+    """(C,) the same through each contact [J]; 0 before the ``first``."""
+    works = np.zeros(len(found.place))
+    for c in range(first, len(works)):
+        works[c] = contact.work(packed, blocks, np.int64(found.place[c]))
+    return works
 
 
 @kernel

@@ -1,6 +1,6 @@
 """The one loop of sweeps: projected Gauss-Seidel with momentum, until a number of sweeps, a residual, or nothing that changes.
 
-``pgs``, trials and the sweeps of ``direct`` run it as it is; ``multigrid`` hands it its coarse problem, and sweeps between the corrections;
+``pgs`` and the sweeps of ``direct`` run it as it is; ``multigrid`` hands it its coarse problem, and sweeps between the corrections;
 the impact stage hands it who was hit, and only the contacts that the collisions reach are swept. What is not handed over is left out when
 the loop is compiled.
 """

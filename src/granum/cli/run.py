@@ -59,6 +59,13 @@ OPTIONS = (
         SOLVE,
         says="Sweeps per step (direct: factorisations). Default of pgs: to an accuracy",
     ),
+    Opt(
+        "accuracy",
+        f"{PGS}.accuracy",
+        (*SOLVER, "accuracy"),
+        SOLVE,
+        says="Sweep until the estimated error of the velocities is below this part of what they change by in a step, such as 1%",
+    ),
     Opt("tolerance", f"{PGS}.tolerance", (*SOLVER, "tolerance"), SOLVE),
     Opt("momentum", f"{PGS}.momentum", (*SOLVER, "momentum"), SOLVE, "--momentum/--no-momentum"),
     Opt("friction", f"{STEPPER}.friction", ("stepper", "friction"), SOLVE),

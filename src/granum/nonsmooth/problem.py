@@ -40,6 +40,7 @@ class Problem:
         self.pair_count = 0
         self.colours = 0
         self.accuracy = 0.0  # [m/s] of the residual: what the state is worth
+        self.scale = 0.0  # [m/s] by which velocities change in the step: what errors are a part of
         self._held = np.zeros(0, np.int64), np.zeros((0, 3, 3))  # bodies with locked rotations, by slot, and their inertia
         nothing, none = np.zeros(0), _whole(0)
         fields = FIELDS_6_ROWS if rolling else FIELDS_3_ROWS

@@ -31,7 +31,7 @@ from ..state.ledger import Ledger
 from ..state.motion import move_walls, power_of
 from ..state.report import StepReport
 from ..state.stages import Stage, run_stages
-from .accuracy import accuracy
+from .accuracy import accuracy, scale
 from .assemble import Aim
 from .collision_times import place_at_collisions, return_angular_momentum
 from .collisions import collide
@@ -49,6 +49,7 @@ from .settings import Nonsmooth
 from .shown import Shown
 from .slots import take_velocities
 from .solvers import SolveReport
+from .tally import SolveTally
 from .warm_start import StabilityGuard, start_with
 
 NO_PUSHES = np.zeros((0, 6))
@@ -85,6 +86,7 @@ class NonsmoothStepper:
         self._met, self._free = Met.of(self.detector.contacts), FreeBodies.of(bodies, bodies.position, self.detector.order, bodies.dynamic)
         self.before_solve: Callable[[Problem], None] | None = None  # looks at the problem of every step
         self.solve_report = SolveReport(iterations=0, residual=0.0, converged=True)
+        self.tally = SolveTally()
         self.stages = [
             Stage("detection", self._detect),  # overlaps, normals, what contacts carried
             Stage("assembly", self._assemble_rows),  # G, Sigma and the bounds; targets, external impulses, warm start
@@ -112,6 +114,7 @@ class NonsmoothStepper:
             impacts=now.impacts,
             iterations=self.solve_report.iterations,
             residual=self.solve_report.residual,
+            velocity_error=self.tally.last,
             seconds=now.seconds,
             more=now.more,
             **now.found,
@@ -156,7 +159,8 @@ class NonsmoothStepper:
     def _assemble_rows(self, now: NonsmoothStep) -> None:
         """The contact problem, ready to be solved if nothing collides, and how accurately that is to be done."""
         now.impacts, square = self._assemble(now.h, now.gravity, self._late())
-        self.problem.accuracy = accuracy(now.pull, self._smallest, math.sqrt(square), self.settings.impact_velocity)
+        p, speed, slow = self.problem, math.sqrt(square), self.settings.impact_velocity
+        p.accuracy, p.scale = accuracy(now.pull, self._smallest, speed, slow), scale(now.pull * now.h, speed, self._met, p.found, slow)
 
     def _late(self) -> float:
         """Speed [m/s] beyond which contacts that have no past are taken to be met late. Those of the first step may be as deep as they are
@@ -247,6 +251,7 @@ class NonsmoothStepper:
             self.before_solve(self.problem)
         self.solve_report = self.settings.solver.solve(self.problem, step=now.number, history=self.history)
         self.left_over = self.solve_report.residual
+        self.tally.add(self.solve_report, self.problem.scale, getattr(self.settings.solver, "accuracy", None) is not None)
         self.links.finish(self.problem, now.ledger)
 
     def _take_velocities(self, now: NonsmoothStep) -> None:
@@ -368,6 +373,7 @@ class NonsmoothStepper:
             **({"machines": self.machines.checkpoint()} if self.machines is not None else {}),
             "struck": self.shown.struck,
             "left_over": self.left_over,
+            "solves": self.tally.checkpoint(),
             **self.stability.checkpoint(),
             **{name: part.checkpoint() for name, part in self.parts.items()},
         }
@@ -382,6 +388,7 @@ class NonsmoothStepper:
         self.ledger.restore(saved["ledger"])
         self.shown.struck[:] = saved.get("struck", 0.0)  # checkpoints of older versions have none
         self.left_over = saved["left_over"]
+        self.tally.restore(saved.get("solves", {}))
         if self.machines is not None:
             self.machines.restore(saved["machines"])
         self.stability.restore(saved)

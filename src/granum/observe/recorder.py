@@ -19,7 +19,7 @@ from .means import Means
 from .trigger import Trigger
 from .watched import Watched, WatchedSettings
 
-REPORTED = ("kinetic_energy", "energy", "elastic_energy", "contacts", "impacts", "iterations", "residual", "max_overlap")
+REPORTED = ("kinetic_energy", "energy", "elastic_energy", "contacts", "impacts", "iterations", "residual", "velocity_error", "max_overlap")
 """Scalars that the report of a step has under the same name."""
 SCALARS = (
     *REPORTED,
@@ -81,7 +81,8 @@ class Recorder:
         self._look(sim)
 
     def _check_columns(self, sim: Watched, writer: RecordingWriter) -> None:
-        if set(writer.scalar_names) != set(frame_scalars(sim)) or set(writer.columns) != set(more_columns(sim)):
+        known = set(writer.scalar_names) | {"velocity_error"}  # which older versions did not record
+        if known != set(frame_scalars(sim)) or set(writer.columns) != set(more_columns(sim)):
             writer.close()
             raise InputError(
                 f"recording {self.path} cannot be continued: its frames have other columns than this run records. It is damaged or of "
@@ -131,7 +132,7 @@ class Recorder:
                 walls=frame_walls(sim) | loads,
                 joints=joints,
                 counters=frame_counters(sim) if self._writer.has_counters else None,
-                scalars=frame_scalars(sim),
+                scalars={name: value for name, value in frame_scalars(sim).items() if name in self._writer.scalar_names},
             )
         except OutputError:
             self._last = self._writer.last_step  # a file that was taken from its place has the frame

@@ -125,7 +125,10 @@ def _how(s: dict[str, Any], given: Callable[[str], str]) -> Rows:
         return [("stepper", f"smooth, {s['integrator']}, damping from {s['damping']}")]
     start = s["warm_start"] + (f", beta {s['beta']:g}" if s.get("beta") is not None else "")
     solver = [s["solver"]]
-    if s.get("iterations") is not None:
+    if s.get("accuracy") is not None:
+        most = f", {s['iterations']} sweeps at most" if s.get("iterations") is not None else ""
+        solver.append(f"sweeps to an estimated error of {s['accuracy']:.2g}{most}{given('accuracy')}")
+    elif s.get("iterations") is not None:
         solver.append(f"{s['iterations']} iterations{given('iterations')}")
     elif s["solver"] == "pgs":
         solver.append("sweeps to an accuracy")
@@ -136,7 +139,20 @@ def _how(s: dict[str, Any], given: Callable[[str], str]) -> Rows:
         ("solver", ", ".join(solver)),
         ("warm start", start + given("warm_start")),
         ("residual", _residual(s)),
+        *([("solves", _solves(s))] if s.get("sweeps_per_step") is not None else []),
     ]
+
+
+def _solves(s: dict[str, Any]) -> str:
+    """How many sweeps steps took, what error they have left in the velocities, and whether all came to the accuracy that was asked for."""
+    words = [f"{s['sweeps_per_step']:.3g} sweeps a step"]
+    if s.get("velocity_error") is not None:
+        words.append(
+            f"velocities off by {s['velocity_error']:.1%} of what a step changes (estimated; largest {s['largest_velocity_error']:.1%})"
+        )
+    if s.get("steps_short_of_accuracy"):
+        words.append(f"[yellow]{s['steps_short_of_accuracy']} steps ended at the most sweeps, short of the accuracy[/yellow]")
+    return ", ".join(words)
 
 
 def _residual(s: dict[str, Any]) -> str:

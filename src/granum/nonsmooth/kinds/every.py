@@ -108,16 +108,19 @@ def sweep_again(packed, blocks, levers, before, first, last, soft, changed):
 
 @device
 def add_step_sums(blocks, sums):
-    """The two momentum sums of a sweep in colours, in an order that no number of threads changes."""
+    """The two momentum sums of a sweep in colours, in an order that no number of threads changes, and the second one as it would be of all
+    blocks."""
     ahead, square = 0.0, 0.0
     count, one_by_one = np.int64(blocks.colour_block[COLOURS]), np.int64(blocks.full_first[COLOURS + 1])
-    for k in range(0, count, sampling(count) + 1):
+    every = sampling(count) + 1
+    for k in range(0, count, every):
         ahead += sums[2 * k]
         square += sums[2 * k + 1]
+    left_out = (every - 1) * square
     for k in range(count, count + one_by_one):
         ahead += sums[2 * k]
         square += sums[2 * k + 1]
-    return ahead, square
+    return ahead, square, square + left_out
 
 
 @device

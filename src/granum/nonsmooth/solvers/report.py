@@ -22,6 +22,8 @@ class SolveReport:
     """Below the tolerance; False if none was set."""
     residual_by_kind: tuple[float, ...] = (0.0, 0.0, 0.0)
     """Of the normal, friction and rolling rows [m/s]."""
+    error: float = -1.0
+    """Estimated, of the velocities: root mean square by mass [m/s] (``estimate.py``); -1 if it was not estimated."""
     history: FloatArray = field(default_factory=lambda: NO_HISTORY)
     """(sweeps, 4) residual and its three kinds after every sweep, on request."""
     work: FloatArray = field(default_factory=lambda: NO_TIMES)

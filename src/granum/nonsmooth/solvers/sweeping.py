@@ -36,6 +36,7 @@ from ..kinds.full import sweep_contact, weigh_links
 from ..kinds.links import update_drives
 from ..kinds.spheres import SCRATCH
 from ..problem import Problem
+from .estimate import FIRST, estimated_error, mass_of
 from .momentum import STATE, begin, judge_step, next_momentum
 from .report import SolveReport
 
@@ -76,6 +77,10 @@ class Method(NamedTuple):
     """Of the random order."""
     measure: bool = False
     """Measure the residual of the last sweep."""
+    accuracy: float = 0.0
+    """Error of the velocities to stop at, as it is estimated, as a part of ``scale``; 0: none."""
+    scale: float = 0.0
+    """[m/s] by which velocities change in the step."""
     first_look: int = 2 * CHECK_EVERY
     """Sweep after which the residual is first compared with the tolerance."""
     looks: int = 4
@@ -120,15 +125,16 @@ def sweep_until(
     method: Method,
     coarse: Coarse | None,
     impact: Impact | None,
-) -> tuple[int, float, float, float, float]:
-    """Sweeps done, the residual (-1: not measured) and its three kinds [m/s]; velocities and impulses are changed in place.
+) -> tuple[int, float, float, float, float, float]:
+    """Sweeps done, the residual (-1: not measured), its three kinds, and the estimated error of the velocities (-1: not estimated) [m/s];
+    velocities and impulses are changed in place.
 
     Every thread comes to the same decisions from the same numbers; orders other than by colour are for one thread.
     """
     thread, threads, barrier = crew
-    iterations, tolerance, soft, momentum, order, seed, measure, next_look, looks, history = method
+    iterations, tolerance, soft, momentum, order, seed, measure, accuracy, scale, next_look, looks, history = method
     body, body_before = packed.body, work.body_before
-    keeps = momentum or coarse is not None  # a correction moves the iterate before along
+    keeps = momentum or coarse is not None or accuracy > 0.0  # a correction moves the iterate before along; sums of steps are an estimate
     in_colours = impact is None and order == Order.COLOUR and not blocks.box
     visit = np.empty(0 if in_colours or impact is not None else len(found.place), np.int32)
     for k in range(len(visit)):
@@ -140,7 +146,9 @@ def sweep_until(
     begin(state)
     if impact is not None:
         begin_impact(crew, packed, blocks, found, work, impact, tolerance, progress)
-    residual, done = -1.0, 0
+    residual, error, done = -1.0, -1.0, 0
+    estimates = keeps and impact is None and coarse is None and (measure or accuracy > 0.0)
+    squares, mass = np.empty(iterations if estimates else 0), mass_of(packed) if estimates else 0.0
     next_correction, corrections = 0, 0
     if coarse is not None:
         next_correction = coarse.first_correction
@@ -159,18 +167,19 @@ def sweep_until(
             if thread == 0:
                 extrapolate_links(packed.links, beta)
             wait(barrier, threads)
-        ahead, square = 0.0, 0.0
+        ahead, square, whole = 0.0, 0.0, 0.0
         if impact is not None:
             sweep_awake(crew, packed, blocks, levers, found, work, impact, beta, scratch, progress)
         elif in_colours:
             sweep_all(crew, packed, blocks, levers, work, beta, keeps, soft, scratch)
             if keeps:
-                ahead, square = add_step_sums(blocks, work.sums)
+                ahead, square, whole = add_step_sums(blocks, work.sums)
         else:
             if order == Order.RANDOM:
                 np.random.shuffle(visit)  # noqa: NPY002
             backwards = order == Order.SYMMETRIC and sweep % 2 == 1
             ahead, square = sweep_visits(packed, blocks, levers, work.before, visit, backwards, beta, keeps, soft)
+            whole = square
         done = sweep + 1
         if any_links(packed.links):
             wait(barrier, threads)
@@ -191,7 +200,10 @@ def sweep_until(
                 begin(state)
         if impact is not None:
             continue
-        if len(history) > 0 or (tolerance > 0.0 and done == next_look) or (measure and done == iterations):
+        if estimates:
+            squares[sweep] = whole
+        accurate = accuracy > 0.0 and done >= FIRST and estimated_error(squares, done, mass, scale) <= accuracy * scale
+        if len(history) > 0 or (tolerance > 0.0 and done == next_look) or (measure and (done == iterations or accurate)):
             if done == next_look:
                 next_look = done + max(CHECK_EVERY, done // looks)
             residual = mean_residual(crew, packed, blocks, levers, found, work.sums, kinds)
@@ -201,9 +213,13 @@ def sweep_until(
                 history[sweep, 4] = corrections
             if residual <= tolerance:
                 break
+        if accurate:
+            break
     if impact is not None:
         return_impulses(crew, blocks, found, impact)
-    return done, residual, kinds[0], kinds[1], kinds[2]
+    if estimates and done > 0:
+        error = estimated_error(squares, done, mass, scale)
+    return done, residual, kinds[0], kinds[1], kinds[2], error
 
 
 def sweep(
@@ -215,10 +231,17 @@ def sweep(
     shared = p.contact_count * (1 if impact is not None else SWEPT if in_colours else 0)
     if history:
         method = method._replace(history=np.zeros((method.iterations, 5)))
-    done, residual, normal, friction, rolling = p.team.run(
+    done, residual, normal, friction, rolling, error = p.team.run(
         sweep_until, shared, p.packed, p.blocks, p.levers, p.found, p.momentum, method, coarse, impact
     )
-    report = SolveReport(done, residual, method.tolerance > 0 and 0 <= residual <= method.tolerance, (normal, friction, rolling))
+    converged = (
+        0 <= residual <= method.tolerance
+        if method.tolerance > 0
+        else 0 <= error <= method.accuracy * method.scale
+        if method.accuracy > 0
+        else False
+    )
+    report = SolveReport(done, residual, converged, (normal, friction, rolling), error)
     if not history:
         return report, NO_CORRECTIONS
     rows = method.history[:done]

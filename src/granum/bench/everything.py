@@ -26,6 +26,6 @@ def measure_all(
     for number, (name, measure) in enumerate(chosen.items(), 1):
         talk(f"{name} ({number} of {len(chosen)})")
         known = inspect.signature(measure).parameters
-        settings = SHORTER.get(name, {}) | {key: value for key, value in given.items() if key in known}
-        figures += figures_of(measure(talk=talk, **settings))
+        own = {key: value for key, value in given.items() if key in known}
+        figures += figures_of(measure(talk=talk, **SHORTER.get(name, {}) | own), own)
     return {"benchmark": "all", "figures": figures}

@@ -32,12 +32,19 @@ FIGURES: dict[str, dict[str, str]] = {
 """By benchmark: the unit of each figure, whose name may have ``*`` for any part of it; nested names are joined by dots."""
 
 
-def figures_of(result: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A row for each figure of a result: benchmark, figure, value, unit; and the threads it was measured with."""
-    name, known = result["benchmark"], FIGURES[result["benchmark"]]
-    threads = result.get("threads", 1)
+OPTIONS = {"count": "particles"}
+"""How settings of benchmarks are typed, where it is not by their name."""
+
+
+def figures_of(result: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+    """A row for each figure of a result: benchmark, figure, value, unit; and the threads it was measured with.
+
+    The benchmark is named with the settings that it was ``given``, as they are typed: other sizes are other figures.
+    """
+    known, threads = FIGURES[result["benchmark"]], result.get("threads", 1)
+    typed = [f"--{OPTIONS.get(name, name)} {value}" for name, value in (given or {}).items() if name != "output"]
     return [
-        {"benchmark": name, "figure": figure, "value": value, "unit": unit, "threads": threads}
+        {"benchmark": " ".join([result["benchmark"], *typed]), "figure": figure, "value": value, "unit": unit, "threads": threads}
         for figure, value in _numbers(result)
         for pattern, unit in known.items()
         if fnmatchcase(figure, pattern)

@@ -16,19 +16,24 @@ from typing import Any
 
 from ..checks import InputError, OutputError
 from ..io.draft import Draft
-from ..runs.output import check_folder
 from .machine import measured_with
 
 COLUMNS = ("date", "version", "commit", "cpu", "cores", "threads", "python", "numpy", "numba", "benchmark", "figure", "value", "unit")
 WITH = ("date", "version", "commit", "cpu", "cores", "python", "numpy", "numba")
 """What all rows of one call have in common."""
+WAY_OUT = "Mend it, or choose another name."
 
 
 def check_record(path: Path) -> None:
     """Refuse a file that cannot be a record, before anything is measured."""
     if path.suffix.lower() != ".csv":
         raise InputError(f"record {path} must end in .csv.")
-    check_folder(path)
+    if not path.parent.is_dir():
+        raise InputError(f"record {path} cannot be written: the folder {path.parent} does not exist.")
+    if path.is_dir():
+        raise InputError(f"record {path} cannot be written: it is a folder.")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise InputError(f"record {path} cannot be written: no permission. Choose another place.")
     if path.exists():
         read_record(path)
 
@@ -49,10 +54,18 @@ def read_record(path: Path) -> list[dict[str, str]]:
     for number, line in enumerate(lines[1:], 2):
         if len(line) != len(COLUMNS):
             raise InputError(f"record {path} is broken: row {number} has {len(line)} values and must have {len(COLUMNS)}. {WAY_OUT}")
+        if not is_number(line[COLUMNS.index("value")]):
+            raise InputError(f"record {path} is broken: the value of row {number} is no number. {WAY_OUT}")
     return [dict(zip(COLUMNS, line, strict=True)) for line in lines[1:]]
 
 
-WAY_OUT = "Mend it, or choose another name."
+def is_number(text: str) -> bool:
+    """As a value of a record must be."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def append_record(path: Path, figures: Iterable[Mapping[str, Any]]) -> int:

@@ -87,7 +87,7 @@ def bench(**options: Any) -> None:
         _check_known(what, BENCHMARKS[what], chosen)
         result = BENCHMARKS[what](talk=talk, **given)
     if record is not None:
-        rows = append_record(record, result["figures"] if what == "all" else figures_of(result))
+        rows = append_record(record, result["figures"] if what == "all" else figures_of(result, given))
         talk(f"recorded: {rows} rows in {record}")
     if options["as_json"]:
         print_json(result)

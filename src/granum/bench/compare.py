@@ -33,9 +33,10 @@ def measure_compare(count: int = 10_000, iterations: int = 50, talk: Talk = prin
     All get the same equal spheres at the same positions in the same box, with the same friction, time step and one thread, and their time
     is that of whole steps, collision detection included: medians over steps. With rigid contacts all make the same number of ``iterations``
     (sweeps). Bullet has 3 rows per contact, without rolling resistance, so granum is measured with 3 rows, and with its default of 6
-    besides. With smooth contacts all have Hertz' law with tangential springs, the same modulus and the same restitution; their models of
-    damping differ. The bed lies at rest when it is handed over: what it sinks then tells how well so many sweeps solve its contacts (smooth
-    ones give a little while their springs form), and a step is worth its time only if the bed stays where it is.
+    besides; its sweeps have momentum, as in any run. With smooth contacts all have Hertz' law with tangential springs, the same modulus and
+    the same restitution; their models of damping differ. The bed lies at rest when it is handed over: what it sinks then tells how well so
+    many sweeps solve its contacts (smooth ones give a little while their springs form), and a step is worth its time only if the bed stays
+    where it is.
     """
     sim = settled_box(count, 3, talk)
     bed, h = bed_of(sim), sim.time_step

@@ -1,14 +1,18 @@
-"""Benchmarks on a settled box of grains: solve, step, search, convergence, the smooth step, few grains, threads and extensions; and of
-packings. Behind ``granum bench``.
+"""Benchmarks on a settled box of grains: solve, step, search, convergence, the smooth step, few grains, threads and extensions; of
+packings; and beside other programs. Behind ``granum bench``.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from ..extensions import modules
+from .compare import measure_compare
 from .convergence import measure_convergence
+from .everything import measure_all
+from .figures import figures_of
 from .minimise import measure_minimise
 from .parallel import measure_parallel
+from .records import append_record, check_record, read_record, record_table
 from .settled import settled_box, turning_drum
 from .small import measure_small
 from .smooth import measure_smooth
@@ -23,11 +27,17 @@ BENCHMARKS: dict[str, Callable[..., dict[str, Any]]] = {
     "small": measure_small,
     "parallel": measure_parallel,
     "minimise": measure_minimise,
+    "compare": measure_compare,
     **{name: measure for module in modules("bench") for name, measure in module.BENCHMARKS.items()},
 }
 
 __all__ = [
     "BENCHMARKS",
+    "append_record",
+    "check_record",
+    "figures_of",
+    "measure_all",
+    "measure_compare",
     "measure_convergence",
     "measure_detect",
     "measure_minimise",
@@ -36,6 +46,8 @@ __all__ = [
     "measure_small",
     "measure_smooth",
     "measure_step",
+    "read_record",
+    "record_table",
     "settled_box",
     "turning_drum",
 ]

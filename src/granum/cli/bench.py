@@ -1,7 +1,8 @@
-"""``granum bench``: what this machine does, on a settled box of grains."""
+"""``granum bench``: what this machine does, on a settled box of grains, and what other programs do."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from .extensions import examples
 from .options import argument, json_option, option, with_parameters
 from .tables import show_columns, show_rows
 
-NAMES = ("pgs", "step", "detect", "convergence", "smooth", "small", "parallel", "minimise", *names_in("bench"))
+NAMES = ("pgs", "step", "detect", "convergence", "smooth", "small", "parallel", "minimise", *names_in("bench"), "compare", "all")
 OPTIONS: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "particles": (int, "Grains in the box. Default: 10000, small 1 to 100, parallel 20000, minimise 4096.", {}),
     "rows": (int, "Rows per contact: 6, or 3 without rolling resistance. Default: 6, smooth 3.", {}),
@@ -39,12 +40,23 @@ def register(app: typer.Typer) -> None:
     argument("what", str, f"{', '.join(NAMES[:-1])} or {NAMES[-1]}.", default="pgs", metavar="WHAT"),
     *(option(name, kind | None, f"--{name}", help=text, **more) for name, (kind, text, more) in OPTIONS.items()),
     option("output", Path | None, "--output", "-o", metavar="PNG", help="parallel: draw the predicted curves."),
+    option(
+        "record", Path | None, "--record", metavar="CSV", help="Add a row for each figure, with date, commit and machine, to this file."
+    ),
     json_option("One JSON object on stdout.", None),
     csv_option("One line of comma-separated values, below their names.", None),
     examples=examples("bench"),
 )
 def bench(**options: Any) -> None:
     """Measure solver and steps on a settled box that is made once and kept.
+
+    compare holds a step of granum against Bullet, LIGGGHTS and LAMMPS, where they are installed: the same spheres at the same positions,
+    the same friction, time step and number of sweeps, one thread, medians of whole steps, collision detection included. Bullet has 3 rows
+    per contact, without rolling resistance, so granum is measured with 3 rows, and with its default of 6 besides. How far the bed sinks
+    tells how well its contacts are solved.
+
+    all runs all but compare, in some minutes: parallel without its drum and minimise with one size, unless these are given. An option goes
+    to those that know it.
 
     \b
     granum bench pgs --particles 10000 --rows 6
@@ -54,32 +66,48 @@ def bench(**options: Any) -> None:
     granum bench small --particles 10
     granum bench parallel --threads 2 -o speed-up.png
     granum bench minimise --sizes 3
+    granum bench compare
+    granum bench all --record benchmarks/records.csv
     """
-    import inspect
-
-    from ..bench import BENCHMARKS
-    from ..checks import InputError, known_name
+    from ..bench import BENCHMARKS, append_record, check_record, figures_of, measure_all
+    from ..checks import known_name
 
     one_format(options["as_json"], options["as_csv"])
-    what, output = options["what"], options["output"]
-    measure = BENCHMARKS[known_name("benchmark", what, BENCHMARKS)]
+    what, output, record = options["what"], options["output"], options["record"]
+    known_name("benchmark", what, [*BENCHMARKS, "all"])
     if output is not None:
         check_picture(output)
+    if record is not None:
+        check_record(record)
     chosen = {name: options[name] for name in (*OPTIONS, "output") if options[name] is not None}
+    given = {KEYWORDS.get(name, name): value for name, value in chosen.items()}
+    if what == "all":
+        result = measure_all(BENCHMARKS, given, talk)
+    else:
+        _check_known(what, BENCHMARKS[what], chosen)
+        result = BENCHMARKS[what](talk=talk, **given)
+    if record is not None:
+        rows = append_record(record, result["figures"] if what == "all" else figures_of(result, given))
+        talk(f"recorded: {rows} rows in {record}")
+    if options["as_json"]:
+        print_json(result)
+    elif options["as_csv"]:
+        print_rows(result["figures"] if what == "all" else [result])
+    elif what in SHOWN:
+        SHOWN[what](result)
+    else:
+        show_rows(_flat(result), f"granum bench {what}", justify="right")
+
+
+def _check_known(what: str, measure: Callable[..., Any], chosen: dict[str, Any]) -> None:
+    """Refuse an option that the benchmark does not have."""
+    import inspect
+
+    from ..checks import InputError
+
     for name in chosen:
         if KEYWORDS.get(name, name) not in inspect.signature(measure).parameters:
             raise InputError(f"benchmark {what!r} has no {name}: leave --{name} out.")
-    result = measure(talk=talk, **{KEYWORDS.get(name, name): value for name, value in chosen.items()})
-    if options["as_json"]:
-        print_json(result)
-        return
-    if options["as_csv"]:
-        print_rows([result])
-        return
-    if what == "parallel":
-        _show_parallel(result)
-        return
-    show_rows(_flat(result), f"granum bench {what}", justify="right")
 
 
 def _flat(result: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
@@ -125,3 +153,27 @@ def _show_parallel(result: dict[str, Any]) -> None:
     typer.echo(f"Sundberg (granum references): {result['paper']}")
     if "figure" in result:
         typer.echo(f"figure: {result['figure']}")
+
+
+def _show_all(result: dict[str, Any]) -> None:
+    """A line for each figure."""
+    rows = [(row["benchmark"], row["figure"], f"{row['value']:.4g}", row["unit"]) for row in result["figures"]]
+    show_columns(("<benchmark", "<figure", "value", "<unit"), rows, title="granum bench all", plain=True, wide=True)
+
+
+def _show_compare(result: dict[str, Any]) -> None:
+    """A line for each program; what is missing below them."""
+    rows = []
+    for kind in ("nonsmooth", "smooth"):
+        for name, found in result[kind].items():
+            program = f"{name} {found['version']}" if "version" in found else name
+            step, over, sunk = found["milliseconds_per_step"], found["over_granum"], found["sunk_diameters"]
+            rows.append((kind, program, f"{step:.4g}", f"{over:.3g}", str(found.get("contacts", "")), f"{sunk:.2g}"))
+    title = f"granum bench compare: {result['grains']} grains at rest, {result['iterations']} sweeps in a nonsmooth step, 1 thread"
+    show_columns(("<step", "<program", "ms", "over granum", "contacts", "sunk \\[d]"), rows, title=title, plain=True, wide=True)
+    for name, reason in result["missing"].items():
+        typer.echo(f"{name} is left out: {reason}")
+
+
+SHOWN = {"parallel": _show_parallel, "compare": _show_compare, "all": _show_all}
+"""Benchmarks whose results are shown in a way of their own."""

@@ -227,7 +227,7 @@ def add_sums(sums: FloatArray, blocks: ContactBlocks, times: int) -> float:
     """What momentum does after a sweep."""
     total = 0.0
     for _ in range(times):
-        ahead, square, _ = add_step_sums(blocks, sums)
+        ahead, square, _whole = add_step_sums(blocks, sums)
         total += ahead + square
         sums[0] = 0.5 * sums[1]  # so that no round is left out
     return total

@@ -8,6 +8,7 @@ grains in a row that nothing guides buckle, which is physics, and tests of such 
 from __future__ import annotations
 
 import gc
+import os
 from pathlib import Path
 
 import hypothesis
@@ -21,6 +22,8 @@ from tests.command_line import granum as call_granum
 from tests.scheduling import FromBothEnds, family
 
 SHARE = 1e-12  # of the diameter
+
+os.environ.setdefault("GRANUM_COMPILE_AHEAD", "0")  # tests keep all cores busy themselves
 
 # The same few examples in every run: tests are fast and verdicts stay. Search for more with --hypothesis-profile many.
 hypothesis.settings.register_profile(

@@ -29,6 +29,7 @@ from numba.extending import overload
 
 from ._version import __version__
 from .caches import cache_root, own_folder
+from .turns import Turn
 
 KNOWN = (0, 61), (0, 68)
 """First and last version of Numba whose steps ``_compiling.py`` is known to suit; others compile in their own way, which takes longer."""
@@ -163,6 +164,7 @@ class _KernelCache(FunctionCache):
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._name, self._cache_path, self._opened = repr(function), "", False
+        self._turn: Turn | None = None
 
     def _open(self) -> bool:
         if not self._opened:
@@ -193,18 +195,46 @@ class _KernelCache(FunctionCache):
         types, *more = super()._index_key(sig, codegen)
         return (str(types), *more, fields, _digest_of_picked(records))
 
+    def is_kept(self) -> bool:
+        """Whether some process has compiled this kernel and kept it."""
+        return self._open() and Path(self._cache_file._index_path).exists()
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """What is kept of this kernel; if there is nothing, it is the caller's turn to compile it."""
         if not self._open():
             return None
+        found, folder = self._load(sig, target_context), kernel_folder()
+        if found is None and folder is not None and own_folder(folder) is not None:  # made anew, if it was cleared meanwhile
+            key = hashlib.sha256(repr(self._index_key(sig, target_context.codegen())).encode()).hexdigest()[:16]
+            self._end_turn()
+            self._turn = Turn(Path(self._cache_path) / f"{key}.turn")
+            if self._turn.waited:
+                found = self._load(sig, target_context)
+        if found is not None:
+            self._end_turn()
+        return found
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # whatever it is: it is only a cache
             self._renew()
             return None
 
+    def _end_turn(self) -> None:
+        if self._turn is not None:
+            self._turn.end()
+            self._turn = None
+
     def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            self._save(sig, data)
+        finally:
+            self._end_turn()
+
+    def _save(self, sig: Any, data: Any) -> None:
         folder = kernel_folder()
-        if not self._open() or folder is None or own_folder(folder) is None:  # made anew, if it was cleared meanwhile
+        if not self._open() or folder is None or own_folder(folder) is None:
             return
         try:
             super().save_overload(sig, data)
@@ -223,6 +253,12 @@ class _KernelCache(FunctionCache):
         if kernel_folder() not in self._told and multiprocessing.parent_process() is None:
             warnings.warn(words, stacklevel=2)
         self._told.add(kernel_folder())
+
+
+def is_kept(kernel: Any) -> bool:
+    """Whether some process has compiled a kernel and kept it on disk, or nobody ever will."""
+    cache = getattr(kernel, "_cache", None)
+    return not isinstance(cache, _KernelCache) or kernel_folder() is None or cache.is_kept()
 
 
 def kernel(function: Callable[..., Any]) -> Any:

@@ -104,7 +104,7 @@ class NonsmoothStepper:
 
     def step(self, number: int, time: float, h: float, gravity: FloatArray) -> StepReport:
         """Advance from ``time`` by ``h`` [s] under ``gravity`` [m/s^2]."""
-        now = self._context(number, time, h, gravity)
+        now = self.context(number, time, h, gravity)
         if self.machines is not None:
             self.machines.aim_motors(time, h)
         run_stages(self.stages, now)
@@ -120,7 +120,8 @@ class NonsmoothStepper:
             **now.found,
         )
 
-    def _context(self, number: int, time: float, h: float, gravity: FloatArray) -> NonsmoothStep:
+    def context(self, number: int, time: float, h: float, gravity: FloatArray) -> NonsmoothStep:
+        """What the stages of a step tell each other, before the first of them."""
         self._gravity[:] = gravity
         x, y, z = gravity.tolist()
         return NonsmoothStep(number, time, h, self._gravity, self.ledger, math.sqrt(x * x + y * y + z * z))
@@ -220,11 +221,9 @@ class NonsmoothStepper:
 
     def _solve_impacts(self, h: float, part: float = 1.0) -> None:
         """Velocities after the collisions, with a part of their restitution."""
-        p, s = self.problem, self.settings
+        p, s, material = self.problem, self.settings, self.bodies.material
         things, restitution = self.detector.contacts.every_count // LIGHT, part * self.pairs.restitution
-        self.team.run(
-            aim_at_impacts, things, p.blocks, p.found, self._met, self.bodies.material, self.walls.material, restitution, self._step(h)
-        )
+        self.team.run(aim_at_impacts, things, p.blocks, p.found, self._met, material, self.walls.material, restitution, self._step(h))
         self.links.begin_impact(p, h, s.impact_velocity)
         solve_impacts(p, s.impact_iterations, s.impact_tolerance * s.impact_velocity)
 
@@ -360,7 +359,7 @@ class NonsmoothStepper:
 
     def prepare(self, h: float, gravity: FloatArray) -> int:
         """The contact problem of a step from the contacts as they are, impacts done and ready to be solved; returns how many impacted."""
-        now = self._context(0, 0.0, h, gravity)
+        now = self.context(0, 0.0, h, gravity)
         for stage in (self._assemble_rows, self._impact, self._make_ready):
             stage(now)
         return now.impacts

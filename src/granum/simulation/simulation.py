@@ -26,6 +26,7 @@ from ..state.contacts import Contacts
 from ..state.energy import energy
 from ..state.ledger import Ledger
 from ..state.report import StepReport
+from .ahead import compile_ahead
 from .body_view import BodyView
 from .counting import Counted, Counting
 from .emission import Emission
@@ -70,6 +71,8 @@ class Simulation:
         self.time_step = finite_positive("time_step", self.settings.step_for(scene), "s")
         self.threads = threads_of(self.settings.threads, scene, self.settings.duration)
         self.stepper: Stepper = self._make_stepper()
+        if isinstance(self.stepper, NonsmoothStepper):
+            compile_ahead(self.stepper, self.time_step)
         self.emissions = [
             Emission(e, scene.materials[scene.material_index[e.material]].density, scene.material_index[e.material]) for e in scene.emitters
         ]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
+import h5py
 import numpy as np
 import pytest
 
-from granum import PGS, Grains, Material, Plane, Scene, Simulation
+from granum import PGS, Grains, Material, Plane, Scene, Simulation, restart, run
 from granum.nonsmooth.blocks import BODY, INV_MASS
 from granum.scene.library import make_scene
 
@@ -120,3 +121,30 @@ def test_a_solve_goes_on_until_it_is_as_accurate_as_asked():
     assert told["steps_short_of_accuracy"] > 10
     assert told["largest_velocity_error"] > 0.002
     assert few.report.iterations <= 12
+
+
+def test_sweeps_and_errors_are_recorded_and_counted_on_after_a_restart(tmp_path):
+    sim = Simulation(heavy_on_light(), solver={"name": "pgs", "accuracy": 0.01}, guards={"on_coarse": "off"})
+    sim.run(0.1)
+    other = Simulation.restore(sim.scene, sim.settings, sim.checkpoint())
+    assert other.run(0.1).nonsmooth.tally == sim.run(0.1).nonsmooth.tally
+    found = run(make_scene("column", {"count": 5}), duration=0.1, every=0.02, output=tmp_path / "a.vtkhdf", picture=False, progress=False)
+    errors = found.recording.scalars["velocity_error"]
+    assert ((errors > 0) | (errors == -1)).all()
+    assert (errors[1:] > 0).any()
+    assert found.summary["largest_velocity_error"] >= errors.max()
+    assert found.summary["sweeps_per_step"] >= 10
+
+
+def test_a_recording_that_knows_no_error_is_continued(tmp_path):
+    """As those of older versions."""
+    path = tmp_path / "a.vtkhdf"
+    before = len(run(make_scene("column", {"count": 5}), duration=0.1, every=0.02, output=path, picture=False, progress=False).recording)
+    names = []
+    with h5py.File(path, "r+") as file:
+        file.visit(lambda name: names.append(name) if name.endswith("/velocity_error") else None)
+        for name in names:
+            del file[name]
+    longer = restart(path, duration=0.1, picture=False, progress=False)
+    assert "velocity_error" not in longer.recording.scalars
+    assert len(longer.recording) == before + 5

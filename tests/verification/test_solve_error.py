@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from granum import PGS, Grains, Material, Plane, Scene, Simulation, restart, run
+from granum.nonsmooth.accuracy import scale
 from granum.nonsmooth.blocks import BODY, INV_MASS
+from granum.nonsmooth.groups import Met
 from granum.scene.library import make_scene
 
 CLAIM = 0.05  # over the number of sweeps: what they can claim; there the estimate is a bound
@@ -148,3 +150,15 @@ def test_a_recording_that_knows_no_error_is_continued(tmp_path):
     longer = restart(path, duration=0.1, picture=False, progress=False)
     assert "velocity_error" not in longer.recording.scalars
     assert len(longer.recording) == before + 5
+
+
+def test_errors_are_a_part_of_what_a_step_changes():
+    """Of g h in a column at rest; without gravity of what the last impulses would give each contact by itself."""
+    sim = Simulation(make_scene("column", {"count": 10}), guards={"on_coarse": "off"}).run(0.5)
+    problem, contacts = sim.nonsmooth.problem, sim.nonsmooth.detector.contacts
+    assert problem.scale == pytest.approx(9.81 * sim.time_step, rel=1e-4)
+    alone = contacts.every.impulse[:, 0] * problem.found.weight
+    found = scale(0.0, 0.0, Met.of(contacts), problem.found, 1.0)
+    assert found == pytest.approx(math.sqrt(np.mean(alone**2)), rel=1e-12)
+    assert found > 3 * problem.scale  # the lowest grain carries ten
+    assert scale(3.0, 4.0, Met.of(contacts), problem.found, 1.0) == 5.0

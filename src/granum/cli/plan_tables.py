@@ -83,13 +83,14 @@ def _recommended(best: dict[str, Any], scene: str) -> list[str]:
     """What to take, and the command for it; ``scene`` as it is typed."""
     from ..nonsmooth.time_step import as_typed
 
-    step = in_milliseconds(best["time_step"])
+    step, more = in_milliseconds(best["time_step"]), []
     if best["stepper"] == "nonsmooth":
         flags = f"--stepper nonsmooth --time-step {as_typed(best['time_step'])} --iterations {best['iterations']}"
         first = f"recommended: nonsmooth, h = {step}, {best['iterations']} iterations with momentum and history"
+        more = ["  with --accuracy 1% in place of --iterations each step makes as many sweeps as its estimated error asks for"]
     else:
         flags, first = "--stepper smooth", f"recommended: smooth, h = {step} (a stable step is found by itself)"
-    return [first, f"  {best['words']} on one thread; granum run {scene} {flags}"]
+    return [first, f"  {best['words']} on one thread; granum run {scene} {flags}", *more]
 
 
 def _show_ways(ways: list[dict[str, Any]]) -> None:

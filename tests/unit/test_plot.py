@@ -61,7 +61,7 @@ SHOWN = {
     "energy": ("Energy", [("", "energy / $\\Sigma\\, m g d$"), (IN_TIME, "total, with potential [mJ]")]),
     "contacts": ("Contacts", [("", "contacts"), (IN_TIME, "contacts of a grain")]),
     "overlap": ("Overlap", [(IN_TIME, OVERLAP)]),
-    "solver": ("Solver", [("", "residual [m/s]"), (IN_TIME, "iterations")]),
+    "solver": ("Solver", [("", "residual [m/s]"), ("", "velocity error [%]"), (IN_TIME, "iterations")]),
     "picture": ("box", [("", "")]),
 }
 """Title of each figure, and the names of the axes of its charts."""
@@ -109,7 +109,8 @@ def test_curves_are_those_of_the_recording(runs):
     kinetic, elastic = (line.get_ydata() for line in energy[0].lines)
     assert_allclose(kinetic / elastic, scalars["kinetic_energy"] / scalars["elastic_energy"])
     assert legend(overlap[0]) == ["largest", "mean"]
-    assert_allclose(solver[1].lines[0].get_ydata()[1:], scalars["iterations"][1:])
+    assert_allclose(solver[1].lines[0].get_ydata()[1:], 100 * scalars["velocity_error"][1:])
+    assert_allclose(solver[2].lines[0].get_ydata()[1:], scalars["iterations"][1:])
     for chart in (*energy, *overlap, *solver):
         assert_allclose(chart.lines[0].get_xdata(), times)
 

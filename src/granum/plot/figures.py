@@ -59,7 +59,7 @@ FIGURES: dict[str, Kind] = {
         "mass that came into sinks or passed counters, and its rate in time, with Beverloo's law",
         frozenset({"counter", "window"}),
     ),
-    "solver": Kind(draw_solver, "residual and iterations in time"),
+    "solver": Kind(draw_solver, "residual, estimated error and iterations in time"),
     **{name: kind for module in modules("plot") for name, kind in module.FIGURES.items()},
 }
 

@@ -74,14 +74,20 @@ def draw_overlap(recording: Recording, look: Look) -> Any:
 
 
 def draw_solver(recording: Recording, look: Look) -> Any:
-    """Residual that was left in the step of each frame, and the iterations it took."""
+    """Residual that was left in the step of each frame, the estimated error of its velocities, and the iterations it took."""
     time, scalars = recording.times, frame_scalars(recording, "residual", "iterations")
-    figure, (upper, lower) = style.chart("Solver", about_frames(recording), panels=2)
+    error = positive(recording.scalars.get("velocity_error", np.zeros(len(time))))  # files of older versions have none
+    told = bool(np.isfinite(error).any())
+    figure, panels = style.chart("Solver", about_frames(recording), panels=2 + told)
+    upper, lower = panels[0], panels[-1]
     residual = positive(scalars["residual"])
     upper.plot(time, residual, color=style.BLUE, lw=1.3)
     upper.set(yscale="log", ylabel="residual [m/s]")
     if np.isfinite(residual).any():  # the first grains, which touch nothing, leave rounding errors
         upper.set_ylim(bottom=0.5 * max(float(np.nanmin(residual)), LEAST_RESIDUAL * float(np.nanmedian(residual))))
+    if told:
+        panels[1].plot(time, 100 * error, color=style.BLUE, lw=1.3)
+        panels[1].set(ylabel="velocity error [%]", ylim=(0, None))
     lower.plot(time, scalars["iterations"], color=style.ORANGE, lw=1.3, drawstyle="steps-mid")
     lower.set(xlabel="time [s]", ylabel="iterations", ylim=(0, None), xlim=(time[0], time[-1]))
     return figure

@@ -8,6 +8,8 @@ import sys
 import textwrap
 import threading
 
+import pytest
+
 from granum.turns import Turn
 
 
@@ -120,3 +122,29 @@ def test_a_rehearsed_step_has_compiled_what_a_step_runs(tmp_path):
     (tmp_path / "script.py").write_text(textwrap.dedent(text))
     done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) <= {"granum.nonsmooth.impact.part_rebounding", "granum.nonsmooth.impact.by_grains"}
+
+
+@pytest.mark.slow
+def test_a_first_run_that_is_compiled_ahead_has_the_same_bits(tmp_path):
+    """Kernels of the solver are on disk when it ends, whoever compiled them; the process that did is gone."""
+    text = """
+        import multiprocessing, sys
+        from granum import Simulation, make_scene
+        from granum.analysis.results import state_hash
+        sim = Simulation(make_scene("column", {"count": 5}))
+        print(len(multiprocessing.active_children()))
+        sim.run(0.1)
+        print(state_hash(sim.position, sim.orientation, sim.velocity, sim.spin))
+    """
+    found = []
+    for ahead in ("0", "1"):
+        (tmp_path / ahead).mkdir()
+        (tmp_path / ahead / "script.py").write_text(textwrap.dedent(text))
+        environment = {**os.environ, "GRANUM_COMPILE_AHEAD": ahead, "XDG_CACHE_HOME": str(tmp_path / ahead / "cache")}
+        done = subprocess.run(
+            [sys.executable, "script.py"], cwd=tmp_path / ahead, env=environment, capture_output=True, text=True, check=True
+        )
+        children, bits = done.stdout.split()
+        assert int(children) == int(ahead)
+        found.append(bits)
+    assert found[0] == found[1]

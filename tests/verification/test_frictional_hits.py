@@ -23,6 +23,25 @@ def simulation(shape: Box | Capsule, moments, restitution, friction, **start) ->
     return Simulation(scene, time_step=STEP, guards={"on_coarse": "off"})
 
 
+ROD_RADIUS, ROD_LENGTH, ROD_MOMENTS = 0.005, 0.2, (1 / 300, 1 / 300, 1e-5)
+
+
+def rod(tilt, velocity) -> dict:
+    """A rod of 1 kg whose lower end is about to hit the plane z = 0, by its tilt [degrees] from upright: name, mass, pose and walls."""
+    half = math.radians(tilt) / 2
+    end = ROD_RADIUS + ROD_LENGTH / 2 * math.cos(2 * half)
+    return {
+        "name": "rod",
+        "kind": "dynamic",
+        "mass": 1.0,
+        "inertia": ROD_MOMENTS,
+        "walls": [Capsule(material="stuff", axis=(0, 0, 1), radius=ROD_RADIUS, length=ROD_LENGTH)],
+        "position": (0, 0, end + 0.5 * STEP * LEAST_SPEED),
+        "orientation": (math.cos(half), 0.0, math.sin(half), 0.0),
+        "velocity": tuple(velocity),
+    }
+
+
 def energy(sim: Simulation, moments) -> float:
     b, axes = sim.bodies, matrix(sim.bodies.orientation[1])
     own = axes.T @ b.spin[1]
@@ -114,23 +133,15 @@ def test_what_hits_elsewhere_has_all_of_its_restitution():
     """A rod that would win energy gets less restitution; a ball that hits the plane 5 m away in the same step rebounds by the law, and what
     the rod does is the same to the bit without it."""
     stuff = Material(name="stuff", density=2500, youngs_modulus=1e9, restitution=1.0, friction=0.6)
-    radius, length, half = 0.005, 0.2, math.radians(15.0)
-    end, reach = radius + length / 2 * math.cos(2 * half), 0.5 * STEP * LEAST_SPEED
-    rod = Body(
-        name="rod",
-        kind="dynamic",
-        mass=1.0,
-        inertia=(1 / 300, 1 / 300, 1e-5),
-        walls=[Capsule(material="stuff", axis=(0, 0, 1), radius=radius, length=length)],
-        position=(0, 0, end + reach),
-        orientation=(math.cos(half), 0.0, math.sin(half), 0.0),
-        velocity=(0.8, 0, -1.0),
-    )
-    ball = Grains(material="stuff", position=[(5.0, 0, 0.005 + reach)], velocity=[(0, 0, -1.0)], diameter=0.01)
-    found = []
+    ball = Grains(material="stuff", position=[(5.0, 0, 0.005 + 0.5 * STEP * LEAST_SPEED)], velocity=[(0, 0, -1.0)], diameter=0.01)
+    given, found = rod(30.0, (0.8, 0, -1.0)), []
     for grains in ((), (ball,)):
         scene = Scene(
-            materials=[stuff], walls=[Plane(material="stuff")], bodies=[rod], grains=grains, gravity=Gravity(acceleration=(0, 0, 0))
+            materials=[stuff],
+            walls=[Plane(material="stuff")],
+            bodies=[Body(**given)],
+            grains=grains,
+            gravity=Gravity(acceleration=(0, 0, 0)),
         )
         sim = Simulation(scene, time_step=STEP, guards={"on_coarse": "off"})
         sim.run(3 * STEP)
@@ -138,7 +149,8 @@ def test_what_hits_elsewhere_has_all_of_its_restitution():
     alone, beside = found
     assert beside.velocity[0] == pytest.approx([0, 0, 1.0], abs=1e-12)
     assert_array_equal(beside.bodies.velocity[1], alone.bodies.velocity[1])
-    leaves = alone.bodies.velocity[1, 2] + np.cross(alone.bodies.spin[1], (-length / 2 * math.sin(2 * half), 0, -end))[2]
+    tip = (-ROD_LENGTH / 2 * math.sin(math.radians(30.0)), 0, 0.5 * STEP * LEAST_SPEED - given["position"][2])
+    leaves = alone.bodies.velocity[1, 2] + np.cross(alone.bodies.spin[1], tip)[2]
     assert 0.0 < leaves < 0.95  # of 1 m/s at its end: all of it would win energy
 
 
@@ -146,26 +158,12 @@ def test_a_rod_that_a_plate_runs_into_does_what_one_that_runs_into_the_plate_doe
     """Seen from the plate they are the same hit; the plate works on the rod, which is not energy won from nothing. Impacts are solved to
     5e-5 m/s."""
     stuff = Material(name="stuff", density=2500, youngs_modulus=1e9, restitution=1.0, friction=0.6)
-    radius, length, half, along = 0.005, 0.2, math.radians(15.0), np.array([0.3, 0.0, 0.7])
-    end = radius + length / 2 * math.cos(2 * half)
-    left = []
+    along, left = np.array([0.3, 0.0, 0.7]), []
     for moves in (0.0, 1.0):
         plate = Body(name="plate", kind="kinematic", motion={"velocity": tuple(moves * along)}, walls=[Plane(material="stuff")])
-        rod = Body(
-            name="rod",
-            kind="dynamic",
-            mass=1.0,
-            inertia=(1 / 300, 1 / 300, 1e-5),
-            walls=[Capsule(material="stuff", axis=(0, 0, 1), radius=radius, length=length)],
-            position=(0, 0, end + 0.5 * STEP * LEAST_SPEED),
-            orientation=(math.cos(half), 0.0, math.sin(half), 0.0),
-            velocity=tuple(np.array([0.8, 0, -1.0]) + moves * along),
-        )
-        sim = Simulation(
-            Scene(materials=[stuff], bodies=[plate, rod], gravity=Gravity(acceleration=(0, 0, 0))),
-            time_step=STEP,
-            guards={"on_coarse": "off"},
-        )
+        bodies = [plate, Body(**rod(30.0, np.array([0.8, 0, -1.0]) + moves * along))]
+        scene = Scene(materials=[stuff], bodies=bodies, gravity=Gravity(acceleration=(0, 0, 0)))
+        sim = Simulation(scene, time_step=STEP, guards={"on_coarse": "off"})
         sim.run(3 * STEP)
         left.append(np.concatenate([sim.bodies.velocity[2] - moves * along, sim.bodies.spin[2]]))
     assert left[0][2] > -0.9  # it has hit

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 from granum import PGS, Grains, Material, Plane, Scene, Simulation, restart, run
+from granum._jit import kernel
+from granum.kernel_groups import call
 from granum.nonsmooth.accuracy import scale
 from granum.nonsmooth.blocks import BODY, INV_MASS
-from granum.nonsmooth.groups import Met
+from granum.nonsmooth.groups import ContactBlocks, Met
+from granum.nonsmooth.kinds.every import add_step_sums
 from granum.scene.library import make_scene
 
 CLAIM = 0.05  # over the number of sweeps: what they can claim; there the estimate is a bound
@@ -162,3 +165,21 @@ def test_errors_are_a_part_of_what_a_step_changes():
     assert found == pytest.approx(math.sqrt(np.mean(alone**2)), rel=1e-12)
     assert found > 3 * problem.scale  # the lowest grain carries ten
     assert scale(3.0, 4.0, Met.of(contacts), problem.found, 1.0) == 5.0
+
+
+@kernel
+def sums_of(blocks: ContactBlocks, sums: np.ndarray) -> tuple[float, float, float]:
+    return add_step_sums(blocks, sums)
+
+
+@pytest.mark.parametrize("count", (100, 1500))
+def test_steps_of_large_problems_count_as_if_all_of_their_blocks_were_added(count):
+    """Momentum adds up a quarter of many blocks, whose sums are 1 here; an error needs all of them."""
+    sim = Simulation(make_scene("box", {"count": count}), guards={"on_coarse": "off"}).run(0.2)
+    problem = sim.nonsmooth.problem
+    blocks = problem.colour_blocks
+    ahead, square, whole = call(sums_of, problem.blocks, np.ones(2 * blocks))
+    every = 4 if blocks >= 64 else 1
+    assert (every == 4) == (count == 1500)
+    assert ahead == square == -(-blocks // every)
+    assert blocks <= whole < blocks + every

@@ -89,9 +89,10 @@ def find_at_walls(crew, order, bodies, grains, walls, pair_count, ahead, around,
     counted, everywhere, looked_at = 0, 0, 0
     fall = 0.0 if ahead is None else ahead.fall
     low, high = share(order.shape[0], thread, threads)
-    for writing in range(2):  # first counted, then written where they belong: only the few grains at a wall are looked at twice
-        total = 0
-        if writing:
+    # Several threads count first, and then write where theirs belong: only the few grains at a wall are looked at twice.
+    for again in range(min(threads, 2)):
+        writing, total = again or threads == 1, pair_count
+        if again:
             before, everywhere = add_up(barrier, thread, threads, counted)
             total, looked_at = pair_count + before, count
             for n in range(count):
@@ -100,6 +101,7 @@ def find_at_walls(crew, order, bodies, grains, walls, pair_count, ahead, around,
             i = order[visit]
             if writing:
                 first_of[i] = total
+            if again:
                 if count_of[i] == 0:
                     continue
             elif (visit - low) % GROUP == 0:
@@ -146,9 +148,9 @@ def find_at_walls(crew, order, bodies, grains, walls, pair_count, ahead, around,
                             write(out, total, i, wall, found, 0, gap_rate * time)
                         total += 1
             count_of[i] = total - known
-        counted = total
+        counted = total - pair_count
     wait(barrier, threads)
-    return pair_count + everywhere
+    return pair_count + (everywhere if threads > 1 else counted)
 
 
 @device

@@ -33,10 +33,11 @@ def test_benchmark_answers_in_json(what):
         assert result["sweeps"]["momentum history"] < result["sweeps"]["pgs cold"]
 
 
-def test_smooth_benchmark():
-    result = json.loads(granum("bench", "smooth", "--particles", 100, "--json").stdout)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_smooth_benchmark(threads):
+    result = json.loads(granum("bench", "smooth", "--particles", 100, "--threads", threads, "--json").stdout)
     assert {"ns_per_grain_step", "stage_share", "steps_per_list", "time_step", "contacts", "residual"} <= set(result)
-    assert (result["grains"], result["rows"], result["threads"], result["dtype"]) == (100, 3, 1, "float64")
+    assert (result["grains"], result["rows"], result["threads"], result["dtype"]) == (100, 3, threads, "float64")
     assert result["ns_per_grain_step"] > 0
     assert result["contacts"] > 100
     assert 0.5 < sum(result["stage_share"].values()) <= 1

@@ -60,6 +60,7 @@ def test_every_benchmark_has_figures(granum, monkeypatch):
     assert set(typed) == set(BENCHMARKS) - {"compare"}
     assert typed["pgs"] == ["--particles", "64", "--iterations", "3"]
     assert typed["minimise"] == ["--particles", "64"]  # it knows no iterations
+    assert {row["threads"] for row in found if row["figure"] == "ns_per_grain_step"} == {1, 2}
     assert all(isinstance(row["value"], (int, float)) and row["unit"] for row in found)
     for name in set(BENCHMARKS) - {"compare"}:
         for pattern in FIGURES[name]:

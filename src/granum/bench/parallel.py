@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal
@@ -22,13 +21,13 @@ from ..nonsmooth.kinds.every import FEW_BLOCKS, add_step_sums
 from ..nonsmooth.problem import Problem
 from ..nonsmooth.solvers.sweeping import extrapolate
 from ..papers.stored_rows import StoredRows
-from ..parallel import Team, cores
+from ..parallel import Team
 from ..parallel.barrier import wait
 from ..parallel.crew import Crew
 from ..parallel.team import LEAST
 from ..simulation import Simulation, make_settings
 from .settled import settled_box, turning_drum
-from .timing import REPEATS, Talk, about
+from .timing import REPEATS, Talk, about, warn_of_few_cores
 
 PAPER = "about 6 at 8 threads without cached rows, then no more (Fig. 2.9, drum of 100 000)"
 STEPS = 10  # of one measurement of whole steps
@@ -57,8 +56,7 @@ def measure_parallel(
     """
     known_name("jacobian", jacobian, JACOBIANS)
     team = Team(threads)
-    if threads > cores():
-        warnings.warn(f"{threads} threads on {cores()} cores wait for each other: the measured speed-up means little.", stacklevel=2)
+    warn_of_few_cores(threads)
     if drum < 0:
         raise InputError(f"drum must be 0 (no drum) or a number of grains (got {drum}).")
     box = settled_box(count, rows, talk)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
@@ -9,11 +10,18 @@ from typing import Any
 import numpy as np
 
 from ..nonsmooth import PGS
+from ..parallel import cores
 from ..simulation import Simulation
 from .settled import settled_box
 
 REPEATS = 7
 Talk = Callable[[str], None]
+
+
+def warn_of_few_cores(threads: int) -> None:
+    """More threads than cores tell little."""
+    if threads > cores():
+        warnings.warn(f"{threads} threads on {cores()} cores wait for each other: the measured speed means little.", stacklevel=3)
 
 
 def about(sim: Simulation, rows: int) -> dict[str, Any]:

@@ -21,7 +21,7 @@ OPTIONS: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "particles": (int, "Grains in the box. Default: 10000, small 1 to 100, parallel 20000, minimise 4096.", {}),
     "rows": (int, "Rows per contact: 6, or 3 without rolling resistance. Default: 6, smooth 3.", {}),
     "iterations": (int, "Sweeps per solve. Default: 50.", {"min": 1}),
-    "threads": (int, "parallel: threads that are measured. Default: 2.", {}),
+    "threads": (int, "smooth and parallel: threads that are measured. Default: 1, parallel 2.", {}),
     "drum": (int, "parallel: grains of the drum that is predicted, 0: none. Default: 100000.", {}),
     "jacobian": (str, "parallel: rows of plain sweeps, recomputed, cached or both. Default: both.", {}),
     "dim": (int, "minimise: 2 or 3. Default: 2.", {}),
@@ -62,7 +62,7 @@ def bench(**options: Any) -> None:
     granum bench pgs --particles 10000 --rows 6
     granum bench step --json
     granum bench convergence
-    granum bench smooth
+    granum bench smooth --threads 2
     granum bench small --particles 10
     granum bench parallel --threads 2 -o speed-up.png
     granum bench minimise --sizes 3

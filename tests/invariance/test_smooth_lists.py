@@ -37,9 +37,10 @@ def springs(sim):
     """(a, b) to spring of every touching pair, with a < b whoever owns it; and the owners."""
     s = sim.stepper
     found, owner = {}, {}
-    for n in range(s.touching.count):
-        i, j = (int(s.neighbours.order[x[n]]) for x in (s.touching.pairs.a, s.touching.pairs.b))
-        found[min(i, j), max(i, j)] = s.touching.spring[n, 1:] * (1 if i < j else -1)
+    pairs = s.touching.found()
+    for a, b, spring in zip(pairs.a, pairs.b, s.touching.spring, strict=True):
+        i, j = int(s.neighbours.order[a]), int(s.neighbours.order[b])
+        found[min(i, j), max(i, j)] = spring[1:] * (1 if i < j else -1)
         owner[min(i, j), max(i, j)] = i
     return found, owner
 

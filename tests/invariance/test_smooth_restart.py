@@ -24,7 +24,7 @@ KINDS = {
 def digest(sim):
     """sha256 of the bodies, walls included, of all springs and forces, and of the work done."""
     b, s, c = sim.bodies, sim.stepper, sim.contacts
-    held = (s.touching.pairs.spring, s.at_walls.now.of("spring"), s.touching.rows.force, s.surfaces.force)
+    held = (s.touching.spring, s.touching.pairs.touched, s.at_walls.now.of("spring"), s.touching.rows.force, s.surfaces.force)
     arrays = (b.position, b.orientation, b.velocity, b.spin, *held, c.normal_force, c.overlap)
     numbers = np.array([s.ledger.brought, sim.time, sim.grain_count])
     return hashlib.sha256(b"".join(np.ascontiguousarray(x).tobytes() for x in (*arrays, numbers))).hexdigest()

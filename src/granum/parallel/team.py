@@ -96,14 +96,18 @@ class Team:
         self._barrier = new_barrier(threads)
         self._alone = Crew(0, 1, new_barrier(1))
 
+    def woken(self, things: int) -> int:
+        """How many threads share so many things."""
+        return max(1, min(self.threads, things // LEAST))
+
     def run(self, kernel: Any, things: int, /, *args: Any) -> Any:
         """Share ``things`` out, and return what the kernel returns on the first thread; few things wake few threads."""
-        if self.threads == 1 or things < 2 * LEAST:
+        if self.woken(things) == 1:
             return call(kernel, self._alone, *args)
         return self._share_out(kernel, things, args)
 
     def _share_out(self, kernel: Any, things: int, args: tuple[Any, ...]) -> Any:
-        threads, code = min(self.threads, things // LEAST), code_for(kernel, self._alone, *args)
+        threads, code = self.woken(things), code_for(kernel, self._alone, *args)
         with _at_work:
             while len(_workers) < threads - 1:
                 _workers.append(_Worker(len(_workers) + 1))
@@ -129,7 +133,7 @@ class Team:
             return lambda things, *numbers: alone(*numbers)
 
         def shared(things: int, *numbers: Any) -> Any:
-            return alone(*numbers) if things < 2 * LEAST else self._share_out(kernel, things, (*groups, *numbers))
+            return alone(*numbers) if self.woken(things) == 1 else self._share_out(kernel, things, (*groups, *numbers))
 
         return shared
 

@@ -161,12 +161,6 @@ def _check_smooth(part: SavedPart, scene: Scene, ids: np.ndarray) -> None:
     part.array("extent", np.float64, (2, 3), finite=False)
     part.array("spring", np.float64, (slots, None), finite=False)
     part.array("touched", np.uint8, (slots,))
-    pairs = part.part("pairs")
-    a = pairs.places("a", (None,), 0, ranks)
-    pairs.places("b", a.shape, 0, ranks)
-    pairs.places("place", a.shape, 0, slots)
-    if len(a) > slots:
-        raise pairs.refuse("a", "has more rows than there are neighbours")
     touch = part.part("walls")
     a = touch.places("a", (None,), 0, grains)
     touch.places("b", a.shape, -walls, 0)

@@ -38,7 +38,7 @@ class Rows(NamedTuple):
     sphere: FloatArray  # (R, 4) centre and radius [m]
     placed: FloatArray  # (R, 4) the same moved into the cell; the same array where nothing repeats
     grain: FloatArray  # (R, 8) velocity, inverse mass, spin, material
-    force: FloatArray  # (R, 6) force [N] and torque [N m]
+    force: FloatArray  # (R, 8) force [N] and torque [N m], and two numbers that fill the line
 
 
 @group
@@ -46,23 +46,35 @@ class Listed(NamedTuple):
     """The neighbour list: candidates of rank k are ``candidate[first[k] : first[k + 1]]``, as ranks."""
 
     first: IntArray  # (R + 1,)
-    candidate: IntArray
+    owner: IntArray  # (places,) the rank that a candidate is listed under
+    candidate: IntArray  # with room for more
     reference: FloatArray  # (N, 3) where each grain was listed [m]
     skin: FloatArray  # (N,) how far it may go from there [m]
 
 
 @group
 class Pairs(NamedTuple):
-    """Pairs of grains that touch, and the springs of all candidates."""
+    """Pairs of grains: by their places in the list, and those that touch in a row for each chunk of ranks, with room for a block more."""
 
-    a: IntArray  # rank; room for all candidates and one more
+    touched: np.ndarray  # by place: whether the pair touches
+    kept: FloatArray  # (places, 8 or 16) HELD, S, force on b [N]; with rolling: torque on b [N m], Q, see ``lanes``
+    turn: FloatArray  # (places * 8,) of pairs of marked grains: force, n x force [N], and the two lever arms [m]
+    a: IntArray  # rank
     b: IntArray  # rank
-    place: IntArray  # in the neighbour list
-    force: FloatArray  # (room, 3 or 6) force [N] and rolling torque [N m] on b
-    touched: np.ndarray  # by place: whether the pair touched
-    spring: FloatArray  # (places, 4 or 7) by place: stiffness and springs, see ``lanes``
-    turn: FloatArray  # (room, 5) n x force [N] and the two lever arms [m], where several threads work
-    parts: FloatArray  # (chunks, 3) energy [J], largest overlap [m] and impacts of each chunk of pairs
+    place: IntArray
+    found: IntArray  # (chunks,) how many touch; -1: it is not known
+    parts: FloatArray  # (chunks, 4) energy [J], largest overlap [m], impacts and pairs of each chunk
+
+
+@group
+class Seam(NamedTuple):
+    """How chunks of ranks are shared out, and the grains on which several shares push, see ``seam.py``."""
+
+    bound: IntArray  # (shares + 1,) chunks
+    mark: np.ndarray  # (R,) 1: of these grains
+    grain: IntArray  # (G,) their ranks
+    first: IntArray  # (G + 1,) their pairs: ``entry[first[g] : first[g + 1]]``
+    entry: IntArray  # 2 place, and 1 more where the grain is b
 
 
 @group
@@ -95,5 +107,5 @@ class Laws(NamedTuple):
     """The contact law and what it needs of every pair of materials."""
 
     law: Parameters
-    table: FloatArray  # (M * M, 5) stiffness, damping, friction, rolling friction and k_t / K, see ``lanes``
+    table: FloatArray  # (M * M, 6) stiffness, damping, friction, rolling friction, k_t / K and eta_t / eta, see ``lanes``
     materials: int

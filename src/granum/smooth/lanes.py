@@ -28,8 +28,8 @@ import numpy as np
 
 from .._jit import device
 from ..contact.law import pull_off, response
+from .rows import LANES
 
-LANES = 16
 U = np.uint64  # unsigned indices need no check for negative ones, which would keep the loops from being vectorised
 W = U(LANES)
 
@@ -41,30 +41,31 @@ def _fields(first: int, count: int) -> tuple[np.uint64, ...]:
 # how the contact moves
 NX, NY, NZ = _fields(0, 3)  # unit normal from a towards b
 OVERLAP, ROUND, INERTIA = _fields(3, 3)  # delta [m], R* [m], m* [kg]
-ARM_A, ARM_B = _fields(6, 2)  # from the centres to the contact point [m]
-UX, UY, UZ = _fields(8, 3)  # velocity of b against a at the contact [m/s]
-WX, WY, WZ = _fields(11, 3)  # spin of b against a [rad/s]
-FX, FY, FZ = _fields(14, 3)  # spin of the contact's frame [rad/s]
+UX, UY, UZ = _fields(6, 3)  # velocity of b against a at the contact [m/s]
+WX, WY, WZ = _fields(9, 3)  # spin of b against a [rad/s]
+FX, FY, FZ = _fields(12, 3)  # spin of the contact's frame [rad/s]
 # its material
-STIFFNESS, DAMPING, MU, MU_R, SHEAR = _fields(17, 5)  # k, alpha, mu, mu_r, k_t / K
-# its springs, before and after
-(HELD,) = _fields(22, 1)  # K [N/m] when they were last looked at; 0: the contact is new
-SX, SY, SZ = _fields(23, 3)  # [m]
-QX, QY, QZ = _fields(26, 3)  # [rad]
+STIFFNESS, DAMPING, MU, MU_R, SHEAR, SHEAR_LOSS = _fields(15, 6)  # k, alpha, mu, mu_r, k_t / K, eta_t / eta
+# its springs, before and after; pairs move eight fields at a time, from HELD, PX and TX on
+(HELD,) = _fields(21, 1)  # K [N/m] when they were last looked at; 0: the contact is new
+SX, SY, SZ = _fields(22, 3)  # [m]
 # what comes out
-PX, PY, PZ = _fields(29, 3)  # force on b [N]
-CX, CY, CZ = _fields(32, 3)  # n x force [N]: the torque on either body is -arm times this
-TX, TY, TZ = _fields(35, 3)  # rolling torque on b [N m]
-SHEARED, PUSH, LOSS, SHRINK = _fields(38, 4)  # k_t [N/m], f_n [N], eta_t [N s/m], what is left of springs as K grows
-ENERGY, DEEPEST, HITS = _fields(42, 3)  # over all blocks: elastic energy [J], largest overlap [m], number of impacts
+PX, PY, PZ = _fields(25, 3)  # force on b [N]
+CX, CY, CZ = _fields(28, 3)  # n x force [N]: the torque on either body is -arm times this
+ARM_A, ARM_B = _fields(31, 2)  # from the centres to the contact point [m], which come in
+TX, TY, TZ = _fields(33, 3)  # rolling torque on b [N m]
+QX, QY, QZ = _fields(36, 3)  # springs of rolling [rad]
+SHEARED, PUSH, LOSS, SHRINK = _fields(39, 4)  # k_t [N/m], f_n [N], eta_t [N s/m], what is left of springs as K grows
+ENERGY, DEEPEST, HITS = _fields(43, 3)  # over all blocks: elastic energy [J], largest overlap [m], number of impacts
 # of pairs: the 2 x 12 numbers of the two grains
-ROW_A = _fields(45, 12)
-ROW_B = _fields(57, 12)
-FIELDS = 69
+ROW_A = _fields(46, 12)
+ROW_B = _fields(58, 12)
+FIELDS = 70
 SCRATCH = FIELDS * LANES
-LAW = 5  # numbers per pair of materials: STIFFNESS, DAMPING, MU, MU_R, SHEAR
-SPRING = 4  # numbers of a contact's springs, HELD to SZ; with rolling three more
+LAW = 6  # numbers per pair of materials: STIFFNESS to SHEAR_LOSS
+SPRING = 4  # numbers of a contact's springs, HELD to SZ; with rolling three more, QX to QZ
 ROLLING = 7
+SPRINGS = (HELD, SX, SY, SZ, QX, QY, QZ)
 IMPACT = 0.05  # [m/s]: new contacts that close faster are impacts, as in the nonsmooth stepper
 
 
@@ -114,8 +115,7 @@ def push(s, h, law, rolling):
         turned = tx * tx + ty * ty + tz * tz
         keep = shrink * math.sqrt(length / (turned if turned > 0.0 else 1.0))
         sx, sy, sz = keep * tx + h * ux, keep * ty + h * uy, keep * tz + h * uz
-        shear = s[SHEAR + lane]
-        k_t, eta_t = shear * stiff, math.sqrt(shear * (2.0 / 7.0)) * eta
+        k_t, eta_t = s[SHEAR + lane] * stiff, s[SHEAR_LOSS + lane] * eta
         px, py, pz = -k_t * sx - eta_t * ux, -k_t * sy - eta_t * uy, -k_t * sz - eta_t * uz
         square, bound = px * px + py * py + pz * pz, s[MU + lane] * f
         part = bound / math.sqrt(square) if square > bound * bound else 1.0

@@ -22,7 +22,8 @@ def laws_of(scene: Scene, damped: bool) -> Laws:
         alpha = damping_table(pairs.restitution, law.exponent)
     else:
         alpha = np.zeros_like(pairs.restitution)
-    columns = (pairs.stiffness, alpha, pairs.friction, pairs.rolling_friction, shear_ratio(scene.materials, pairs.law))
+    shear = shear_ratio(scene.materials, pairs.law)
+    columns = (pairs.stiffness, alpha, pairs.friction, pairs.rolling_friction, shear, np.sqrt(shear * (2.0 / 7.0)))
     return Laws(law.parameters, np.stack([column.ravel() for column in columns], axis=1), len(scene.materials))
 
 

@@ -19,7 +19,7 @@ from ..extensions.base import StepPart
 from ..kernel_groups import call, prepared
 from ..machines import machines_of
 from ..machines.alone import kick_links
-from ..parallel import LIGHT, ONE, Team
+from ..parallel import ONE, Team
 from ..scene.grid import grid_origin
 from ..scene.scene import Scene
 from ..state.bodies import KINEMATIC, Bodies
@@ -32,9 +32,9 @@ from ..state.motion import move_walls, power_of
 from ..state.report import StepReport
 from .groups import Movers, Surfaces
 from .integrate import CHUNK, kick_and_drift, kick_and_look, kick_walls
-from .lanes import IMPACT, ROLLING, SPRING
+from .lanes import IMPACT
 from .material_table import laws_of
-from .pairs import FORCE, find_touching, push_pairs
+from .pairs import FORCE, push_pairs
 from .settings import Smooth
 from .shown import shown_contacts
 from .time_step import check_step
@@ -46,11 +46,10 @@ SHOWN = ContactArrays._fields  # of contacts, in a checkpoint
 
 
 class Calls(NamedTuple):
-    """The kernels of a step with their arrays, as long as none of these is replaced; the first four get the work that threads may share."""
+    """The kernels of a step with their arrays, as long as none of these is replaced; the first three are told what threads share."""
 
     kick_and_drift: Callable[..., int]
-    find_touching: Callable[..., int]
-    push_pairs: Callable[..., tuple[float, float, int]]
+    push_pairs: Callable[..., tuple[float, float, int, int]]
     kick_and_look: Callable[..., tuple[float, float, float, float]]
     kick_walls: Callable[..., float]
     fastest_wall: Callable[[], float]
@@ -85,15 +84,15 @@ class SmoothStepper:
         self.scene, self.bodies, self.settings, self.team = scene, bodies, settings, team
         check_fixed(scene)
         self.pairs, self.laws = scene.pair_table(), laws_of(scene, damped)
-        springs, forces = (ROLLING, FORCE) if (self.pairs.rolling_friction > 0).any() else (SPRING, 3)  # numbers of a contact
+        rolling = bool((self.pairs.rolling_friction > 0).any())
         largest = scene.size_range[1]
         reach = (0.5 + 0.5 * REACH) * largest
         self.walls = WallTable.build(scene.all_bodies, scene.material_index, reach)
         self.touching_bodies = np.zeros(0, np.int32)  # no body touches another
         self.remarks = settings.remarks(scene) + self._bodies_that_pass()
         self.period = period_of(scene.cell)
-        self.touching = TouchingPairs(NeighbourList(SKIN, team, self.period, grid_origin(scene)), springs, forces)
-        self.at_walls = AtWalls(self.walls, springs, reach, largest, self.period)
+        self.touching = TouchingPairs(NeighbourList(SKIN, team, self.period, grid_origin(scene)), rolling)
+        self.at_walls = AtWalls(self.walls, self.touching.springs, reach, largest, self.period)
         self.surfaces = Surfaces(
             self.walls.frame, self.walls.material, self.walls.surface_velocity.copy(), np.zeros((bodies.wall_body_count, FORCE))
         )
@@ -102,7 +101,7 @@ class SmoothStepper:
         self.force = np.array([owner.force for owner in scene.all_bodies], float).reshape(-1, 3)  # (W, 3) on bodies of the scene [N]
         self.machines = machines_of(scene, bodies, locked=False)
         self._kicked = np.setdiff1d(bodies.dynamic, bodies.linked).astype(np.int32)  # bodies of the scene that are pushed and no links
-        self.ledger, self.fastest, self.through = Ledger(), 0.0, -1
+        self.ledger, self.fastest, self._through = Ledger(), 0.0, -1
         self.leap = 0.0  # furthest way of a grain in the last step, in its own radii
         x = bodies.position[bodies.grains]
         self.extent = np.array([x.min(axis=0, initial=np.inf), x.max(axis=0, initial=-np.inf)])  # box around all grain centres [m]
@@ -124,6 +123,11 @@ class SmoothStepper:
         return [("bodies", f"{words}. Take the nonsmooth stepper, or give the body touches = 'grains' if it is meant so")]
 
     @property
+    def through(self) -> int:
+        """A contact that is on the other side of its wall since the last step, or -1."""
+        return self.touching.count + self._through if self._through >= 0 else -1
+
+    @property
     def neighbours(self) -> NeighbourList:
         return self.touching.neighbours
 
@@ -140,7 +144,7 @@ class SmoothStepper:
             self.bodies.fixed.follow(self.bodies)
         left = self._calls().kick_and_drift(self.bodies.grain_count, first, h)  # the same for grains, and x += h v
         drifted = perf_counter()
-        touching = self.detect(h, left)
+        self.detect(h, left)
         found = perf_counter()
         elastic, deepest, impacts = self._push(h)  # a(x, v)
         pushed = perf_counter()
@@ -150,7 +154,7 @@ class SmoothStepper:
         return StepReport(
             step=number,
             time=time + h,
-            contacts=touching,
+            contacts=self.touching.count + self.at_walls.now.count,
             impacts=before + impacts,
             iterations=0,
             residual=0.0,
@@ -190,14 +194,13 @@ class SmoothStepper:
             self.at_walls.follow(changed)
             self._prepared = None
 
-    def detect(self, h: float, left: int = 1) -> int:
-        """Pairs and walls that touch now, with their springs; returns how many. Where grains ``left`` their skin, they are listed anew."""
+    def detect(self, h: float, left: int = 1) -> None:
+        """Contacts with walls, with their springs; pairs are found as they push. Grains that ``left`` their skin are listed anew."""
         if left:
             self._list(h)
-        self._shown = None
-        count = self.touching.count = self._calls().find_touching(len(self.touching.pairs.spring) // LIGHT)
+        self._shown, self._through = None, -1
         if not len(self.walls.kind):
-            return count
+            return
         at, bodies = self.at_walls, self.bodies
         if len(bodies.moving):
             at.way -= h * self._calls().fastest_wall()
@@ -216,14 +219,12 @@ class SmoothStepper:
             if needed <= now.room:
                 break
         now.count = needed
-        through = self._calls().at_walls[now].carry(now.count)
-        self.through = count + through if through >= 0 else -1
-        return count + now.count
+        self._through = self._calls().at_walls[now].carry(now.count)
 
     def _push(self, h: float) -> tuple[float, float, int]:
         """Forces of all contacts; elastic energy [J], largest overlap [m] and number of impacts."""
         calls, now = self._calls(), self.at_walls.now
-        elastic, deepest, impacts = calls.push_pairs(self.touching.count, self.touching.count, h)
+        elastic, deepest, impacts, self.touching.count = calls.push_pairs(self.touching.things, h)
         if not len(self.walls.kind):
             self._count_fixed(h)
             return elastic, deepest, impacts
@@ -245,7 +246,7 @@ class SmoothStepper:
             return
         rows = b.fixed.rows(b)
         force, moves = self.touching.rows.force[self.touching.rows.rank[rows]], b.first_grain + rows
-        self.ledger.add("drives", -h * total(dot(force[:, :3], b.velocity[moves]) + dot(force[:, 3:], b.spin[moves])))
+        self.ledger.add("drives", -h * total(dot(force[:, :3], b.velocity[moves]) + dot(force[:, 3:FORCE], b.spin[moves])))
 
     def _kick_and_look(self, kick: float) -> tuple[float, float]:
         """The last kick of the grains; kinetic and gravitational energy [J] of all bodies after it."""
@@ -309,8 +310,7 @@ class SmoothStepper:
         parts = np.zeros(((grains + CHUNK - 1) // CHUNK, 10))
         return Calls(
             shared(kick_and_drift, t.rows, t.listed, m, self._gravity, then=(0.0, 0.0)),
-            shared(find_touching, t.rows, t.listed, t.pairs, self.period),
-            shared(push_pairs, self.laws, t.rows, t.pairs, self.period, then=(0, 0.0)),
+            shared(push_pairs, self.laws, t.rows, t.listed, t.pairs, t.seam, self.period, then=(0.0,)),
             shared(kick_and_look, t.rows, m, self._gravity, parts, self.extent, then=(0.0,)),
             prepared(kick_walls, b.arrays, self._kicked, b.moments, self.force, self.surfaces.force, self._gravity, then=(0.0,)),
             prepared(fastest_wall, b.arrays, b.moving, self.extent, self.period, at.reach),

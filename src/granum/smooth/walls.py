@@ -11,8 +11,9 @@ from . import lanes as of
 from .groups import Laws, Movers, Rows, Surfaces, WallRows
 from .lanes import SCRATCH, U, W, blank, clear_sums, push, sums
 
-NX, OVERLAP, ROUND, INERTIA, ARM_A, UX, WX, FX = of.NX, of.OVERLAP, of.ROUND, of.INERTIA, of.ARM_A, of.UX, of.WX, of.FX
-STIFFNESS, HELD, PX, CX, TX = of.STIFFNESS, of.HELD, of.PX, of.CX, of.TX
+NX, NY, NZ, OVERLAP, ROUND, INERTIA, ARM_A = of.NX, of.NY, of.NZ, of.OVERLAP, of.ROUND, of.INERTIA, of.ARM_A
+UX, UY, UZ, WX, WY, WZ, FX, FY, FZ = of.UX, of.UY, of.UZ, of.WX, of.WY, of.WZ, of.FX, of.FY, of.FZ
+STIFFNESS, SPRINGS, PX, CX, TX = of.STIFFNESS, of.SPRINGS, of.PX, of.CX, of.TX
 
 
 @kernel
@@ -52,58 +53,57 @@ def push_walls(
     _, _, _, inverse_mass, position, _, velocity, spin = bodies
     wall_body, wall_material, surface_velocity, wall_force = walls
     a, b, _, normal, overlap, spring, contact_force, _, _ = contacts
-    rolling, kept = spring.shape[1] == of.ROLLING, spring.shape[1]
+    rolling, kept = spring.shape[1] == of.ROLLING, U(spring.shape[1])
     moves = np.empty((of.LANES, 6))  # velocity of the wall at the contact [m/s] and its spin [rad/s]
     power = 0.0
     wall_force[:] = 0.0
     clear_sums(s)
     for first in range(0, count, of.LANES):
-        full = min(of.LANES, count - first)
-        for k in range(full):
-            c, lane = first + k, U(k)
-            g, wall = rank[a[c]], -1 - b[c]
-            body = wall_body[wall]
+        full = U(min(of.LANES, count - first))
+        for lane in range(full):
+            c = U(first) + lane
+            g, wall = U(rank[U(a[c])]), U(-1 - b[c])
+            body = U(wall_body[wall])
             r = sphere[g, 3]
-            for f in range(3):
-                s[NX + U(f) * W + lane] = normal[c, f]
-                s[WX + U(f) * W + lane] = spin[body, f] - grain[g, 4 + f]
-                s[FX + U(f) * W + lane] = spin[body, f]
-                moves[k, 3 + f] = spin[body, f]
             nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
+            wx, wy, wz = spin[body, 0], spin[body, 1], spin[body, 2]
+            s[NX + lane], s[NY + lane], s[NZ + lane] = nx, ny, nz
+            s[WX + lane], s[WY + lane], s[WZ + lane] = wx - grain[g, 4], wy - grain[g, 5], wz - grain[g, 6]
+            s[FX + lane], s[FY + lane], s[FZ + lane] = wx, wy, wz
             dx, dy = sphere[g, 0] + r * nx - position[body, 0], sphere[g, 1] + r * ny - position[body, 1]
             dz = sphere[g, 2] + r * nz - position[body, 2]
-            wx, wy, wz = spin[body, 0], spin[body, 1], spin[body, 2]
             sx, sy, sz = surface_velocity[wall, 0], surface_velocity[wall, 1], surface_velocity[wall, 2]
             along = sx * nx + sy * ny + sz * nz  # a belt only drags
-            moves[k, 0] = velocity[body, 0] + sx - along * nx + wy * dz - wz * dy
-            moves[k, 1] = velocity[body, 1] + sy - along * ny + wz * dx - wx * dz
-            moves[k, 2] = velocity[body, 2] + sz - along * nz + wx * dy - wy * dx
+            moves[lane, 0] = velocity[body, 0] + sx - along * nx + wy * dz - wz * dy
+            moves[lane, 1] = velocity[body, 1] + sy - along * ny + wz * dx - wx * dz
+            moves[lane, 2] = velocity[body, 2] + sz - along * nz + wx * dy - wy * dx
+            moves[lane, 3], moves[lane, 4], moves[lane, 5] = wx, wy, wz
             ox, oy, oz = r * grain[g, 4], r * grain[g, 5], r * grain[g, 6]
-            s[UX + lane] = moves[k, 0] - grain[g, 0] - (oy * nz - oz * ny)
-            s[UX + W + lane] = moves[k, 1] - grain[g, 1] - (oz * nx - ox * nz)
-            s[UX + W + W + lane] = moves[k, 2] - grain[g, 2] - (ox * ny - oy * nx)
+            s[UX + lane] = moves[lane, 0] - grain[g, 0] - (oy * nz - oz * ny)
+            s[UY + lane] = moves[lane, 1] - grain[g, 1] - (oz * nx - ox * nz)
+            s[UZ + lane] = moves[lane, 2] - grain[g, 2] - (ox * ny - oy * nx)
             s[OVERLAP + lane], s[ROUND + lane], s[ARM_A + lane] = overlap[c], r, r
             s[INERTIA + lane] = 1.0 / (grain[g, 3] + inverse_mass[body])
-            m = int(grain[g, 7]) * materials + wall_material[wall]
-            for f in range(of.LAW):
-                s[STIFFNESS + U(f) * W + lane] = table[m, f]
+            m = U(grain[g, 7]) * U(materials) + U(wall_material[wall])
+            for f in range(U(of.LAW)):
+                s[STIFFNESS + f * W + lane] = table[m, f]
             for f in range(kept):
-                s[HELD + U(f) * W + lane] = spring[c, f]
-        if full < of.LANES:
+                s[SPRINGS[f] + lane] = spring[c, f]
+        if full < W:
             blank(s, full)
         push(s, h, law, rolling)
-        for k in range(full):
-            c, lane = first + k, U(k)
-            g, body = rank[a[c]], wall_body[-1 - b[c]]
+        for lane in range(full):
+            c = U(first) + lane
+            g, body = U(rank[U(a[c])]), U(wall_body[U(-1 - b[c])])
             r = s[ARM_A + lane]
             yields = inverse_mass[body] > 0.0  # then its own energy changes
-            for f in range(3):
-                p, t = s[PX + U(f) * W + lane], r * s[CX + U(f) * W + lane]
+            for f in range(U(3)):
+                p, t = s[PX + f * W + lane], r * s[CX + f * W + lane]
                 force[g, f] -= p
-                force[g, 3 + f] -= t
+                force[g, U(3) + f] -= t
                 wall_force[body, f] += p
                 contact_force[c, f] = p
-                power -= 0.0 if yields else p * moves[k, f]
+                power -= 0.0 if yields else p * moves[lane, f]
             px, py, pz = contact_force[c, 0], contact_force[c, 1], contact_force[c, 2]
             dx, dy = sphere[g, 0] + r * normal[c, 0] - position[body, 0], sphere[g, 1] + r * normal[c, 1] - position[body, 1]
             dz = sphere[g, 2] + r * normal[c, 2] - position[body, 2]
@@ -111,14 +111,14 @@ def push_walls(
             wall_force[body, 4] += dz * px - dx * pz
             wall_force[body, 5] += dx * py - dy * px
             for f in range(kept):
-                spring[c, f] = s[HELD + U(f) * W + lane]
+                spring[c, f] = s[SPRINGS[f] + lane]
             if rolling:
-                for f in range(3):
-                    t = s[TX + U(f) * W + lane]
-                    force[g, 3 + f] -= t
-                    wall_force[body, 3 + f] += t
-                    contact_force[c, 3 + f] = t
-                    power -= 0.0 if yields else t * moves[k, 3 + f]
+                for f in range(U(3)):
+                    t = s[TX + f * W + lane]
+                    force[g, U(3) + f] -= t
+                    wall_force[body, U(3) + f] += t
+                    contact_force[c, U(3) + f] = t
+                    power -= 0.0 if yields else t * moves[lane, U(3) + f]
     energy, deepest, hits = sums(s)
     return energy, deepest, hits, power
 

@@ -55,6 +55,27 @@ def test_many_impacts_reach_the_end_of_every_row():
     assert_allclose(sim.velocity[:, 1:], 0.0, atol=1e-10)  # rows are straight to 1e-12 of a diameter
 
 
+def test_a_push_wanders_on_when_all_else_is_calm(monkeypatch):
+    """e = 0: 1600 rows of three touching balls, and one of forty, each hit by one ball. The short rows settle soon. From then on only the
+    long one is swept, contact by contact as they are due, until all of its balls move on together. No contact is forgotten."""
+    u, short, long, side = 1.0, 3, 40, 40
+    row = np.arange(side * side)
+    balls = np.where(row == 820, long, short)
+    x = np.concatenate([np.arange(-1.0, n) for n in balls])
+    of = np.repeat(row, balls + 1)
+    position = D * np.stack([np.where(x < 0, x - 0.02, x), 3.0 * (of // side), 3.0 * (of % side)], axis=1)
+    velocity = np.zeros((len(x), 3))
+    velocity[x < 0, 0] = u
+    exact = {"impact_tolerance": 1e-6, "impact_iterations": 20_000}
+    sim = make(position, velocity=velocity, h=1e-3, restitution=0.0, friction=0.0, youngs_modulus=1e10, stepper=exact)
+    solve, impacts = impact.sweep, []
+    monkeypatch.setattr(impact, "sweep", lambda *given, **more: (impacts.append(more["impact"]), solve(*given, **more))[1])
+    assert sim.step().impacts == side**2
+    moved = impacts[0].moved > impacts[0].moved.min()  # since few were swept
+    assert long <= moved.sum() < 2 * long
+    assert_allclose(sim.velocity[:, 0], u / (balls[of] + 1), rtol=0.01)
+
+
 def test_small_impacts_pass_on_small_changes():
     """e = 1: a ball hits one of a thousand times its mass, which touches another. What the heavy one gets (2e-3 u) is below the tolerance
     of the stage, and is passed on all the same: both go on together, and the energy is kept to the work of the fine limit on them."""

@@ -29,7 +29,7 @@ from ..parallel.crew import Crew
 from .assemble import SETTLED, collides
 from .blocks import INV_DN, LANES, PN, RX, SOFTNESS, TARGET, at, fetch_next
 from .groups import ContactBlocks, Found, FreeBodies, Met, ProblemArrays, Step
-from .impact_sweeps import Impact
+from .impact_reach import Impact
 from .kinds.contact import listed, separation_speed, twist
 from .problem import Problem
 from .solvers.sweeping import Method, sweep

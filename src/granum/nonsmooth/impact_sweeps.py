@@ -1,33 +1,27 @@
 """Sweeps of the impact stage: over the contacts that the collisions reach alone (physics 3 and 4).
 
-An impact is local. A contact sleeps until one of its bodies has been hit; then it is copied into blocks of its colour beside those of the
-problem (``Impact.gathered``) and swept to the end, so that the extrapolation of impulses and of velocities always goes together. So blocks
-that are swept are full of contacts that count, however few of the problem's they are, and a grain that lands on a large bed costs as much
-as on a small one.
+Contacts that an impact has woken (``impact_reach.py``) are swept in every sweep, so that the extrapolation of impulses and of velocities
+always goes together, and a grain that lands on a large bed costs as much as on a small one.
 
 A few grains that hit each other are solved finely, since it costs nothing: a row of elastic balls keeps its energy. Many are solved to
-what their speeds are worth, and what a bed feels of an impact less than that is left to the continuous stage.
+what their speeds are worth, and what a bed feels of an impact less than that is left to the continuous stage. Of many, most settle soon,
+while here and there a push still wanders: then the stage is *calm*, and only what is due is swept, without momentum, which moves all
+bodies together.
 
 These are the parts that ``solvers/sweeping.py`` takes for an impact; its loop, and the momentum, are those of every other solve.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from .._jit import device
-from ..array_types import BoolArray, IntArray
-from ..kernel_groups import group
 from ..parallel.barrier import add_up, share, wait
 from .blocks import BODY, COLOURS, INV_DN, LANES, LEFT_OVER, PN, RX, TARGET, at, lanes_of, own_lanes, yields
-from .groups import ContactBlocks
+from .impact_reach import HIT, STIRRED, TOUCHED, UNTOUCHED, call_on, call_on_all, gather_fresh, is_due, is_hit, list_lanes, reach, tell
 from .kinds.full import sweep_contact
 from .kinds.links import reach_links
 from .kinds.spheres import sweep_blocks
-from .problem import Problem
 
 U = np.uint64  # unsigned indices need no check for negative ones, which would keep the loops from being vectorised
 W = U(LANES)
@@ -36,135 +30,12 @@ CHANGED = 23  # ... and the first of two that are free after a block
 FINE = 0.01  # of the tolerance: how well small impacts are solved,
 FEW = 1000  # contacts in a sweep: those that reach no more than this,
 SMALL = 10_000  # updates of contacts: and take no more than this (a fraction of a millisecond)
-# A body that no impulse has moved, one that has, one that passes it on from the next sweep on if the impact is small, and one that does.
-UNTOUCHED, TOUCHED, STIRRED, HIT = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
+RARE = 0.01  # part of the contacts in a sweep: an impact that reaches more than a few is calm when no more of them change
 
-# What each thread knows of the progress: the change of a velocity [m/s] that counts, and the one that wakes others; updates of contacts
-# so far; of the last sweep, contacts that changed more than that, and contacts.
-FINE_CHANGE, CHANGE, UPDATES, MOVED, SWEPT = range(5)
-PROGRESS = 5
-
-
-@group
-class Impact(NamedTuple):
-    """Who an impact has reached, and the contacts that it has woken."""
-
-    reached: NDArray[np.int8]
-    """(yielding slots,) ``UNTOUCHED`` to ``HIT``"""
-    awake: BoolArray
-    """(contacts that are swept one by one,)"""
-    gathered: ContactBlocks
-    """Copies of the contacts in colours that are awake: those of a colour in the first lanes of its blocks, in the order they woke."""
-    used: IntArray
-    """(COLOURS,) lanes of each colour in ``gathered`` that have a contact"""
-    copied: IntArray
-    """(COLOURS,) ... whose numbers are there, too"""
-    taken: BoolArray
-    """(lanes in colours,) whether the contact in a lane of the problem is among them"""
-    colour: IntArray
-    """(blocks in colours,)"""
-    newest: IntArray
-    """(2, grains) the last lane in which each is a, and b; -1: none"""
-    older: IntArray
-    """(2, lanes in colours) the one before each"""
-    fresh: IntArray
-    """(threads, 1 + grains) how many grains each thread has found to be hit since others were told, and which"""
-    nobody: int
-    """Slot of empty lanes."""
-
-    @classmethod
-    def begin(cls, problem: Problem) -> Impact:
-        """Nobody has been reached."""
-        grains, blocks, threads = problem.packed.first_full, problem.colour_blocks, problem.team.threads
-        used, copied = np.zeros(COLOURS, np.int32), np.zeros(COLOURS, np.int32)
-        return cls(
-            np.zeros(problem.packed.yielding, np.int8),
-            np.zeros(problem.one_by_one, np.bool_),
-            problem.beside,
-            used,
-            copied,
-            np.zeros(LANES * blocks, np.bool_),
-            np.empty(blocks, np.int32),
-            np.empty((2, grains), np.int32),
-            np.empty((2, LANES * blocks), np.int32),
-            np.empty((threads, 1 + grains), np.int32),
-            problem.nobody,
-        )
-
-
-@device
-def is_hit(packed, impact, slot):
-    """Whether this body wakes its contacts; walls do not."""
-    return slot < packed.yielding and impact.reached[slot] == HIT
-
-
-@device
-def reach(packed, impact, slot, how, thread):
-    """Note that an impulse has moved a body, and if it is hit by that, for the others."""
-    if not yields(packed, slot) or impact.reached[slot] >= how:
-        return
-    impact.reached[slot] = how
-    reach_links(packed.links, impact.reached, packed.first_full, slot, how)
-    if how == HIT and slot < packed.first_full:
-        tell(impact.fresh[thread], slot)
-
-
-@device
-def tell(fresh, slot):
-    """One more grain that is hit."""
-    fresh[0] += 1
-    fresh[fresh[0]] = slot
-
-
-@device
-def list_lanes(crew, packed, blocks, impact):
-    """The lanes in colours of every grain, and the colours of blocks. The two sides of contacts have lists of their own, which two threads
-    can make."""
-    thread, threads, _ = crew
-    for side in range(thread, 2, threads):
-        newest, older, slots = impact.newest[side], impact.older[side], blocks.lane_a if side == 0 else blocks.lane_b
-        newest[:] = -1
-        for p in range(len(older)):
-            slot = slots[p]
-            if slot < packed.first_full:
-                older[p] = newest[slot]
-                newest[slot] = p
-    if thread == 0:
-        for k in range(COLOURS):
-            for block in range(blocks.colour_block[k], blocks.colour_block[k + 1]):
-                impact.colour[block] = k
-
-
-@device
-def gather_contacts(packed, blocks, impact, slot):
-    """Give all contacts in colours of a grain that has been hit a lane among those that are swept."""
-    g = impact.gathered
-    for side in range(2):
-        p = np.int64(impact.newest[side, slot])
-        while p >= 0:
-            if not impact.taken[p]:
-                impact.taken[p] = True
-                k = impact.colour[p // LANES]
-                place = np.int64(blocks.colour_block[k]) * LANES + impact.used[k]
-                if impact.used[k] % LANES == 0:
-                    for empty in range(place, place + LANES):
-                        g.lane_a[empty] = g.lane_b[empty] = impact.nobody
-                        g.contact_at[empty] = -1
-                g.lane_a[place], g.lane_b[place], g.contact_at[place] = blocks.lane_a[p], blocks.lane_b[p], blocks.contact_at[p]
-                impact.used[k] += 1
-                other = blocks.lane_b[p] if side == 0 else blocks.lane_a[p]
-                if yields(packed, other):
-                    impact.reached[other] = max(impact.reached[other], TOUCHED)
-            p = np.int64(impact.older[side, p])
-
-
-@device
-def gather_fresh(packed, blocks, impact, threads):
-    """Those of all grains that were found to be hit: in the order of threads, whose parts follow each other, so in one order always."""
-    for thread in range(threads):
-        fresh = impact.fresh[thread]
-        for n in range(1, fresh[0] + 1):
-            gather_contacts(packed, blocks, impact, fresh[n])
+# What each thread knows of the progress: the change of a velocity [m/s] that counts, and the one that wakes others; sweeps and updates of
+# contacts so far; of the last sweep, contacts that changed more than that, and contacts; whether the stage is calm.
+FINE_CHANGE, CHANGE, DONE, UPDATES, MOVED, SWEPT, CALM = range(7)
+PROGRESS = 7
 
 
 @device
@@ -281,6 +152,14 @@ def gather(crew, packed, blocks, impact, swept):
 
 
 @device
+def pass_on(packed, impact, slot, how, thread, progress):
+    """A sweep has moved a body."""
+    reach(packed, impact, slot, how, thread)
+    if progress[CALM] > 0.0 and how >= STIRRED:
+        call_on(packed, impact, slot, np.int32(progress[DONE]))
+
+
+@device
 def changes(data, first, s):
     """Squares of what a sweep changed in the normal and tangential impulses of a block, whose numbers begin at ``first`` of ``data``, and
     of the inverse weights 1 / D_n, by lane: into fields 23 and 24 of the scratch of ``sweep_blocks``."""
@@ -306,8 +185,9 @@ def sweep_gathered(packed, blocks, found, work, impact, m, beta, scratch, progre
         if square > fine * weight:
             moved += 1
             how = strength(square, fine * weight, tolerance * weight)
-            reach(packed, impact, g.lane_a[m * LANES + lane], how, thread)
-            reach(packed, impact, g.lane_b[m * LANES + lane], how, thread)
+            pass_on(packed, impact, g.lane_a[m * LANES + lane], how, thread, progress)
+            pass_on(packed, impact, g.lane_b[m * LANES + lane], how, thread, progress)
+    impact.due[m] = False
     progress[MOVED] += moved
     progress[SWEPT] += LANES
 
@@ -328,7 +208,8 @@ def sweep_awake(crew, packed, blocks, levers, found, work, impact, beta, scratch
                 continue
             block, end = share((np.int64(impact.used[k]) + LANES - 1) // LANES, thread, threads)
             for m in range(first // LANES + block, first // LANES + end):
-                sweep_gathered(packed, blocks, found, work, impact, m, beta, scratch, progress, thread)
+                if progress[CALM] == 0.0 or impact.due[m]:
+                    sweep_gathered(packed, blocks, found, work, impact, m, beta, scratch, progress, thread)
             gather(crew, packed, blocks, impact, k)
             continue
         place, end = own_lanes(first, last, k, thread, threads)
@@ -340,6 +221,10 @@ def sweep_awake(crew, packed, blocks, levers, found, work, impact, beta, scratch
             is_awake = is_hit(packed, impact, a) or is_hit(packed, impact, b)
             if not is_awake and (box or not impact.awake[own]):
                 continue
+            if progress[CALM] > 0.0:
+                if not is_due(packed, impact, own, a, b):
+                    continue
+                impact.swept[own] = np.int32(progress[DONE])
             ahead, square = sweep_contact(packed, blocks, levers, work.before, np.int64(p), beta, not box, 0.0)
             if not box:
                 impact.awake[own] = True
@@ -348,8 +233,8 @@ def sweep_awake(crew, packed, blocks, levers, found, work, impact, beta, scratch
             # D dp^2 D: the square of a change of velocity
             how = strength(square * found.weight[c], fine * fine, tolerance * tolerance)
             progress[MOVED] += how >= STIRRED
-            reach(packed, impact, a, how, thread)
-            reach(packed, impact, b, how, thread)
+            pass_on(packed, impact, a, how, thread, progress)
+            pass_on(packed, impact, b, how, thread, progress)
         gather(crew, packed, blocks, impact, k)
 
 
@@ -357,12 +242,19 @@ def sweep_awake(crew, packed, blocks, levers, found, work, impact, beta, scratch
 def go_on_with_impact(crew, packed, blocks, impact, progress):
     """Whether another sweep is due after this one, of which every thread knows its own part."""
     thread, threads, barrier = crew
-    if add_up(barrier, thread, threads, np.int64(progress[MOVED]))[1] == 0:
+    moved = add_up(barrier, thread, threads, np.int64(progress[MOVED]))[1]
+    if moved == 0:
         return False
     swept = add_up(barrier, thread, threads, np.int64(progress[SWEPT]))[1]
     progress[UPDATES] += swept
+    progress[DONE] += 1.0
+    if progress[CALM] > 0.0:
+        return True
     if swept > FEW or progress[UPDATES] > SMALL:
         progress[FINE_CHANGE] = progress[CHANGE]
+        if swept > FEW and moved <= RARE * swept and not blocks.box:
+            progress[CALM] = 1.0
+            call_on_all(crew, impact, np.int32(progress[DONE]))
     elif progress[FINE_CHANGE] < progress[CHANGE]:
         hit_all(crew, packed, blocks, impact, STIRRED)
     return True

@@ -11,16 +11,19 @@ from ..kernel_groups import call
 from ..parallel import ONE, Team
 from ..state.bodies import Bodies
 from ..state.contacts import ContactArrays, Contacts, closed_up, still_there
+from ..state.rooms import Rooms, with_spare
 from .body_contacts import carry_over_bodies, find_body_contacts
 from .body_shapes import BodyShapes
 from .find import Cell, Looks, Noted, find_contacts
 from .narrow import fill_spheres
 from .neighbours import FEW, NeighbourList
+from .past import Past
 from .prediction import NOTHING_AHEAD, Ahead
 from .selection import Selection
 from .wall_table import WallTable
 
 NOBODY = np.zeros(0, np.int32)
+SPARE = 1024  # contacts: places that the solve leaves empty, where it works in the room of their impulses
 CARRIED = ContactArrays._fields
 """What contacts carry into the next step, in a checkpoint."""
 
@@ -30,16 +33,29 @@ class Detector:
 
     ``contacts`` is this step's result; ``same`` whether they and the order of the grains are those of the last step; ``through`` a contact
     whose grain went through its wall, or -1; ``place`` where grains meet walls: their positions, in the cell if there is one (``period``).
+    ``had_contacts``: whether there were any in the step before; ``last_sides``, with ``visits``, who they were between.
     ``order`` grains of the packed slots, ``slot`` (N,) the slot of each grain. ``visits`` says who is looked at, if not all are; ``shapes``
     which bodies may touch each other, none: none may.
     """
 
-    def __init__(self, walls: WallTable, team: Team = ONE, period: FloatArray | None = None, origin: FloatArray | None = None) -> None:
+    def __init__(
+        self,
+        walls: WallTable,
+        team: Team = ONE,
+        period: FloatArray | None = None,
+        origin: FloatArray | None = None,
+        rooms: Rooms | None = None,
+    ) -> None:
         self.walls, self.team, self.period = walls, team, period
+        self.rooms = rooms = rooms if rooms is not None else Rooms()
         self.place = np.zeros((0, 3))
-        self.contacts, self._last = Contacts(), Contacts()
-        self._noted, self._last_noted = _noted(self.contacts, 0), _noted(self._last, 0)
-        self.neighbours = NeighbourList(team=team, period=period, origin=origin)
+        self.contacts = Contacts()
+        self._noted = _noted(self.contacts, 0)
+        self._past = Past.of(np.zeros(4, np.int64), rooms.lanes, 0, 0, 0)
+        self._last_between = self.contacts.of_bodies
+        self.last_sides: tuple[IntArray, IntArray] = NOBODY, NOBODY
+        self.had_contacts = False
+        self.neighbours = NeighbourList(team=team, period=period, origin=origin, room=rooms.bodies)
         self.visits: Selection | None = None
         self.shapes: BodyShapes | None = None
         self._looks: Looks | None = None
@@ -53,8 +69,8 @@ class Detector:
         With ``ahead`` those that this step can close count too: they have minus their gap as overlap.
         """
         near, self.ahead = self.neighbours, ahead
-        self.contacts, self._last = self._last, self.contacts
-        self._noted, self._last_noted = self._last_noted, self._noted
+        near.settle_room()
+        self._put_aside()
         if self.visits is not None:
             return self._look(bodies, near.update(bodies, h, max(ahead.step, ahead.time), ahead.fall))
         relisted = near.list_new(bodies, h, ahead.fall)
@@ -71,17 +87,27 @@ class Detector:
         return self._look(bodies, True)
 
     @property
-    def last(self) -> Contacts:
-        """Contacts of the step before."""
-        return self._last
-
-    @property
     def order(self) -> IntArray:
         return self.neighbours.order if self.visits is None else self.visits.who
 
     @property
     def slot(self) -> IntArray:
         return self.neighbours.rank if self.visits is None else self.visits.slot
+
+    def _put_aside(self) -> None:
+        """Contacts become those of the last step: room for what they carry, which the search takes down before anything else."""
+        c, past, (_, first, _) = self.contacts, self._past, self._noted
+        self.had_contacts = c.every_count > 0
+        room, walls, grains = len(past.partner), len(past.overlap), past.first.shape[1]
+        count, at_walls, known = c.contact_count, c.contact_count - c.pair_count, first.shape[1]
+        if count > room or at_walls > walls or known > grains or past.partner.base is not self.rooms.lanes.array:
+            self._past = Past.of(past.known, self.rooms.lanes, c.room, with_spare(at_walls), with_spare(known))
+        past.known[:] = count, c.pair_count, known, 1
+        if len(self._last_between.a) or c.body_contact_count:
+            between: list[Any] = [values.copy() for values in c.of_bodies]
+            self._last_between = ContactArrays(*between)
+        if self.visits is not None:
+            self.last_sides = c.a.copy(), c.b.copy()
 
     def _look(self, bodies: Bodies, relisted: bool) -> Contacts:
         visits = self.visits
@@ -108,8 +134,9 @@ class Detector:
     def _looks_at(self, bodies: Bodies, at_walls: IntArray) -> Looks:
         """Who is looked at, for kernels."""
         near, looks = self.neighbours, self._looks
-        if looks is None or looks.near is not near.arrays or looks.at_walls is not at_walls or looks.id is not bodies.id:
-            hit = looks.hit if looks is not None and len(looks.hit) >= len(near.candidate) else np.empty_like(near.candidate)
+        known = looks is not None and looks.near is near.arrays and looks.at_walls is at_walls and looks.id is bodies.id
+        if looks is None or not known or looks.hit.base is not self.rooms.before.array:
+            hit = self.rooms.before.at_least((len(near.candidate) + 1) // 2).view(np.int32)
             looks = self._looks = Looks(near.arrays, near.reference, near.skin, at_walls, bodies.id, hit, np.empty(FEW + 1, np.int32))
         return looks
 
@@ -120,9 +147,7 @@ class Detector:
         """
         contacts, grains = self.contacts, bodies.grain_count
         if self._noted.first.shape[1] != grains:
-            self._noted = _noted(contacts, grains)
-        if visit is not None:
-            self._noted.number[:] = 0  # of grains that are not visited
+            self._noted = _noted(contacts, grains, self._noted)
         cell, self.place = None, bodies.position
         if self.period is not None:
             self.place = np.empty_like(bodies.position)
@@ -137,21 +162,21 @@ class Detector:
                 self.walls,
                 visit,
                 ahead,
-                self._last_noted,
+                self._past,
                 looks,
                 cell,
                 self._noted,
             )
-            self.same = same and total == self._last.contact_count
+            self.same = same
             if left:
                 return min(left, len(looks.left))
             between = 0 if self.shapes is None else self._find_between_bodies(self.shapes, bodies, total)
-            if total + between <= contacts.room:
+            if total + between + SPARE <= contacts.room:
                 contacts.resize(pairs, total, between)
-                if between or self._last.body_contact_count:
-                    self.same &= call(carry_over_bodies, self._last.of_bodies, contacts.of_bodies, ahead.fall)
+                if between or len(self._last_between.a):
+                    self.same &= call(carry_over_bodies, self._last_between, contacts.of_bodies, ahead.fall)
                 return 0
-            contacts.reserve((total + between) * 17 // 16)
+            contacts.reserve(with_spare(total + between) + SPARE)
             self._noted = self._noted._replace(contacts=contacts.whole)
 
     def _find_between_bodies(self, shapes: BodyShapes, bodies: Bodies, first: int) -> int:
@@ -196,6 +221,10 @@ class Detector:
         self.neighbours.keep(new_row)
 
 
-def _noted(contacts: Contacts, grains: int) -> Noted:
-    """With room for so many grains."""
-    return Noted(contacts.whole, np.zeros((2, grains), np.int32), np.zeros((2, grains), np.int32))
+def _noted(contacts: Contacts, grains: int, known: Noted | None = None) -> Noted:
+    """With room for so many grains; of the first ones as it is ``known``."""
+    first, number = np.zeros((2, grains), np.int32), np.zeros((2, grains), np.int32)
+    if known is not None:
+        count = min(grains, known.first.shape[1])
+        first[:, :count], number[:, :count] = known.first[:, :count], known.number[:, :count]
+    return Noted(contacts.whole, first, number)

@@ -19,6 +19,7 @@ from ..state.contacts import ContactArrays, Spans
 from .images import move_rows
 from .mesh import CANDIDATE_COLUMNS
 from .narrow import Candidates, find_pairs, gather
+from .past import Past, put_aside
 from .persistence import carry_over
 from .prediction import Ahead, keep_first_meetings, time_meetings
 from .reach import BALL, bound_walls
@@ -66,21 +67,26 @@ def find_contacts(
     walls: WallTable,
     visit: IntArray | None,  # ranks that are looked at, with spheres that are there; none: all
     ahead: Ahead,  # of no time: contacts exist only while grains overlap
-    last: Noted,
     # room
+    past: Past,
     looks: Looks,
     cell: Cell | None,
-    # out
-    new: Noted,
+    # in and out
+    noted: Noted,
 ) -> tuple[int, int, int, bool, int]:
-    """Contacts of the bodies where they are now into ``new``; impulses and rebounds are those that they had in ``last``.
+    """Contacts of the bodies where they are now instead of those ``noted`` in the last step, whose impulses and rebounds they go on with.
 
     Returns how many grains leave their skin before the step ends, how many contacts are pairs, how many there are in all, whether each is
     the one that had its number in the step before, and a contact whose grain went through its wall, or -1. With grains that have left, or
     with more contacts than there is room for, it ends there: list them, or make room, and call again.
     """
     thread, threads, barrier = crew
-    near, contacts = looks.near, new.contacts
+    near, contacts, first, number = looks.near, noted.contacts, noted.first, noted.number
+    put_aside(crew, contacts, first, number, past)
+    if visit is not None:  # grains that are not visited have none
+        low, high = share(number.shape[1], thread, threads)
+        number[:, low:high] = 0
+        wait(barrier, threads)
     if visit is None:
         own = np.empty(len(looks.left), np.int32)
         time = max(ahead.step, ahead.time)
@@ -93,7 +99,6 @@ def find_contacts(
         move_rows(low, high, bodies.position, grains.first, cell.period, cell.place)
         wait(barrier, threads)
         at, period = BodyArrays(cell.place, bodies.orientation, bodies.velocity, bodies.spin, bodies.inverse_mass), cell.period
-    first, number = new.first, new.number
     pairs = find_pairs(crew, near, bodies, grains, visit, period, ahead, looks.hit, contacts, Spans(first[0], number[0]))
     most = MOST_SURFACES * walls.kind.shape[0]
     kind, wall_of, part = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int32)
@@ -114,5 +119,5 @@ def find_contacts(
             if thread == 0:
                 keep_first_meetings(total, contacts, grains.radius, np.full(len(grains.radius), np.inf))
             wait(barrier, threads)
-    same, through = carry_over(crew, looks.id, ahead.fall, last.contacts, last.first, last.number, contacts, total)
+    same, through = carry_over(crew, looks.id, ahead.fall, past, contacts, total)
     return 0, pairs, total, same, through

@@ -17,6 +17,7 @@ from ..array_types import FloatArray, IntArray
 from ..kernel_groups import call
 from ..parallel import LIGHT, ONE, Team
 from ..state.bodies import Bodies
+from ..state.rooms import Room, with_spare
 from .cells import Cells, file_in_cells
 from .images import in_cell
 from .narrow import Candidates, Skins, fill_spheres, gather_sorted, left_skin
@@ -52,13 +53,22 @@ class NeighbourList:
     In a cell (``period``) no grain reaches further than a quarter of it, so that two meet in one image at most.
     """
 
-    def __init__(self, skin: Skin = Skin(), team: Team = ONE, period: FloatArray | None = None, origin: FloatArray | None = None) -> None:
-        """``origin`` (3,) [m] of the grid of cells; the scene decides it (``grid_origin``), none: 0."""
+    def __init__(
+        self,
+        skin: Skin = Skin(),
+        team: Team = ONE,
+        period: FloatArray | None = None,
+        origin: FloatArray | None = None,
+        room: Room | None = None,
+    ) -> None:
+        """``origin`` (3,) [m] of the grid of cells; the scene decides it (``grid_origin``), none: 0. ``room``: of the spheres, which others
+        use between two looks; none: one of its own."""
         self.rule, self.team, self.period = skin, team, period
         self.origin = np.zeros(3) if origin is None else origin
         self.furthest = np.inf if period is None else 0.25 * period[0, period[0] > 0].min()  # that a grain may reach [m]
         self.order = self.rank = self.live = np.zeros(0, np.int32)
         self.reference, self.skin = np.zeros((0, 3)), np.zeros(0)  # of each grain when it was listed [m]
+        self._shared, self._own = room, Room()
         self.sphere = np.zeros((0, SPHERE))
         self.candidate_first, self.candidate = np.zeros(1, np.int32), np.zeros(256, np.int32)
         self.listed = 0  # ranks of the last whole list; later ones were appended
@@ -71,6 +81,26 @@ class NeighbourList:
     def _show(self) -> None:
         """Arrays were replaced."""
         self.arrays = Candidates(self.order, self.candidate_first, self.candidate, self.sphere)
+
+    @property
+    def _room(self) -> Room:
+        """Of the spheres; those that ``visits`` do not fill must stay."""
+        return self._shared if self._shared is not None and self.visits is None else self._own
+
+    def _spheres(self, ranks: int) -> FloatArray:
+        """(ranks, 8) of them, as far as they are there."""
+        known, numbers = self.sphere, ranks * SPHERE
+        room = self._room.at_least(numbers)
+        found = room[:numbers].reshape(ranks, SPHERE)
+        if known.base is not room:
+            found[: len(known)] = known[:ranks]
+        return found
+
+    def settle_room(self) -> None:
+        """Go on in the room that is shared, if somebody has made it larger."""
+        if self.sphere.base is not self._room.array:
+            self.sphere = self._spheres(len(self.order))
+            self._show()
 
     def update(self, bodies: Bodies, h: float, time: float = 0.0, fall: float = 0.0) -> bool:
         """Make the list hold for the bodies where they are now; ``h`` [s] is their next step. True if it has changed.
@@ -159,7 +189,7 @@ class NeighbourList:
         self.order = self.live = cells.order
         self.rank = np.empty(count, np.int32)
         self.rank[cells.order] = np.arange(count, dtype=np.int32)
-        self.sphere, self.candidate_first = np.zeros((count, SPHERE)), np.zeros(count + 1, np.int32)
+        self.sphere, self.candidate_first = self._spheres(count), np.zeros(count + 1, np.int32)
         looks, sorted_reach = who_searches(cells), np.empty((count, 4))
         while True:
             found = self.team.run(
@@ -177,7 +207,7 @@ class NeighbourList:
             )
             if found <= len(self.candidate):
                 break
-            self.candidate = np.zeros(found * 5 // 4, np.int32)
+            self.candidate = np.zeros(with_spare(found), np.int32)
         self._show()
 
     def _append(self, bodies: Bodies, h: float, grains: IntArray) -> None:
@@ -201,7 +231,7 @@ class NeighbourList:
         self.rank[grains] = np.arange(first, first + len(grains), dtype=np.int32)
         self.order = np.concatenate([self.order, grains])
         self.live = self.order[self.order >= 0]
-        self.sphere = np.concatenate([self.sphere, np.zeros((len(grains), SPHERE))])
+        self.sphere = self._spheres(len(self.order))
         self.candidate_first = np.concatenate([self.candidate_first, np.zeros(len(grains), np.int32)])
         reach = bodies.radius[: len(self.skin)] + self.skin
         while True:
@@ -232,7 +262,7 @@ class NeighbourList:
             setattr(self, name, np.array(saved[name]))
         self.listed = saved["listed"]
         self.live = self.order[self.order >= 0]
-        self.sphere = np.zeros((len(self.order), SPHERE))
+        self.sphere = self._spheres(len(self.order))
         self.sphere[self.order < 0, :3] = np.inf
         self._show()
 

@@ -108,17 +108,18 @@ def times_to_pairs(
     grains: GrainArrays,
     yielding: FloatArray,
     struck: FloatArray,
+    began: FloatArray,
     period: FloatArray | None,
     h: float,
     ways: Ways,
 ) -> None:
     """Lower the times of grains to when they meet another fast, or are too deep in one that was not near enough to be a contact.
 
-    ``visit`` (V,) are the ranks that are looked at, none: all. ``near.sphere`` has the places at which the step began, by rank,
-    ``yielding`` (B,) the inverse mass of bodies that move on their own [1/kg], and ``struck`` (B,) when in the step a body got its
-    velocity [s]. Velocities are taken back by mass, so that the two end where they meet and their centre where it should, in any frame.
+    ``visit`` (V,) are the ranks that are looked at, none: all. ``began`` (B, 3) has the places at which the step began, ``yielding`` (B,)
+    the inverse mass of bodies that move on their own [1/kg], and ``struck`` (B,) when in the step a body got its velocity [s].
+    Velocities are taken back by mass, so that the two end where they meet and their centre where it should, in any frame.
     """
-    order, candidate_first, candidate, sphere = near
+    order, candidate_first, candidate = near.order, near.candidate_first, near.candidate
     position, velocity, first, radius = bodies.position, bodies.velocity, grains.first, grains.radius
     time, back, other = ways
     quick, some = np.zeros(len(order), np.bool_), False  # two that are not, are no pair that is looked at below
@@ -152,15 +153,15 @@ def times_to_pairs(
                 continue
             fast = square * h * h > (FAST_PAIR * both) ** 2
             start = max(struck[first + i], struck[first + j]) if fast else h
-            along, apart, began = 0.0, 0.0, 0.0
+            along, apart, apart_before = 0.0, 0.0, 0.0
             for f in range(3):
                 u = velocity[first + j, f] - velocity[first + i, f]
-                d, before = position[first + j, f] - position[first + i, f] + start * u, sphere[m, f] - sphere[k, f]
+                d, before = position[first + j, f] - position[first + i, f] + start * u, began[first + j, f] - began[first + i, f]
                 if period is not None:
                     d, before = nearest(d, period, f), nearest(before, period, f)
                 along += d * u
                 apart += d * d
-                began += before * before
+                apart_before += before * before
             if not along < 0.0:
                 continue
             if fast:  # on the way from the moment at which both have their velocity
@@ -171,7 +172,7 @@ def times_to_pairs(
                 meeting = start + inside / (math.sqrt(under) - along)
             else:  # where the step leaves them, and back along the way from there
                 deep = (1.0 - LATE) * both
-                if not (apart < deep * deep and began > both * both):
+                if not (apart < deep * deep and apart_before > both * both):
                     continue
                 too_far = (deep * deep - apart) / (math.sqrt(along * along + square * (deep * deep - apart)) - along)
                 meeting = h - min(too_far, GRAZING * (deep - math.sqrt(apart)) / math.sqrt(square))
@@ -246,8 +247,10 @@ def hold_back(ways: Ways, first: int, h: float, position: FloatArray) -> None:
                 position[first + i, f] -= (h - time[i]) * back[i, f]
 
 
-def find_ways(team: Team, near: NeighbourList, bodies: Bodies, walls: WallTable, period: FloatArray | None, h: float) -> Ways:
-    """How far grains go in a step of ``h`` [s]; ``near`` has the places at which it began."""
+def find_ways(
+    team: Team, near: NeighbourList, bodies: Bodies, walls: WallTable, period: FloatArray | None, h: float, began: FloatArray
+) -> Ways:
+    """How far grains go in a step of ``h`` [s] that ``began`` with bodies at these places (B, 3) [m]."""
     b, count, yielding = bodies, bodies.grain_count, bodies.yielding
     ways = Ways(np.full(count, h), np.zeros((count, 3)), np.full(count, -1, np.int32))
     call(
@@ -258,6 +261,7 @@ def find_ways(team: Team, near: NeighbourList, bodies: Bodies, walls: WallTable,
         b.grain_arrays,
         yielding,
         b.struck,
+        began,
         period,
         h,
         ways,

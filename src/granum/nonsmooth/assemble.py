@@ -14,7 +14,25 @@ from .._jit import device
 from ..contact.law import contact_stiffness, overlap_under, response
 from ..kernel_groups import group
 from ..parallel.barrier import add_up, share, wait
-from .blocks import ARM, BODY, INV_DN, INV_DR, INV_DT, INV_MASS, INV_RADIUS, LANES, MU, MU_R, NX, RX, SOFTNESS, TARGET, at, fetch_next
+from .blocks import (
+    ARM,
+    BODY,
+    INV_DN,
+    INV_DR,
+    INV_DT,
+    INV_MASS,
+    INV_RADIUS,
+    LANES,
+    MU,
+    MU_R,
+    NX,
+    RX,
+    SOFTNESS,
+    TARGET,
+    at,
+    clear_lanes,
+    fetch_next,
+)
 from .kinds.contact import listed, separation_speed
 from .kinds.full import lever_weights, softnesses
 from .place import place_bodies, place_levers, place_walls
@@ -116,6 +134,8 @@ def assemble_rows(crew, problem, met, bodies, walls, pairs, step):
     contacts impact."""
     thread, threads, barrier = crew
     packed, levers = problem.packed, problem.levers
+    if thread == 0:
+        clear_lanes(problem.blocks)  # the search for contacts has worked in there
     if not step.packed:
         pack_bodies(thread, threads, packed, bodies)
         wait(barrier, threads)

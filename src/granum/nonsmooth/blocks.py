@@ -143,10 +143,10 @@ def colour_contacts(packed, found, colour_block, full_first, taken, taken_full, 
 
 @device
 def fill_lanes(crew, found, nobody, lanes, blocks):
-    """Write contact and body slots of every lane; empty lanes get no contact (-1), the slot of nobody, and zeros."""
+    """Write contact and body slots of every lane; empty lanes get no contact (-1) and the slot of nobody."""
     thread, threads, barrier = crew
     slot_a, slot_b, place = found.slot_a, found.slot_b, found.place
-    lane_a, lane_b, contact_at, data, fields = blocks.lane_a, blocks.lane_b, blocks.contact_at, blocks.data, blocks.fields
+    lane_a, lane_b, contact_at = blocks.lane_a, blocks.lane_b, blocks.contact_at
     low, high = share(lanes, thread, threads)
     for p in range(low, high):
         lane_a[p] = lane_b[p] = nobody
@@ -158,12 +158,26 @@ def fill_lanes(crew, found, nobody, lanes, blocks):
         lane_b[place[c]] = slot_b[c]
         contact_at[place[c]] = c
     wait(barrier, threads)
-    low, high = share(lanes, thread, threads)
-    for p in range(low, high):
-        if contact_at[p] < 0:
-            for f in range(fields):
-                data[at(p, fields) + f * LANES] = 0.0
-    wait(barrier, threads)
+
+
+@device
+def clear_block(blocks, k):
+    """Zeros into the lanes of a block that have no contact."""
+    for p in range(k * LANES, (k + 1) * LANES):
+        if blocks.contact_at[p] < 0:
+            for f in range(blocks.fields):
+                blocks.data[at(p, blocks.fields) + f * LANES] = 0.0
+
+
+@device
+def clear_lanes(blocks):
+    """Zeros into all lanes without a contact, which are the last ones of each colour and of the contacts that are swept one by one."""
+    for c in range(COLOURS):
+        if blocks.colour_block[c] < blocks.colour_block[c + 1]:
+            clear_block(blocks, blocks.colour_block[c + 1] - 1)
+    last = np.int64(blocks.full_first[COLOURS + 1])
+    if last > 0:
+        clear_block(blocks, (blocks.serial_start + last - 1) // LANES)
 
 
 @kernel

@@ -81,7 +81,9 @@ def aim_at_impacts(
 def solve_impacts(problem: Problem, most_sweeps: int, tolerance: float) -> None:
     """Sweep the contacts that approach too fast, and those they reach, until no velocity changes by more than ``tolerance`` [m/s], or
     finer where few are reached. Nothing is soft; a box of friction is swept without momentum."""
-    sweep(problem, Method(most_sweeps, tolerance, 0.0, momentum=not problem.blocks.box), impact=Impact.begin(problem))
+    impact = Impact.begin(problem)
+    sweep(problem, Method(most_sweeps, tolerance, 0.0, momentum=not problem.blocks.box), impact=impact)
+    problem.end_impacts(int(impact.used.sum()))
 
 
 @kernel

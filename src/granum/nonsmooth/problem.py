@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,10 +16,14 @@ from ..state.bodies import Bodies
 from ..state.contacts import Contacts
 from ..state.mobility import inertias, inverse_inertias
 from ..state.motion import inverse_inertia
+from ..state.rooms import Rooms, with_spare
 from .blocks import BODY, COLOURS, FIELDS_3_ROWS, FIELDS_6_ROWS, LANES, RX, lay_out
 from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Momentum, Packed, ProblemArrays
 from .kinds.every import CHUNK, projected_residual, sphere_energies
 from .slots import assign_slots, read_impulses
+
+NOTHING = np.zeros(0)
+SOME = 8  # impacts that reach a smaller part of all lanes give their room back
 
 
 def _whole(count: int) -> IntArray:
@@ -33,8 +37,8 @@ class Problem:
     result.
     """
 
-    def __init__(self, rolling: bool, friction: Literal["cone", "box"] = "cone", team: Team = ONE) -> None:
-        self.team = team
+    def __init__(self, rolling: bool, friction: Literal["cone", "box"] = "cone", team: Team = ONE, rooms: Rooms | None = None) -> None:
+        self.team, self.rooms = team, rooms if rooms is not None else Rooms()
         self.box = friction == "box"  # friction is bounded component by component (SN 2.3.2), not by its length
         self.contact_count = 0
         self.pair_count = 0
@@ -49,11 +53,12 @@ class Problem:
         ends = _whole(COLOURS + 1), _whole(COLOURS + 2)
         self.blocks = ContactBlocks(none, none, none, nothing, *ends, 0, fields, 0.0, self.box)
         self.levers = Levers(np.zeros((0, 6)), np.zeros((0, 2), np.int32), np.zeros((0, 3)))
-        self.found = Found(none, none, none, nothing, nothing, nothing, nothing)
+        self.found = self._found_room = Found(none, none, none, nothing, nothing, nothing, nothing)
         self._arrays = ProblemArrays(self.packed, self.blocks, self.levers, self.found)
-        self.momentum = Momentum(nothing, nothing, nothing)
+        self.momentum = self._own = Momentum(nothing, nothing, nothing)
+        self._lent = nothing, self._own, self._own  # impulses, and the momentum without and with room in them
         self.nobody = 0  # slot of empty lanes
-        self._beside = self.blocks
+        self._beside: ContactBlocks | None = None
 
     @property
     def arrays(self) -> ProblemArrays:
@@ -88,10 +93,42 @@ class Problem:
     def beside(self) -> ContactBlocks:
         """Room for as many blocks again, for a part of the contacts; what it holds is not kept."""
         b = self.blocks
-        if len(self._beside.lane_a) < len(b.lane_a):
-            lane_a, lane_b, contact_at = (np.zeros_like(b.lane_a) for _ in range(3))
-            self._beside = b._replace(lane_a=lane_a, lane_b=lane_b, contact_at=contact_at, data=np.zeros_like(b.data))
+        if self._beside is None or len(self._beside.lane_a) < len(b.lane_a):
+            lane_a, lane_b, contact_at = (_whole(len(b.lane_a)) for _ in range(3))
+            data = np.zeros(len(b.lane_a) * b.fields)
+            self._beside = b._replace(lane_a=lane_a, lane_b=lane_b, contact_at=contact_at, data=data)
         return self._beside
+
+    def end_impacts(self, reached: int) -> None:
+        """Let go of the room that impacts need, if they have ``reached`` few lanes: there a new one costs nothing."""
+        if self._beside is not None and reached * SOME < len(self._beside.lane_a):
+            self._beside, self.momentum = None, self.momentum._replace(before=NOTHING)
+
+    def room_to_sweep(self) -> Momentum:
+        """``momentum``, with room for the impulses of the iterate before."""
+        numbers = len(self.blocks.lane_a) * (self.rows + 1)
+        if len(self.momentum.before) < self._lanes * (self.rows + 1):
+            self.momentum = self.momentum._replace(before=np.zeros(numbers))
+        return self.momentum
+
+    def lend(self, impulse: FloatArray) -> None:
+        """Let a solve work in the room of these impulses (C, 7), which nobody reads until it is over; ``take_back`` ends that."""
+        known, own, lent = self._lent
+        self._own = self.momentum
+        if known is not impulse or own is not self.momentum:
+            lent = self.momentum._replace(before=impulse.reshape(-1))
+            self._lent = impulse, self.momentum, lent
+        if len(lent.before) >= self._lanes * (self.rows + 1):
+            self.momentum = lent
+
+    def take_back(self) -> None:
+        """The impulses are written anew from now on."""
+        self.momentum = self._own
+
+    @property
+    def _lanes(self) -> int:
+        """Lanes in use."""
+        return -(-(self.blocks.serial_start + self.one_by_one) // LANES) * LANES
 
     def soften(self, soft_t: float) -> None:
         """Softness of the friction [1/kg] and rolling rows [1/(kg m^2)] from now on."""
@@ -110,6 +147,9 @@ class Problem:
             self._pack_full(bodies, free.full)
         elif len(self.levers.centre):
             self.levers = self.levers._replace(centre=np.zeros((0, 3)))
+        data = self.rooms.lanes.at_least(len(self.blocks.lane_a) * self.blocks.fields)
+        if data is not self.blocks.data:
+            self.blocks = self.blocks._replace(data=data)
         if same and self.contact_count == every:
             return False
         self.make_contacts(every, contacts.pair_count)
@@ -142,10 +182,12 @@ class Problem:
     def make_slots(self, grains: int, full: int, slots: int) -> None:
         """Room for packed bodies: grains, bodies with full inertia, one slot for each contact with another wall, and nobody's."""
         p, yielding = self.packed, grains + full
-        body, inertia = p.body, p.inverse_inertia
-        if len(body) < (slots + 1) * BODY:
-            body = np.zeros((slots + 1) * BODY * 17 // 16)
-            self.momentum = self.momentum._replace(body_before=np.zeros((slots + 1) * 6 * 17 // 16))
+        inertia = p.inverse_inertia
+        some = with_spare(slots + 1)
+        body = self.rooms.bodies.at_least((slots + 1) * BODY, some * BODY)
+        before = self.rooms.before.at_least((slots + 1) * 6, some * 6)
+        if before is not self.momentum.body_before:
+            self.momentum = self.momentum._replace(body_before=before)
         if len(inertia) != full:
             inertia = np.zeros((full, 3, 3))
         if body is not p.body or inertia is not p.inverse_inertia or (grains, yielding) != (p.first_full, p.yielding):
@@ -154,9 +196,14 @@ class Problem:
     def make_contacts(self, contacts: int, pairs: int) -> None:
         """Room for contacts, pairs of grains first; ``colour`` gives them their places."""
         self.contact_count, self.pair_count = contacts, pairs
-        if len(self.found.place) != contacts:
-            slot_a, slot_b, place = (_whole(contacts) for _ in range(3))
-            self.found = Found(slot_a, slot_b, place, *(np.zeros(contacts) for _ in range(4)))
+        if len(self.found.place) == contacts:
+            return
+        if len(self._found_room.place) < contacts:
+            room = with_spare(contacts)
+            slot_a, slot_b, place = (_whole(room) for _ in range(3))
+            self._found_room = Found(slot_a, slot_b, place, *(np.zeros(room) for _ in range(4)))
+        shown: list[Any] = [values[:contacts] for values in self._found_room]
+        self.found = Found(*shown)
 
     def colour(self, nobody: int) -> None:
         """Contacts into coloured blocks; ``nobody`` is the slot of empty lanes."""
@@ -164,10 +211,9 @@ class Problem:
         f, b, m = self.found, self.blocks, self.momentum
         coloured, count, self.colours = self.team.run(lay_out, self.contact_count // LIGHT, self.packed, f, nobody, b, 0)
         if len(b.lane_a) < count * LANES:
-            room = count * 17 // 16 * LANES
+            room = with_spare(count) * LANES
             lane_a, lane_b, contact_at = (_whole(room) for _ in range(3))
-            b = b._replace(lane_a=lane_a, lane_b=lane_b, contact_at=contact_at, data=np.zeros(room * b.fields))
-            m = m._replace(before=np.zeros(room * (self.rows + 1)))
+            b = b._replace(lane_a=lane_a, lane_b=lane_b, contact_at=contact_at, data=self.rooms.lanes.at_least(room * b.fields))
             self.team.run(lay_out, self.contact_count // LIGHT, self.packed, f, nobody, b, count)
         self.blocks = b._replace(serial_start=coloured * LANES)
         if self.one_by_one or len(self.levers.full):
@@ -175,7 +221,7 @@ class Problem:
             self.levers = Levers(arm, full, self.levers.centre)
         parts = max(2 * (coloured + self.one_by_one), 3 * (self.contact_count // CHUNK + 1))
         if len(m.sums) < parts:
-            m = m._replace(sums=np.zeros(parts * 17 // 16))
+            m = m._replace(sums=np.zeros(with_spare(parts)))
         self.momentum = m
 
     def _pack_full(self, bodies: Bodies, rows: IntArray) -> None:

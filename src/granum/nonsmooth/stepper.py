@@ -30,6 +30,7 @@ from ..state.energy import wall_energy
 from ..state.ledger import Ledger
 from ..state.motion import move_walls, power_of
 from ..state.report import StepReport
+from ..state.rooms import Rooms
 from ..state.stages import Stage, run_stages
 from .accuracy import accuracy, scale
 from .assemble import Aim
@@ -63,10 +64,11 @@ class NonsmoothStepper:
         self.pairs = scene.pair_table()
         self.walls = WallTable.build(scene.all_bodies, scene.material_index, (1 + MOST_LOOK) * largest_ball(scene))
         self.period = period_of(scene.cell)
-        self.detector = Detector(self.walls, team, self.period, grid_origin(scene))
+        rooms = Rooms()
+        self.detector = Detector(self.walls, team, self.period, grid_origin(scene), rooms)
         self.detector.shapes, self.remarks = bodies_that_touch(scene, self.walls, self.pairs)
         self.touching_bodies = touching_rows(self.detector.shapes, self.walls, bodies.dynamic)
-        self.problem = Problem(bool((self.pairs.rolling_friction > 0).any()), settings.friction, team)
+        self.problem = Problem(bool((self.pairs.rolling_friction > 0).any()), settings.friction, team, rooms)
         self.force = np.array([owner.force for owner in scene.all_bodies], float).reshape(-1, 3)  # (W, 3) on bodies of the scene [N]
         self.belts = bool(self.walls.surface_velocity.any())
         self.driven = bool((bodies.kind == KINEMATIC).any()) or self.belts
@@ -81,7 +83,7 @@ class NonsmoothStepper:
         self.extent = np.zeros((2, 3))  # box around all grain centres after the last step [m]
         self.history = False
         self._smallest, self._pulls, self._gravity = scene.finest, scene.law.pulls, np.zeros(3)
-        self._shift, self._measured = np.zeros((0, 3)), Measured.of(0, 0, self._gravity, self.extent)  # room to work in
+        self._measured = Measured.of(0, 0, self._gravity, self.extent)  # room to work in
         self._wall_arrays = WallArrays.of(self.walls, self.walls.surface_velocity, self.detector.shapes)
         self._met, self._free = Met.of(self.detector.contacts), FreeBodies.of(bodies, bodies.position, self.detector.order, bodies.dynamic)
         self.before_solve: Callable[[Problem], None] | None = None  # looks at the problem of every step
@@ -166,7 +168,7 @@ class NonsmoothStepper:
     def _late(self) -> float:
         """Speed [m/s] beyond which contacts that have no past are taken to be met late. Those of the first step may be as deep as they are
         placed; later, what is met late was hit in the step before."""
-        return self.settings.impact_velocity if self.detector.last.every_count else math.inf
+        return self.settings.impact_velocity if self.detector.had_contacts else math.inf
 
     def _assemble(self, h: float, gravity: FloatArray, late: float) -> tuple[int, float]:
         """Returns how many contacts impact, and the mean square of the separation speeds [m^2/s^2]."""
@@ -203,9 +205,9 @@ class NonsmoothStepper:
         """Velocities after the collisions of this step, and bodies where it must start for its end to be right."""
         self.shown.struck[:] = 0.0
         if not now.impacts and not self.links.limits_hit:
+            self.problem.end_impacts(0)
             return
-        p, c, b = self.problem, self.detector.contacts, self.bodies
-        met, before = self._met, p.kinetic_energy()
+        p, c, b, met, before = self.problem, self.detector.contacts, self.bodies, self._met, self.problem.kinetic_energy()
         if p.one_by_one and self.machines is None:
             collide(p, lambda part: self._solve_impacts(now.h, part), self._driven_works)
         else:
@@ -215,8 +217,8 @@ class NonsmoothStepper:
         driven = self._driven_work()
         now.ledger.add("drives", driven)
         now.ledger.add("impact", p.kinetic_energy() - before - driven)
-        now.found_overlap = c.every.overlap.copy()
-        bodies, shift, walls = self._displaced(), self._room_for_shift(), self.walls.frame
+        now.found_overlap, now.began = c.every.overlap.copy(), b.position.copy()
+        bodies, shift, walls = self._displaced(), np.zeros(b.position.shape), self.walls.frame
         now.owed, now.hits, now.turned = call(place_at_collisions, p.arrays, met, bodies, walls, self.period, now.h, shift, b.struck)
 
     def _solve_impacts(self, h: float, part: float = 1.0) -> None:
@@ -248,7 +250,9 @@ class NonsmoothStepper:
         """Impulses and velocities of the whole contact problem."""
         if self.before_solve is not None:
             self.before_solve(self.problem)
+        self.problem.lend(self.detector.contacts.whole.impulse)
         self.solve_report = self.settings.solver.solve(self.problem, step=now.number, history=self.history)
+        self.problem.take_back()
         self.left_over = self.solve_report.residual
         self.tally.add(self.solve_report, self.problem.scale, getattr(self.settings.solver, "accuracy", None) is not None)
         self.links.finish(self.problem, now.ledger)
@@ -298,7 +302,8 @@ class NonsmoothStepper:
             now.fast = self.team.run(may_be_fast, things, b.arrays, b.grain_arrays, b.wall_body_count, repeats, now.h)
         if self.settings.prediction == 0.0 or not now.fast:
             return
-        now.ways = find_ways(self.team, self.detector.neighbours, b, self.walls, self.period, now.h)
+        began = now.began if now.began is not None else b.position
+        now.ways = find_ways(self.team, self.detector.neighbours, b, self.walls, self.period, now.h, began)
 
     def _move(self, now: NonsmoothStep) -> None:
         """Positions and orientations; contacts that rebound are put apart."""
@@ -323,7 +328,7 @@ class NonsmoothStepper:
         """``overlap`` (C,) [m] of the bodies where collisions have put them."""
         p, law, s = self.problem, self.pairs.law, self.settings
         parting = Parting.of(law, s.damping_steps, h, s.impact_velocity)
-        bodies, shift, before = self._displaced(), self._room_for_shift(), self.bodies.velocity[self.bodies.dynamic]
+        bodies, shift, before = self._displaced(), np.zeros(self.bodies.position.shape), self.bodies.velocity[self.bodies.dynamic]
         call(part_rebounding, p.arrays, self._met, bodies, self.walls.frame, law, overlap, parting, self.period, shift)
         self.shown.count_pushed(before)
 
@@ -349,11 +354,6 @@ class NonsmoothStepper:
             "kinetic_energy": kinetic + own,
             "energy": kinetic + own + (potential + lifted),
         }
-
-    def _room_for_shift(self) -> FloatArray:
-        if len(self._shift) < len(self.bodies.position):
-            self._shift = np.zeros((len(self.bodies.position) * 5 // 4, 3))
-        return self._shift
 
     # --- services ---
 

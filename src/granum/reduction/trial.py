@@ -176,9 +176,9 @@ class Trial:
         if len(leaning):  # they see gravity from another side
             self.turned[leaning] = 0.0
             m.questioned[m.members(b.member_of[leaning])] = True
-        last, c = m.detector.last, m.detector.contacts
+        c = m.detector.contacts
         m.questioned[self._disturbed(c.a, c.b, m.motion)] = True
-        m.questioned[self._disturbed(last.a, last.b, None)] = True
+        m.questioned[self._disturbed(*m.detector.last_sides, None)] = True
 
     def _in_question(self, seed: IntArray) -> IntArray:
         """Merged grains around the seeds."""

@@ -27,7 +27,7 @@ def carry_wall_springs(new: WallRows, old: WallRows, count: int) -> int:
         if i < len(old_first):
             nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
             low = old_first[i]
-            was = find_among(low, low + old.number[i], b[c], feature[c], nx, ny, nz, old.b, old.feature, old_normal)
+            was = find_among(low, low + old.number[i], b[c], feature[c], (nx, ny, nz), old.b, old.feature, old_normal, 0)
         if was < 0:
             for f in range(kept):
                 spring[c, f] = 0.0

@@ -237,7 +237,7 @@ def sweep(
     if history:
         method = method._replace(history=np.zeros((method.iterations, 5)))
     done, residual, normal, friction, rolling, error = p.team.run(
-        sweep_until, shared, p.packed, p.blocks, p.levers, p.found, p.momentum, method, coarse, impact
+        sweep_until, shared, p.packed, p.blocks, p.levers, p.found, p.room_to_sweep(), method, coarse, impact
     )
     converged = (
         0 <= residual <= method.tolerance

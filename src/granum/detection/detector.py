@@ -17,7 +17,7 @@ from .body_shapes import BodyShapes
 from .find import Cell, Looks, Noted, find_contacts
 from .narrow import fill_spheres
 from .neighbours import FEW, NeighbourList
-from .past import Past
+from .past import KNOWN, NEXT, WAITS, Past
 from .prediction import NOTHING_AHEAD, Ahead
 from .selection import Selection
 from .wall_table import WallTable
@@ -50,8 +50,9 @@ class Detector:
         self.rooms = rooms = rooms if rooms is not None else Rooms()
         self.place = np.zeros((0, 3))
         self.contacts = Contacts()
-        self._noted = _noted(self.contacts, 0)
-        self._past = Past.of(np.zeros(4, np.int64), rooms.lanes, 0, 0, 0)
+        self._noted, self._noted_of = _noted(self.contacts, 0), 0  # of how many grains
+        self._past = Past.of(np.zeros(KNOWN, np.int64), rooms.lanes, 0, 0, 0)
+        self._room_aside = 0, 0, 0
         self._last_between = self.contacts.of_bodies
         self.last_sides: tuple[IntArray, IntArray] = NOBODY, NOBODY
         self.had_contacts = False
@@ -96,14 +97,14 @@ class Detector:
 
     def _put_aside(self) -> None:
         """Contacts become those of the last step: room for what they carry, which the search takes down before anything else."""
-        c, past, (_, first, _) = self.contacts, self._past, self._noted
-        self.had_contacts = c.every_count > 0
-        room, walls, grains = len(past.partner), len(past.overlap), past.first.shape[1]
-        count, at_walls, known = c.contact_count, c.contact_count - c.pair_count, first.shape[1]
-        if count > room or at_walls > walls or known > grains or past.partner.base is not self.rooms.lanes.array:
-            self._past = Past.of(past.known, self.rooms.lanes, c.room, with_spare(at_walls), with_spare(known))
-        past.known[:] = count, c.pair_count, known, 1
-        if len(self._last_between.a) or c.body_contact_count:
+        c, past, (room, walls, grains) = self.contacts, self._past, self._room_aside
+        count, at_walls, between = c.contact_count, c.contact_count - c.pair_count, c.body_contact_count
+        self.had_contacts = count > 0 or between > 0
+        if count > room or at_walls > walls or self._noted_of > grains or past.rebound.base is not self.rooms.lanes.search:
+            self._room_aside = c.room, with_spare(at_walls), with_spare(self._noted_of)
+            self._past = past = Past.of(past.known, self.rooms.lanes, *self._room_aside)
+        past.known[WAITS] = 1
+        if between or len(self._last_between.a):
             between: list[Any] = [values.copy() for values in c.of_bodies]
             self._last_between = ContactArrays(*between)
         if self.visits is not None:
@@ -135,8 +136,8 @@ class Detector:
         """Who is looked at, for kernels."""
         near, looks = self.neighbours, self._looks
         known = looks is not None and looks.near is near.arrays and looks.at_walls is at_walls and looks.id is bodies.id
-        if looks is None or not known or looks.hit.base is not self.rooms.before.array:
-            hit = self.rooms.before.at_least((len(near.candidate) + 1) // 2).view(np.int32)
+        if looks is None or not known or looks.hit.base is not self.rooms.before.search:
+            hit = self.rooms.before.for_search((len(near.candidate) + 1) // 2).view(np.int32)
             looks = self._looks = Looks(near.arrays, near.reference, near.skin, at_walls, bodies.id, hit, np.empty(FEW + 1, np.int32))
         return looks
 
@@ -146,8 +147,8 @@ class Detector:
         If there are any, nothing was found, unless there is no room for their names.
         """
         contacts, grains = self.contacts, bodies.grain_count
-        if self._noted.first.shape[1] != grains:
-            self._noted = _noted(contacts, grains, self._noted)
+        if self._noted_of != grains:
+            self._noted, self._noted_of = _noted(contacts, grains, self._noted), grains
         cell, self.place = None, bodies.position
         if self.period is not None:
             self.place = np.empty_like(bodies.position)
@@ -206,7 +207,8 @@ class Detector:
         c.reserve(len(saved["a"]) + len(between["a"]))
         c.room_for_bodies(len(between["a"]))
         c.resize(saved["pairs"], len(saved["a"]), len(between["a"]))
-        self._noted = Noted(c.whole, *np.array(saved["where"]))
+        self._noted, self._noted_of = Noted(c.whole, *np.array(saved["where"])), saved["where"].shape[-1]
+        self._past.known[NEXT:WAITS] = c.contact_count, c.pair_count, self._noted_of
         for name in CARRIED:
             getattr(c, name)[:], getattr(c.of_bodies, name)[:] = saved[name], between[name]
         c.body_points[:] = between["point"]
@@ -218,6 +220,8 @@ class Detector:
         # whose order in memory is that of the mask
         self._noted = Noted(whole, *map(np.ascontiguousarray, closed_up(first[:, stays], number[:, stays], kept)))
         c.keep(kept, new_row)
+        self._noted_of = self._noted.first.shape[1]
+        self._past.known[NEXT:WAITS] = c.contact_count, c.pair_count, self._noted_of
         self.neighbours.keep(new_row)
 
 

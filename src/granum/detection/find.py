@@ -19,7 +19,7 @@ from ..state.contacts import ContactArrays, Spans
 from .images import move_rows
 from .mesh import CANDIDATE_COLUMNS
 from .narrow import Candidates, find_pairs, gather
-from .past import Past, put_aside
+from .past import COUNT, GRAINS, NEXT, PAIRS, Past, put_aside
 from .persistence import carry_over
 from .prediction import Ahead, keep_first_meetings, time_meetings
 from .reach import BALL, bound_walls
@@ -120,4 +120,6 @@ def find_contacts(
                 keep_first_meetings(total, contacts, grains.radius, np.full(len(grains.radius), np.inf))
             wait(barrier, threads)
     same, through = carry_over(crew, looks.id, ahead.fall, past, contacts, total)
+    if thread == 0:
+        past.known[NEXT + COUNT], past.known[NEXT + PAIRS], past.known[NEXT + GRAINS] = total, pairs, first.shape[1]
     return 0, pairs, total, same, through

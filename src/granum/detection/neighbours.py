@@ -90,7 +90,7 @@ class NeighbourList:
     def _spheres(self, ranks: int) -> FloatArray:
         """(ranks, 8) of them, as far as they are there."""
         known, numbers = self.sphere, ranks * SPHERE
-        room = self._room.at_least(numbers)
+        room = self._room.for_search(numbers)
         found = room[:numbers].reshape(ranks, SPHERE)
         if known.base is not room:
             found[: len(known)] = known[:ranks]
@@ -98,7 +98,7 @@ class NeighbourList:
 
     def settle_room(self) -> None:
         """Go on in the room that is shared, if somebody has made it larger."""
-        if self.sphere.base is not self._room.array:
+        if self.sphere.base is not self._room.search:
             self.sphere = self._spheres(len(self.order))
             self._show()
 

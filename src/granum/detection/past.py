@@ -16,7 +16,10 @@ from ..kernel_groups import group
 from ..parallel.barrier import share, wait
 from ..state.rooms import Room
 
-COUNT, PAIRS, GRAINS, WAITS = range(4)
+COUNT, PAIRS, GRAINS = range(3)
+NEXT = 3
+WAITS = 6
+KNOWN = 7
 
 
 @group
@@ -24,7 +27,8 @@ class Past(NamedTuple):
     """Contacts of grains of the last step, with room for more; see ``Contacts`` and ``Noted``."""
 
     known: LongArray
-    """(4,) how many contacts there were, how many of them pairs, of how many grains, and whether they still have to be put aside."""
+    """(7,) how many contacts there were, how many of them pairs, and of how many grains; from ``NEXT`` on the same of those that are put
+    aside next, and whether they are to be now"""
     partner: LongArray
     feature: IntArray
     impulse: FloatArray
@@ -43,7 +47,7 @@ class Past(NamedTuple):
         """For so many contacts, of them with walls, and grains."""
         sizes = contacts, (contacts + 1) // 2, 7 * contacts, contacts, 3 * walls, walls, grains, grains
         ends = np.cumsum(sizes)
-        array = room.at_least(int(ends[-1]))
+        array = room.for_search(int(ends[-1]))
         partner, feature, impulse, rebound, normal, overlap, first, number = (
             array[end - size : end] for size, end in zip(sizes, ends, strict=True)
         )
@@ -67,8 +71,8 @@ def put_aside(crew, contacts, first, number, past):
     known = past.known
     if known[WAITS] == 0:
         return
-    pairs = known[PAIRS]
-    low, high = share(known[COUNT], thread, threads)
+    pairs = known[NEXT + PAIRS]
+    low, high = share(known[NEXT + COUNT], thread, threads)
     for c in range(low, high):
         past.partner[c], past.feature[c], past.rebound[c] = contacts.partner[c], contacts.feature[c], contacts.rebound[c]
         for f in range(7):
@@ -77,10 +81,13 @@ def put_aside(crew, contacts, first, number, past):
             past.overlap[c - pairs] = contacts.overlap[c]
             for f in range(3):
                 past.normal[c - pairs, f] = contacts.normal[c, f]
-    low, high = share(known[GRAINS], thread, threads)
+    low, high = share(known[NEXT + GRAINS], thread, threads)
     for i in range(low, high):
         for side in range(2):
             past.first[side, i], past.number[side, i] = first[side, i], number[side, i]
     wait(barrier, threads)
     if thread == 0:
+        for k in range(NEXT):
+            known[k] = known[NEXT + k]
         known[WAITS] = 0
+    wait(barrier, threads)

@@ -248,9 +248,9 @@ def hold_back(ways: Ways, first: int, h: float, position: FloatArray) -> None:
 
 
 def find_ways(
-    team: Team, near: NeighbourList, bodies: Bodies, walls: WallTable, period: FloatArray | None, h: float, began: FloatArray
+    team: Team, near: NeighbourList, bodies: Bodies, walls: WallTable, period: FloatArray | None, h: float, began: FloatArray | None
 ) -> Ways:
-    """How far grains go in a step of ``h`` [s] that ``began`` with bodies at these places (B, 3) [m]."""
+    """How far grains go in a step of ``h`` [s] that ``began`` with bodies at these places (B, 3) [m]; none: where they are."""
     b, count, yielding = bodies, bodies.grain_count, bodies.yielding
     ways = Ways(np.full(count, h), np.zeros((count, 3)), np.full(count, -1, np.int32))
     call(
@@ -261,7 +261,7 @@ def find_ways(
         b.grain_arrays,
         yielding,
         b.struck,
-        began,
+        b.position if began is None else began,
         period,
         h,
         ways,

@@ -134,8 +134,8 @@ def assemble_rows(crew, problem, met, bodies, walls, pairs, step):
     contacts impact."""
     thread, threads, barrier = crew
     packed, levers = problem.packed, problem.levers
-    if thread == 0:
-        clear_lanes(problem.blocks)  # the search for contacts has worked in there
+    if step.clear and thread == 0:
+        clear_lanes(problem.blocks)
     if not step.packed:
         pack_bodies(thread, threads, packed, bodies)
         wait(barrier, threads)

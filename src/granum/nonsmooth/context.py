@@ -18,7 +18,7 @@ class NonsmoothStep(StepContext):
     found_overlap: FloatArray | None = None
     """(C,) [m] before collisions moved the start of the step."""
     began: FloatArray | None = None
-    """(B, 3) where bodies were before that [m]; none: nothing collides, and they are there."""
+    """(B, 3) where bodies were before that [m]; none: they are there."""
     owed: tuple[IntArray, FloatArray] | None = None
     """Contacts, and the angular momentum [N m s] that each is to be given after the solve."""
     hits: FloatArray | None = None

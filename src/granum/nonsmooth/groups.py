@@ -155,6 +155,10 @@ class Met(NamedTuple):
     point: FloatArray
     """(K, 3) where those between bodies touch, or will [m]"""
 
+    def now(self, contacts: Contacts) -> Met:
+        """Itself, if it shows these contacts; else what does."""
+        return self if self.overlap is contacts.every.overlap and self.pair_count == contacts.pair_count else Met.of(contacts)
+
     @classmethod
     def of(cls, contacts: Contacts) -> Met:
         """Views: what kernels write is written there."""
@@ -223,5 +227,7 @@ class Step(NamedTuple):
     """What the last solve did not finish [m/s]: a contact that carried a load must be faster by it to collide."""
     packed: bool = True
     """Bodies are in their slots already."""
+    clear: bool = True
+    """Lanes without a contact may hold anything."""
     limits_hit: int = 0
     """Limits of joints that are hit in this step."""

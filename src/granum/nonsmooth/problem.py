@@ -55,8 +55,9 @@ class Problem:
         self.levers = Levers(np.zeros((0, 6)), np.zeros((0, 2), np.int32), np.zeros((0, 3)))
         self.found = self._found_room = Found(none, none, none, nothing, nothing, nothing, nothing)
         self._arrays = ProblemArrays(self.packed, self.blocks, self.levers, self.found)
-        self.momentum = self._own = Momentum(nothing, nothing, nothing)
-        self._lent = nothing, self._own, self._own  # impulses, and the momentum without and with room in them
+        self.momentum = Momentum(nothing, nothing, nothing)
+        self._own: Momentum | None = None  # while impulses are lent
+        self._kept = 0  # numbers of the iterate before
         self.nobody = 0  # slot of empty lanes
         self._beside: ContactBlocks | None = None
 
@@ -106,29 +107,19 @@ class Problem:
 
     def room_to_sweep(self) -> Momentum:
         """``momentum``, with room for the impulses of the iterate before."""
-        numbers = len(self.blocks.lane_a) * (self.rows + 1)
-        if len(self.momentum.before) < self._lanes * (self.rows + 1):
-            self.momentum = self.momentum._replace(before=np.zeros(numbers))
+        if len(self.momentum.before) < self._kept:
+            self.momentum = self.momentum._replace(before=np.zeros(len(self.blocks.lane_a) * (self.rows + 1)))
         return self.momentum
 
     def lend(self, impulse: FloatArray) -> None:
         """Let a solve work in the room of these impulses (C, 7), which nobody reads until it is over; ``take_back`` ends that."""
-        known, own, lent = self._lent
-        self._own = self.momentum
-        if known is not impulse or own is not self.momentum:
-            lent = self.momentum._replace(before=impulse.reshape(-1))
-            self._lent = impulse, self.momentum, lent
-        if len(lent.before) >= self._lanes * (self.rows + 1):
-            self.momentum = lent
+        if self.rooms.lanes.shared and impulse.size >= self._kept:
+            self._own, self.momentum = self.momentum, self.momentum._replace(before=impulse.reshape(-1))
 
     def take_back(self) -> None:
         """The impulses are written anew from now on."""
-        self.momentum = self._own
-
-    @property
-    def _lanes(self) -> int:
-        """Lanes in use."""
-        return -(-(self.blocks.serial_start + self.one_by_one) // LANES) * LANES
+        if self._own is not None:
+            self.momentum, self._own = self._own, None
 
     def soften(self, soft_t: float) -> None:
         """Softness of the friction [1/kg] and rolling rows [1/(kg m^2)] from now on."""
@@ -147,9 +138,8 @@ class Problem:
             self._pack_full(bodies, free.full)
         elif len(self.levers.centre):
             self.levers = self.levers._replace(centre=np.zeros((0, 3)))
-        data = self.rooms.lanes.at_least(len(self.blocks.lane_a) * self.blocks.fields)
-        if data is not self.blocks.data:
-            self.blocks = self.blocks._replace(data=data)
+        if self.blocks.data is not self.rooms.lanes.problem:  # the search has made a larger one
+            self.blocks = self.blocks._replace(data=self.rooms.lanes.problem)
         if same and self.contact_count == every:
             return False
         self.make_contacts(every, contacts.pair_count)
@@ -184,8 +174,8 @@ class Problem:
         p, yielding = self.packed, grains + full
         inertia = p.inverse_inertia
         some = with_spare(slots + 1)
-        body = self.rooms.bodies.at_least((slots + 1) * BODY, some * BODY)
-        before = self.rooms.before.at_least((slots + 1) * 6, some * 6)
+        body = self.rooms.bodies.for_problem((slots + 1) * BODY, some * BODY)
+        before = self.rooms.before.for_problem((slots + 1) * 6, some * 6)
         if before is not self.momentum.body_before:
             self.momentum = self.momentum._replace(body_before=before)
         if len(inertia) != full:
@@ -213,7 +203,7 @@ class Problem:
         if len(b.lane_a) < count * LANES:
             room = with_spare(count) * LANES
             lane_a, lane_b, contact_at = (_whole(room) for _ in range(3))
-            b = b._replace(lane_a=lane_a, lane_b=lane_b, contact_at=contact_at, data=self.rooms.lanes.at_least(room * b.fields))
+            b = b._replace(lane_a=lane_a, lane_b=lane_b, contact_at=contact_at, data=self.rooms.lanes.for_problem(room * b.fields))
             self.team.run(lay_out, self.contact_count // LIGHT, self.packed, f, nobody, b, count)
         self.blocks = b._replace(serial_start=coloured * LANES)
         if self.one_by_one or len(self.levers.full):
@@ -222,7 +212,7 @@ class Problem:
         parts = max(2 * (coloured + self.one_by_one), 3 * (self.contact_count // CHUNK + 1))
         if len(m.sums) < parts:
             m = m._replace(sums=np.zeros(with_spare(parts)))
-        self.momentum = m
+        self.momentum, self._kept = m, count * LANES * (self.rows + 1)
 
     def _pack_full(self, bodies: Bodies, rows: IntArray) -> None:
         """Inverse inertia of the bodies with full inertia, in world axes; and their centres, if grains are parts of them."""

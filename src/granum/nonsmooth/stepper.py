@@ -76,7 +76,7 @@ class NonsmoothStepper:
         self.links = StepLinks(self.machines, self.problem)
         self.ledger = Ledger(losses=True)
         self.stability = StabilityGuard()
-        self._started = settings, 1.0, start_with(settings.warm_start, settings.solver, 1.0)
+        self._readied: tuple[Any, Any] = None, None  # what was asked for, and the answer
         self.shown = Shown(scene, bodies, self.walls, self.detector)
         self.left_over = 0.0  # residual of the last solve [m/s]
         self.fastest = 0.0  # grain speed after the last step [m/s]
@@ -161,7 +161,7 @@ class NonsmoothStepper:
 
     def _assemble_rows(self, now: NonsmoothStep) -> None:
         """The contact problem, ready to be solved if nothing collides, and how accurately that is to be done."""
-        now.impacts, square = self._assemble(now.h, now.gravity, self._late())
+        now.impacts, square = self._assemble(now.h, self._late())
         p, speed, slow = self.problem, math.sqrt(square), self.settings.impact_velocity
         p.accuracy, p.scale = accuracy(now.pull, self._smallest, speed, slow), scale(now.pull * now.h, speed, self._met, p.found, slow)
 
@@ -170,19 +170,18 @@ class NonsmoothStepper:
         placed; later, what is met late was hit in the step before."""
         return self.settings.impact_velocity if self.detector.had_contacts else math.inf
 
-    def _assemble(self, h: float, gravity: FloatArray, late: float) -> tuple[int, float]:
+    def _assemble(self, h: float, late: float) -> tuple[int, float]:
         """Returns how many contacts impact, and the mean square of the separation speeds [m^2/s^2]."""
         d, p, b, c = self.detector, self.problem, self.bodies, self.detector.contacts
         p.soften(self.settings.softness(self.scene, h))
-        self._met, self._free = met, free = Met.of(c), self._bodies_at(d.place)
+        self._met, self._free = met, free = self._met.now(c), self._bodies_at(d.place)
         p.link(b, free.full)
         packed = p.pack(b, free, c, met, self.walls, d.slot, d.same)
         self.links.lay(p, b, h, self.settings.impact_velocity)
         walls = self._wall_arrays
         if self.belts:
             walls = walls._replace(surface_velocity=surface_velocity(self.walls, b.orientation))
-        step, ready = self._step(h, packed), self._ready(h, gravity, late)
-        things = max(c.every_count, len(free.order) // LIGHT)
+        step, ready, things = self._step(h, packed), self._ready(h, late), max(c.every_count, len(free.order) // LIGHT)
         found: tuple[int, float] = self.team.run(assemble, things, p.arrays, met, free, walls, self.pairs, step, ready)
         return found
 
@@ -199,7 +198,8 @@ class NonsmoothStepper:
         return found if self.machines is None else found._replace(inverse_mass=self.bodies.displaceable)
 
     def _step(self, h: float, packed: bool = True) -> Step:
-        return Step(h, self.settings.impact_velocity, 2.0 * self.left_over, packed, self.links.limits_hit)
+        clear = packed or self.problem.rooms.lanes.shared
+        return Step(h, self.settings.impact_velocity, 2.0 * self.left_over, packed, clear, self.links.limits_hit)
 
     def _impact(self, now: NonsmoothStep) -> None:
         """Velocities after the collisions of this step, and bodies where it must start for its end to be right."""
@@ -232,19 +232,20 @@ class NonsmoothStepper:
     def _make_ready(self, now: NonsmoothStep) -> None:
         """Targets, external impulses and warm start anew, where collisions have changed velocities."""
         if now.impacts or self.links.limits_hit:
-            p, ready = self.problem, self._ready(now.h, now.gravity, self._late(), remeasure=True)
+            p, ready = self.problem, self._ready(now.h, self._late(), remeasure=True)
             self.team.run(make_ready, p.contact_count, p.arrays, self._met, self.pairs, ready)
 
-    def _ready(self, h: float, gravity: FloatArray, late: float, remeasure: bool = False) -> Ready:
+    def _ready(self, h: float, late: float, remeasure: bool = False) -> Ready:
         """Where a solve begins; ``remeasure``: velocities have changed since the assembly."""
-        s, full = self.settings, self._free.full
-        if self._started[0] is not s or self._started[1] != self.stability.part:
-            self._started = s, self.stability.part, start_with(s.warm_start, s.solver, self.stability.part)
-        aim = Aim(s.damping_steps, h, late, remeasure, self._pulls)
-        pushes = NO_PUSHES
-        if len(full):
-            pushes = external_pushes(self.bodies, full, self.problem.packed.inverse_inertia, self.force, h, gravity)
-        return Ready(aim, self._started[2], External(gravity, pushes))
+        s, full, asked = self.settings, self._free.full, (self.settings, self.stability.part, h, late, remeasure)
+        if self._readied[0] != asked:
+            aim, start = Aim(s.damping_steps, h, late, remeasure, self._pulls), start_with(s.warm_start, s.solver, self.stability.part)
+            self._readied = asked, Ready(aim, start, External(self._gravity, NO_PUSHES))
+        ready = self._readied[1]
+        if not len(full):
+            return ready
+        pushes = external_pushes(self.bodies, full, self.problem.packed.inverse_inertia, self.force, h, self._gravity)
+        return ready._replace(external=External(self._gravity, pushes))
 
     def _solve(self, now: NonsmoothStep) -> None:
         """Impulses and velocities of the whole contact problem."""
@@ -302,8 +303,7 @@ class NonsmoothStepper:
             now.fast = self.team.run(may_be_fast, things, b.arrays, b.grain_arrays, b.wall_body_count, repeats, now.h)
         if self.settings.prediction == 0.0 or not now.fast:
             return
-        began = now.began if now.began is not None else b.position
-        now.ways = find_ways(self.team, self.detector.neighbours, b, self.walls, self.period, now.h, began)
+        now.ways = find_ways(self.team, self.detector.neighbours, b, self.walls, self.period, now.h, now.began)
 
     def _move(self, now: NonsmoothStep) -> None:
         """Positions and orientations; contacts that rebound are put apart."""

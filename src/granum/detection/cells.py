@@ -115,9 +115,9 @@ def file_in_cells(position: FloatArray, reach: FloatArray, origin: FloatArray) -
     order = np.argsort(morton_codes(position, origin, 2 * smallest), kind="stable").astype(np.int32)
     # The first level is narrow: it holds the many grains of one size that rest, whose cells should not be wider than they need.
     by_octave = np.clip(octave(reach / (FIRST_LEVEL * smallest)), 0, 30).astype(np.int64)
-    octaves, level = np.unique(by_octave, return_inverse=True)
-    members = np.bincount(level, minlength=len(octaves))
-    largest = np.zeros(len(octaves))
+    in_octave = np.bincount(by_octave)
+    level, members = (np.cumsum(in_octave > 0) - 1)[by_octave], in_octave[in_octave > 0]
+    largest = np.zeros(len(members))
     np.maximum.at(largest, level, reach)
     size = np.left_shift(1, octave(np.maximum(members, 4) * 2).astype(np.int64))
     table = np.stack([np.concatenate([[0], np.cumsum(size)[:-1]]), size - 1], axis=1)

@@ -105,8 +105,8 @@ class Detector:
             self._past = past = Past.of(past.known, self.rooms.lanes, *self._room_aside)
         past.known[WAITS] = 1
         if between or len(self._last_between.a):
-            between: list[Any] = [values.copy() for values in c.of_bodies]
-            self._last_between = ContactArrays(*between)
+            copies: list[Any] = [values.copy() for values in c.of_bodies]
+            self._last_between = ContactArrays(*copies)
         if self.visits is not None:
             self.last_sides = c.a.copy(), c.b.copy()
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import device, kernel
-from ..array_types import FloatArray, IntArray
-from ..kernel_groups import call, group
+from ..array_types import BoolArray, FloatArray, IntArray
+from ..kernel_groups import group
 from ..parallel import Team
 from ..parallel.barrier import add_up, share, wait
 from ..parallel.crew import Crew
@@ -100,89 +100,115 @@ class Ways(NamedTuple):
     other: IntArray  # (N,) what it waits for, -1: it waits in any case
 
 
+@group
+class Went(NamedTuple):
+    """How bodies came to where they are."""
+
+    yielding: FloatArray  # (B,) inverse mass of those that move on their own [1/kg]
+    struck: FloatArray  # (B,) when in the step they got their velocity [s]
+    began: FloatArray  # (B, 3) where they were as it began [m]
+
+
+@device
+def meeting_of(i, j, bodies, grains, went, period, h):
+    """When in the step two grains meet, as ``times_to_pairs`` says, and whether they are fast; not before the end of the step: never."""
+    position, velocity, began, first = bodies.position, bodies.velocity, went.began, grains.first
+    square = 0.0
+    for f in range(3):
+        square += (velocity[first + j, f] - velocity[first + i, f]) ** 2
+    both = grains.radius[i] + grains.radius[j]
+    if not square * h * h > (LATE * both) ** 2 or went.yielding[first + i] + went.yielding[first + j] == 0.0:
+        return h, False
+    fast = square * h * h > (FAST_PAIR * both) ** 2
+    start = max(went.struck[first + i], went.struck[first + j]) if fast else h
+    along, apart, apart_before = 0.0, 0.0, 0.0
+    for f in range(3):
+        u = velocity[first + j, f] - velocity[first + i, f]
+        d, before = position[first + j, f] - position[first + i, f] + start * u, began[first + j, f] - began[first + i, f]
+        if period is not None:
+            d, before = nearest(d, period, f), nearest(before, period, f)
+        along += d * u
+        apart += d * d
+        apart_before += before * before
+    if not along < 0.0:
+        return h, fast
+    if fast:  # on the way from the moment at which both have their velocity
+        inside = apart - both * both
+        under = along * along - square * inside
+        if not (inside > 0.0 and under > 0.0):
+            return h, fast
+        return start + inside / (math.sqrt(under) - along), fast
+    deep = (1.0 - LATE) * both  # where the step leaves them, and back along the way from there
+    if not (apart < deep * deep and apart_before > both * both):
+        return h, fast
+    too_far = (deep * deep - apart) / (math.sqrt(along * along + square * (deep * deep - apart)) - along)
+    return h - min(too_far, GRAZING * (deep - math.sqrt(apart)) / math.sqrt(square)), fast
+
+
+@device
+def wait_for_each_other(i, j, meeting, fast, velocity, first, yielding, ways):
+    """Lower the times of two grains to their meeting."""
+    time, back, other = ways
+    for side in range(2):
+        own, partner = (i, j) if side == 0 else (j, i)
+        if meeting < time[own] and yielding[first + own] > 0.0:
+            time[own], other[own] = meeting, partner if not fast and yielding[first + partner] > 0.0 else -1
+            part = yielding[first + own] / (yielding[first + i] + yielding[first + j])
+            for f in range(3):
+                back[own, f] = part * (velocity[first + own, f] - velocity[first + partner, f])
+
+
 @kernel
 def times_to_pairs(
+    crew: Crew,
     visit: IntArray | None,
     near: Candidates,
     bodies: BodyArrays,
     grains: GrainArrays,
-    yielding: FloatArray,
-    struck: FloatArray,
-    began: FloatArray,
+    went: Went,
     period: FloatArray | None,
     h: float,
     ways: Ways,
+    marks: BoolArray,
 ) -> None:
     """Lower the times of grains to when they meet another fast, or are too deep in one that was not near enough to be a contact.
 
-    ``visit`` (V,) are the ranks that are looked at, none: all. ``began`` (B, 3) has the places at which the step began, ``yielding`` (B,)
-    the inverse mass of bodies that move on their own [1/kg], and ``struck`` (B,) when in the step a body got its velocity [s].
-    Velocities are taken back by mass, so that the two end where they meet and their centre where it should, in any frame.
+    ``visit`` (V,) are the ranks that are looked at, none: all. Velocities are taken back by mass, so that the two end where they meet and
+    their centre where it should, in any frame. ``marks`` (2, R) is room to work in, all false before: ranks that are quick enough, and
+    those that meet somebody. These are few, and one thread goes through them in their order, since the first of two meetings counts.
     """
+    thread, threads, barrier = crew
     order, candidate_first, candidate = near.order, near.candidate_first, near.candidate
-    position, velocity, first, radius = bodies.position, bodies.velocity, grains.first, grains.radius
-    time, back, other = ways
-    quick, some = np.zeros(len(order), np.bool_), False  # two that are not, are no pair that is looked at below
-    count = len(order) if visit is None else len(visit)
-    for n in range(count):
+    velocity, first, radius, quick, meets = bodies.velocity, grains.first, grains.radius, marks[0], marks[1]
+    count, some = len(order) if visit is None else len(visit), 0
+    low, high = share(count, thread, threads)
+    for n in range(low, high):
         k = n if visit is None else np.int64(visit[n])
         i = order[k]
         if i >= 0:
             square = velocity[first + i, 0] ** 2 + velocity[first + i, 1] ** 2 + velocity[first + i, 2] ** 2
-            quick[k] = not square * h * h <= (SLOWER * LATE * radius[i]) ** 2
-            some = some or quick[k]
-    if not some:
+            quick[k] = not square * h * h <= (SLOWER * LATE * radius[i]) ** 2  # two that are not, are no pair that is looked at below
+            some += quick[k]
+    if add_up(barrier, thread, threads, some)[1] == 0:
         return
-    for n in range(count):
+    for n in range(low, high):
         k = n if visit is None else np.int64(visit[n])
-        i = order[k]
-        if i < 0:
+        if order[k] < 0:
             continue
         for c in range(candidate_first[k], candidate_first[k + 1]):
             m = candidate[c]
-            if not (quick[k] or quick[m]):
-                continue
-            j = order[m]
-            if j < 0:
-                continue
-            square = 0.0
-            for f in range(3):
-                square += (velocity[first + j, f] - velocity[first + i, f]) ** 2
-            both, inverse = radius[i] + radius[j], yielding[first + i] + yielding[first + j]
-            if not square * h * h > (LATE * both) ** 2 or inverse == 0.0:
-                continue
-            fast = square * h * h > (FAST_PAIR * both) ** 2
-            start = max(struck[first + i], struck[first + j]) if fast else h
-            along, apart, apart_before = 0.0, 0.0, 0.0
-            for f in range(3):
-                u = velocity[first + j, f] - velocity[first + i, f]
-                d, before = position[first + j, f] - position[first + i, f] + start * u, began[first + j, f] - began[first + i, f]
-                if period is not None:
-                    d, before = nearest(d, period, f), nearest(before, period, f)
-                along += d * u
-                apart += d * d
-                apart_before += before * before
-            if not along < 0.0:
-                continue
-            if fast:  # on the way from the moment at which both have their velocity
-                inside = apart - both * both
-                under = along * along - square * inside
-                if not (inside > 0.0 and under > 0.0):
-                    continue
-                meeting = start + inside / (math.sqrt(under) - along)
-            else:  # where the step leaves them, and back along the way from there
-                deep = (1.0 - LATE) * both
-                if not (apart < deep * deep and apart_before > both * both):
-                    continue
-                too_far = (deep * deep - apart) / (math.sqrt(along * along + square * (deep * deep - apart)) - along)
-                meeting = h - min(too_far, GRAZING * (deep - math.sqrt(apart)) / math.sqrt(square))
-            for side in range(2):
-                own, partner = (i, j) if side == 0 else (j, i)
-                if meeting < time[own] and yielding[first + own] > 0.0:
-                    time[own], other[own] = meeting, partner if not fast and yielding[first + partner] > 0.0 else -1
-                    share = yielding[first + own] / inverse
-                    for f in range(3):
-                        back[own, f] = share * (velocity[first + own, f] - velocity[first + partner, f])
+            if (quick[k] or quick[m]) and order[m] >= 0 and meeting_of(order[k], order[m], bodies, grains, went, period, h)[0] < h:
+                meets[k] = True
+                break
+    wait(barrier, threads)
+    for n in range(count if thread == 0 else 0):
+        k = n if visit is None else np.int64(visit[n])
+        if meets[k]:
+            for c in range(candidate_first[k], candidate_first[k + 1]):
+                m = candidate[c]
+                if (quick[k] or quick[m]) and order[m] >= 0:
+                    meeting, fast = meeting_of(order[k], order[m], bodies, grains, went, period, h)
+                    wait_for_each_other(order[k], order[m], meeting, fast, velocity, first, went.yielding, ways)
 
 
 @kernel
@@ -253,19 +279,10 @@ def find_ways(
     """How far grains go in a step of ``h`` [s] that ``began`` with bodies at these places (B, 3) [m]; none: where they are."""
     b, count, yielding = bodies, bodies.grain_count, bodies.yielding
     ways = Ways(np.full(count, h), np.zeros((count, 3)), np.full(count, -1, np.int32))
-    call(
-        times_to_pairs,
-        None if near.visits is None else near.visits.rank,
-        near.arrays,
-        b.arrays,
-        b.grain_arrays,
-        yielding,
-        b.struck,
-        b.position if began is None else began,
-        period,
-        h,
-        ways,
-    )
+    went = Went(yielding, b.struck, b.position if began is None else began)
+    visit, marks = None if near.visits is None else near.visits.rank, np.zeros((2, len(near.order)), np.bool_)
+    looked_at = len(near.order if visit is None else visit)
+    team.run(times_to_pairs, looked_at, visit, near.arrays, b.arrays, b.grain_arrays, went, period, h, ways, marks)
     at = b.arrays if period is None else b.arrays._replace(position=in_cell(b.position, b.first_grain, period))
     team.run(times_to_walls, count, at, b.grain_arrays, yielding, b.struck, walls, h, ways)
     return ways

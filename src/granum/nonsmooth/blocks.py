@@ -11,15 +11,21 @@ nothing of walls and never writes what another contact reads.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from llvmlite import ir
+from numba import extending, types
 
 from .._jit import device, kernel
+from ..array_types import LongArray
 from ..machines.linked import linked
 from ..parallel.barrier import largest_of, share, wait
 from ..parallel.crew import Crew
 from ..parallel.prefetch import IN_LINE, fetch
 from .groups import ContactBlocks, Found, Packed
 
+intrinsic: Any = extending.intrinsic  # callers do not give the first argument, which is the compiler's
 U = np.uint64  # unsigned indices need no check for negative ones
 LANES = 16
 W, L = U(LANES), U(IN_LINE)
@@ -63,14 +69,14 @@ def fetch_next(blocks, place, first, last):
         fetch(blocks.data, d + line * L)
 
 
-@device
-def lowest_clear_bit(mask):
-    """Number of the lowest 0 bit of a mask."""
-    bit = 0
-    while mask & np.uint64(1):
-        mask >>= np.uint64(1)
-        bit += 1
-    return bit
+@intrinsic
+def lowest_clear_bit(typingctx, mask):
+    """Number of the lowest 0 bit of a mask; 64: there is none."""
+
+    def emit(context, builder, signature, args):
+        return builder.cttz(builder.not_(args[0]), ir.IntType(1)(0))
+
+    return types.uint64(types.uint64), emit
 
 
 @device
@@ -86,59 +92,86 @@ def yields(packed, slot):
 
 
 @device
-def colour_contacts(packed, found, colour_block, full_first, taken, taken_full, colour, members, cursor):
-    """Give every contact its place (block * LANES + lane); returns blocks in colours, all blocks, and colours.
+def colour_contacts(packed, found, taken, taken_full, threads, members):
+    """Give every contact a colour, in ``found.place``; ``members`` (threads, LEFT_OVER + 1) counts those of each thread's share.
 
-    Greedy in the order of the contacts, so the same contacts in the same order always get the same places. Blocks of colour c are
-    ``colour_block[c] : colour_block[c + 1]``. Contacts of bodies with full inertia (yielding slots from ``first_full`` on) have colours of
-    their own and follow one by one, without empty lanes: those of colour c are ``full_first[c] : full_first[c + 1]``, counted from the end
-    of the coloured blocks. What is left over has no colour: ``full_first[COLOURS] : full_first[COLOURS + 1]``.
-
-    Room to work in: ``taken`` and ``taken_full`` for every slot that may yield, ``members`` and ``cursor`` for every colour, all zeros, and
-    ``colour`` for every contact.
+    Greedy in the order of the contacts, so the same contacts in the same order always have the same colours. Contacts of bodies with full
+    inertia (yielding slots from ``first_full`` on) have colours of their own. ``taken`` and ``taken_full`` are zeros for every slot that
+    may yield.
     """
     slot_a, slot_b, place, first_full = found.slot_a, found.slot_b, found.place, packed.first_full
-    count, one = len(slot_a), np.uint64(1)
-    for c in range(count):
-        a, b = slot_a[c], slot_b[c]
-        free_a, free_b = yields(packed, a), yields(packed, b)
-        full = (free_a and a >= first_full) or (free_b and b >= first_full)
-        marks = taken_full if full else taken
-        mask = (marks[a] if free_a else np.uint64(0)) | (marks[b] if free_b else np.uint64(0))
-        k = lowest_clear_bit(mask)
-        if k >= COLOURS or (full and (of_machine(packed, a) or of_machine(packed, b))):
-            colour[c] = LEFT_OVER
-        else:
-            bit = one << np.uint64(k)
-            if free_a:
-                marks[a] |= bit
-            if free_b:
-                marks[b] |= bit
-            colour[c] = COLOURS + k if full else k
-        members[colour[c]] += 1
-    for k in range(COLOURS, LEFT_OVER):  # a colour that is not worth a barrier
-        if members[k] < FEW_FULL:
-            members[LEFT_OVER] += members[k]
-            members[k] = 0
+    one = np.uint64(1)
+    for thread in range(threads):
+        low, high = share(len(slot_a), thread, threads)
+        for c in range(low, high):
+            a, b = slot_a[c], slot_b[c]
+            free_a, free_b = yields(packed, a), yields(packed, b)
+            full = (free_a and a >= first_full) or (free_b and b >= first_full)
+            marks = taken_full if full else taken
+            mask = (marks[a] if free_a else np.uint64(0)) | (marks[b] if free_b else np.uint64(0))
+            k = np.int64(lowest_clear_bit(mask))
+            if k >= COLOURS or (full and (of_machine(packed, a) or of_machine(packed, b))):
+                k = np.int64(LEFT_OVER)
+            else:
+                bit = one << np.uint64(k)
+                if free_a:
+                    marks[a] |= bit
+                if free_b:
+                    marks[b] |= bit
+                if full:
+                    k += COLOURS
+            place[c] = k
+            members[thread, k] += 1
+
+
+@device
+def first_places(members, threads, colour_block, full_first):
+    """Room for all colours: where each thread's first contact of each colour is placed (block * LANES + lane), instead of their number; -1
+    in colours that are swept with those left over. Returns blocks in colours, all blocks, and colours.
+
+    Blocks of colour c are ``colour_block[c] : colour_block[c + 1]``. Contacts of bodies with full inertia follow one by one, without empty
+    lanes: those of colour c are ``full_first[c] : full_first[c + 1]``, counted from the end of the coloured blocks. What is left over has
+    no colour: ``full_first[COLOURS] : full_first[COLOURS + 1]``.
+    """
     used, blocks = 0, 0
     for k in range(COLOURS):
         colour_block[k] = blocks
-        cursor[k] = blocks * LANES
-        blocks += (members[k] + LANES - 1) // LANES
-        if members[k] > 0:
+        place = blocks * LANES
+        for thread in range(threads):
+            own = members[thread, k]
+            members[thread, k] = place
+            place += own
+        if place > blocks * LANES:
             used = k + 1
+        blocks = (place + LANES - 1) // LANES
     colour_block[COLOURS] = blocks
     lane = 0
     for k in range(COLOURS, LEFT_OVER + 1):
         full_first[k - COLOURS] = lane
-        cursor[k] = blocks * LANES + lane
-        lane += members[k]
+        count = 0
+        for thread in range(threads):
+            count += members[thread, k]
+        few = k < LEFT_OVER and count < FEW_FULL  # a colour that is not worth a barrier
+        for thread in range(threads):
+            own = members[thread, k]
+            if few:
+                members[thread, LEFT_OVER] += own
+            members[thread, k] = -1 if few else blocks * LANES + lane
+            lane += 0 if few else own
     full_first[COLOURS + 1] = lane
-    for c in range(count):
-        k = colour[c] if members[colour[c]] > 0 else LEFT_OVER
-        place[c] = cursor[k]
-        cursor[k] += 1
     return blocks, blocks + (lane + LANES - 1) // LANES, used
+
+
+@device
+def place_contacts(thread, threads, place, next_place):
+    """A thread's contacts from their colours into their places, in order."""
+    low, high = share(len(place), thread, threads)
+    for c in range(low, high):
+        k = place[c]
+        if next_place[thread, k] < 0:
+            k = LEFT_OVER
+        place[c] = next_place[thread, k]
+        next_place[thread, k] += 1
 
 
 @device
@@ -181,24 +214,26 @@ def clear_lanes(blocks):
 
 
 @kernel
-def lay_out(crew: Crew, packed: Packed, found: Found, nobody: int, blocks: ContactBlocks, known: int) -> tuple[int, int, int]:
+def lay_out(
+    crew: Crew, packed: Packed, found: Found, nobody: int, blocks: ContactBlocks, known: int, next_place: LongArray
+) -> tuple[int, int, int]:
     """Contacts into coloured blocks, ``nobody`` being the slot of empty lanes; returns blocks in colours, all blocks, and colours.
 
     If there are more blocks than there is room for, make room and call again with what it told of, the blocks ``known``: nothing is
-    coloured twice.
+    coloured twice. ``next_place`` (threads, LEFT_OVER + 1) is room to work in, zeros before.
     """
     thread, threads, barrier = crew
     coloured, count, used = 0, known, 0
-    if thread == 0 and known == 0:
-        marks = packed.yielding if packed.yielding > packed.first_full else 0
-        taken, taken_full = np.zeros(packed.yielding, np.uint64), np.zeros(marks, np.uint64)
-        members, cursor = np.zeros(LEFT_OVER + 1, np.int64), np.zeros(LEFT_OVER + 1, np.int64)
-        colour = np.empty(len(found.place), np.int32)
-        coloured, count, used = colour_contacts(
-            packed, found, blocks.colour_block, blocks.full_first, taken, taken_full, colour, members, cursor
-        )
-        for f in range(BODY):
-            packed.body[nobody * BODY + f] = 1.0 if f == INV_RADIUS else 0.0
+    if known == 0:
+        if thread == 0:
+            taken = np.zeros(packed.yielding, np.uint64)
+            taken_full = np.zeros(packed.yielding if packed.yielding > packed.first_full else 0, np.uint64)
+            colour_contacts(packed, found, taken, taken_full, threads, next_place)
+            coloured, count, used = first_places(next_place, threads, blocks.colour_block, blocks.full_first)
+            for f in range(BODY):
+                packed.body[nobody * BODY + f] = 1.0 if f == INV_RADIUS else 0.0
+        wait(barrier, threads)
+        place_contacts(thread, threads, found.place, next_place)
     count = largest_of(barrier, thread, threads, count)
     if count * LANES <= len(blocks.lane_a):
         fill_lanes(crew, found, nobody, count * LANES, blocks)

@@ -17,7 +17,7 @@ from ..state.contacts import Contacts
 from ..state.mobility import inertias, inverse_inertias
 from ..state.motion import inverse_inertia
 from ..state.rooms import Rooms, with_spare
-from .blocks import BODY, COLOURS, FIELDS_3_ROWS, FIELDS_6_ROWS, LANES, RX, lay_out
+from .blocks import BODY, COLOURS, FIELDS_3_ROWS, FIELDS_6_ROWS, LANES, LEFT_OVER, RX, lay_out
 from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Momentum, Packed, ProblemArrays
 from .kinds.every import CHUNK, projected_residual, sphere_energies
 from .slots import assign_slots, read_impulses
@@ -199,12 +199,13 @@ class Problem:
         """Contacts into coloured blocks; ``nobody`` is the slot of empty lanes."""
         self.nobody = nobody
         f, b, m = self.found, self.blocks, self.momentum
-        coloured, count, self.colours = self.team.run(lay_out, self.contact_count // LIGHT, self.packed, f, nobody, b, 0)
+        things, places = self.contact_count // LIGHT, np.zeros((self.team.threads, LEFT_OVER + 1), np.int64)
+        coloured, count, self.colours = self.team.run(lay_out, things, self.packed, f, nobody, b, 0, places)
         if len(b.lane_a) < count * LANES:
             room = with_spare(count) * LANES
             lane_a, lane_b, contact_at = (_whole(room) for _ in range(3))
             b = b._replace(lane_a=lane_a, lane_b=lane_b, contact_at=contact_at, data=self.rooms.lanes.for_problem(room * b.fields))
-            self.team.run(lay_out, self.contact_count // LIGHT, self.packed, f, nobody, b, count)
+            self.team.run(lay_out, things, self.packed, f, nobody, b, count, places)
         self.blocks = b._replace(serial_start=coloured * LANES)
         if self.one_by_one or len(self.levers.full):
             arm, full = np.zeros((self.one_by_one, 6)), np.full((self.one_by_one, 2), -1, np.int32)

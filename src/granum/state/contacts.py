@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import device
 from ..array_types import BoolArray, FloatArray, IntArray, LongArray
 from ..kernel_groups import group
 from ..notebook import counted
@@ -87,17 +86,6 @@ def closed_up(first: IntArray, count: IntArray, kept: BoolArray) -> tuple[IntArr
     before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int32)  # of each contact: how many stay
     start = np.minimum(first, len(kept))  # where a group is empty its first may be anywhere
     return before[start], before[np.minimum(start + count, len(kept))] - before[start]
-
-
-@device
-def count_closed(contacts, overlap, impulse, rebound):
-    """How many of the first ``contacts`` touch, push or have collided, and the largest overlap [m] of those."""
-    count, deepest = 0, 0.0
-    for c in range(contacts):
-        if overlap[c] > 0.0 or impulse[c, 0] > 0.0 or rebound[c] > 0.0:
-            count += 1
-        deepest = max(deepest, overlap[c])
-    return count, deepest
 
 
 class Contacts:

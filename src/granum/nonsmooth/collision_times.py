@@ -17,9 +17,16 @@ import numpy as np
 from .._jit import device, kernel
 from ..array_types import FloatArray, IntArray
 from ..detection.images import nearest
+from ..kernel_groups import call
+from ..parallel import LIGHT, Team
+from ..parallel.barrier import add_up, share, wait
+from ..parallel.crew import Crew
 from .blocks import ARM, BODY, LANES, OX, PN, at, fetch_next
-from .groups import FreeBodies, Met, ProblemArrays
+from .groups import ContactBlocks, Found, FreeBodies, Met, ProblemArrays
 from .impact import PAYING, by_grains, first_between_bodies, rows_of, turn_bodies, turn_pair
+from .problem import Problem
+
+NOBODY, NOTHING_OWED, NO_HITS = np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros((0, 9))
 
 
 @device
@@ -48,43 +55,69 @@ def turn_along(turned, row, lever, q, side, n):
     return (t[1] * z - t[2] * y) * n[0] + (t[2] * x - t[0] * z) * n[1] + (t[0] * y - t[1] * x) * n[2]
 
 
-@kernel
 def place_at_collisions(
+    team: Team, problem: Problem, met: Met, bodies: FreeBodies, wall_body: IntArray, period: FloatArray | None, h: float, struck: FloatArray
+) -> tuple[tuple[IntArray, FloatArray], FloatArray, FloatArray]:
+    """Move bodies to where the step must start for its end to be right, and overlaps with them.
+
+    The gap rates and the velocities of ``bodies`` are those before the impact stage, the blocks have its impulses, ``packed`` the motion
+    after it; ``struck`` (B,) receives when in the step bodies are hit [s]. Returns contacts (K,) and the angular momentum [N m s] (K, 3)
+    that each of them is to be given after the solve; of those between bodies impulse on b [N s] and lever arms [m] (K, 9); and by how much
+    bodies that are no grains are to be turned after the step (F, 3) [rad], empty if none is.
+    """
+    contacts, things = len(met.a), problem.contact_count // LIGHT
+    pushing, room = np.empty(contacts, np.int32), np.empty(contacts, np.int32)
+    count, inside = team.run(list_pushing, things, problem.blocks, problem.found, met, pushing, room)
+    if not inside:
+        return (NOBODY, NOTHING_OWED), NO_HITS, NOTHING_OWED
+    shift = np.zeros(bodies.position.shape)
+    some, owed, hits, turned = call(find_shifts, problem.arrays, met, bodies, wall_body, period, h, pushing[:count], shift, struck)
+    team.run(shift_bodies, things, problem.arrays, met, bodies, wall_body, some, shift, turned)
+    return (some, owed), hits, turned
+
+
+@kernel
+def list_pushing(crew: Crew, blocks: ContactBlocks, found: Found, met: Met, pushing: IntArray, room: IntArray) -> tuple[int, bool]:
+    """Contacts with an impulse into ``pushing`` (C,), in order; returns how many, and whether one of them collides over a gap.
+
+    ``room`` (C,) is room to work in.
+    """
+    thread, threads, barrier = crew
+    place, own, inside = found.place, 0, 0
+    low, high = share(len(place), thread, threads)
+    for c in range(low, high):
+        fetch_next(blocks, place[c], PN, PN + 1)
+        if blocks.data[at(place[c], blocks.fields) + PN * LANES] > 0.0:
+            room[low + own] = c
+            own += 1
+            inside += met.rebound[c] > 0.0 and met.overlap[c] < 0.0
+    before, count = add_up(barrier, thread, threads, own)
+    for k in range(own):
+        pushing[before + k] = room[low + k]
+    return count, add_up(barrier, thread, threads, inside)[1] > 0
+
+
+@kernel
+def find_shifts(
     problem: ProblemArrays,
     met: Met,
     bodies: FreeBodies,
     wall_body: IntArray,
     period: FloatArray | None,
     h: float,
+    some: IntArray,
     shift: FloatArray,
     struck: FloatArray,
-) -> tuple[tuple[IntArray, FloatArray], FloatArray, FloatArray]:
-    """Move bodies to where the step must start for its end to be right, and overlaps with them.
-
-    The gap rates and the velocities of ``bodies`` are those before the impact stage, the blocks have its impulses, ``packed`` the motion
-    after it. ``shift`` (B, 3) is room to work in, zeros before and after; ``struck`` (B,) receives when in the step bodies are hit [s].
-    Returns contacts (K,) and the angular momentum [N m s] (K, 3) that each of them is to be given after the solve; of those between bodies
-    impulse on b [N s] and lever arms [m] (K, 9); and by how much bodies that are no grains are to be turned after the step (F, 3) [rad],
-    empty if none is.
-    """
+) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+    """What ``place_at_collisions`` returns, and into ``shift`` (B, 3) [m] how far bodies are to be moved; ``some`` contacts push."""
     packed, blocks, levers, found = problem
     a, b, normal, overlap, rebound = met.a, met.b, met.normal, met.overlap, met.rebound
     position, velocity, inverse_mass, radius, first = bodies.position, bodies.velocity, bodies.inverse_mass, bodies.radius, bodies.first
     place, gap_rate, data, fields = found.place, found.gap_rate, blocks.data, blocks.fields
-    count = 0
-    some = np.empty(len(a), np.int64)
-    inside = False
-    for c in range(len(a)):
-        fetch_next(blocks, place[c], PN, PN + 1)
-        if data[at(place[c], fields) + PN * LANES] > 0.0:
-            some[count] = c
-            count += 1
-            inside = inside or (rebound[c] > 0.0 and overlap[c] < 0.0)
-    if not inside:
-        return (np.empty(0, np.int32), np.empty((0, 3))), np.empty((0, 9)), np.empty((0, 3))
+    count = len(some)
     body = np.empty((count, 2), np.int64)
     parent = np.arange(len(position))
-    owned = first_between_bodies(some[:count], met)
+    owned = first_between_bodies(some, met)
     for k in range(count):
         body[k, 0], body[k, 1] = rows_of(some[k], met, bodies, wall_body)
         if inverse_mass[body[k, 0]] > 0.0 and inverse_mass[body[k, 1]] > 0.0:
@@ -159,23 +192,43 @@ def place_at_collisions(
         owed[k, 0] = arm[2] * p[1] - arm[1] * p[2]
         owed[k, 1] = arm[0] * p[2] - arm[2] * p[0]
         owed[k, 2] = arm[1] * p[0] - arm[0] * p[1]
-    for c in range(len(a)):
+    return some[:count].copy(), owed, hits, turned
+
+
+@kernel
+def shift_bodies(
+    crew: Crew,
+    problem: ProblemArrays,
+    met: Met,
+    bodies: FreeBodies,
+    wall_body: IntArray,
+    some: IntArray,
+    shift: FloatArray,
+    turned: FloatArray,
+) -> None:
+    """Move the bodies of ``some`` contacts by their ``shift`` (B, 3) [m], zeros after that, and overlaps with them; ``turned`` (F, 3) [rad]
+    are those that will be turned besides, empty if none is."""
+    thread, threads, barrier = crew
+    _, blocks, levers, found = problem
+    normal, overlap, position = met.normal, met.overlap, bodies.position
+    low, high = share(len(met.a), thread, threads)
+    for c in range(low, high):
         i, j = rows_of(c, met, bodies, wall_body)
         for f in range(3):
             overlap[c] += (shift[i, f] - shift[j, f]) * normal[c, f]
-        if owned == count or b[c] >= 0:  # nothing was turned, or nothing of this
+        if len(turned) == 0 or met.b[c] >= 0:  # nothing is turned, or nothing of this
             continue
-        q = place[c] - blocks.serial_start
-        if inverse_mass[j] > 0.0:
+        q = found.place[c] - blocks.serial_start
+        if bodies.inverse_mass[j] > 0.0:
             overlap[c] -= turn_along(turned, j, levers.arm, q, 1, normal[c])
         if c >= met.grain_contacts:
             overlap[c] += turn_along(turned, i, levers.arm, q, 0, normal[c])
-    for k in range(count):
-        for i in body[k]:
+    wait(barrier, threads)
+    for k in range(len(some) if thread == 0 else 0):
+        for i in rows_of(some[k], met, bodies, wall_body):
             for f in range(3):
                 position[i, f] += shift[i, f]
                 shift[i, f] = 0.0
-    return (some[:count].astype(np.int32), owed), hits, turned
 
 
 @kernel

@@ -218,8 +218,8 @@ class NonsmoothStepper:
         now.ledger.add("drives", driven)
         now.ledger.add("impact", p.kinetic_energy() - before - driven)
         now.found_overlap, now.began = c.every.overlap.copy(), b.position.copy()
-        bodies, shift, walls = self._displaced(), np.zeros(b.position.shape), self.walls.frame
-        now.owed, now.hits, now.turned = call(place_at_collisions, p.arrays, met, bodies, walls, self.period, now.h, shift, b.struck)
+        bodies, walls = self._displaced(), self.walls.frame
+        now.owed, now.hits, now.turned = place_at_collisions(self.team, p, met, bodies, walls, self.period, now.h, b.struck)
 
     def _solve_impacts(self, h: float, part: float = 1.0) -> None:
         """Velocities after the collisions, with a part of their restitution."""

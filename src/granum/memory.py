@@ -10,8 +10,8 @@ from pathlib import Path
 
 from .checks import InputError
 
-GRAIN = 450  # bytes of a grain of a run before it touches another
-IN_BED = 1260  # with its part of the contacts: 1.8 of 700 bytes
+GRAIN = 380  # bytes of a grain of a run before it touches another
+IN_BED = 1040  # with its part of the contacts: 1.8 of 570 bytes
 UNLIMITED = 2**60  # a limit from here on is none
 
 

@@ -51,7 +51,7 @@ def test_a_lattice_in_a_file_is_refused_too(tmp_path, monkeypatch):
     """)
     ending = call("run", "scene.toml")
     assert (ending.trace, ending.code) == ("", 2)
-    assert "1e+12 grains need at least 450 TB" in ending.stderr
+    assert "1e+12 grains need at least 380 TB" in ending.stderr
 
 
 def test_the_limit_of_the_process_counts():

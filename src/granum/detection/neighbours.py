@@ -28,6 +28,7 @@ FEW = 16  # grains that are appended in one step; more are cheaper to list all t
 FEW_NEAR = 256  # the same where many grains rest as parts of one body
 APPENDED = 0.05  # of all grains: when more than this part has been appended, the list is made anew
 APPENDED_NEAR = 0.25
+NO_LEVELS = np.zeros(0, np.int32)
 SPHERE = 8  # numbers of a grain that the search for contacts reads
 
 
@@ -185,7 +186,8 @@ class NeighbourList:
             self.visits.settle()
         reach = bodies.radius + self.skin
         place = in_cell(self.reference, 0, self.period)
-        cells = self._cells = file_in_cells(place, reach, self.origin)
+        cells = file_in_cells(place, reach, self.origin)
+        self._cells = cells._replace(level=NO_LEVELS)  # of whom is looked for later, nobody asks
         self.order = self.live = cells.order
         self.rank = np.empty(count, np.int32)
         self.rank[cells.order] = np.arange(count, dtype=np.int32)

@@ -59,7 +59,7 @@ def test_the_limit_of_the_process_counts():
     limited = f"ulimit -v 1500000; {sys.executable} -m granum run box --set count=20000000"
     done = subprocess.run(limited, shell=True, capture_output=True, text=True)
     assert done.returncode == 2
-    assert "2e+07 grains need at least 9 GB of memory, and" in done.stderr
+    assert "2e+07 grains need at least 7.6 GB of memory, and" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -18,7 +18,8 @@ TINY = {
     "em-table1": em_table1.TableSize(count=256, phi=0.86, repeats=1, limit=3000),
     "em-scaling": em_scaling.ScalingSize(count=128, seeds=3, above=(1e-3, 2e-3, 5e-3, 1e-2), accuracy=1e-5),
     "em-iterations": em_iterations.IterationsSize(count=256, seeds=1, above=(1e-2, 1e-3, 1e-4), accuracy=5e-6, repeats=1),
-    "em-shear": em_shear.ShearSize(count=128, strain=4e-3, small=1e-3, phi=0.88),
+    # The packing of seed 1 rearranges in its first increment of 4e-4, and nothing is said of those.
+    "em-shear": em_shear.ShearSize(count=128, strain=4e-3, small=1e-3, phi=0.88, seed=2),
 }
 
 

@@ -133,6 +133,33 @@ def test_laplacian_with_several_columns():
 
 
 @pytest.mark.parametrize("m", [1, 2, 3])
+def test_single_precision_serves_a_preconditioner(way, m):
+    """U rounded to 24 bits, so the answer is wrong by that times the condition; the inverse stays symmetric and positive."""
+    count = 700
+    a, b, points = network(count, 3, 9)
+    diagonal, edge = blocks(count, a, b, m)
+    factor = Plan(count, a, b, points).factorise(diagonal, edge)
+    assert factor is not None
+    short = factor.single()
+    u, v = np.random.default_rng(2).normal(size=(2, count, m))
+    largest = abs(matrix(a, b, diagonal, edge)).sum(1).max()
+    exact, found = factor.solve(u), short.solve(u)
+    assert np.max(np.abs(found - exact)) <= 100 * 2.0**-24 * largest / LEAST * np.max(np.abs(exact))
+    assert (way == "scipy") == np.array_equal(found, exact)  # SuperLU has no short numbers
+    # Sums are in double precision: the inverse is symmetric to rounding.
+    assert (u * short.solve(v)).sum() == pytest.approx((v * found).sum(), rel=1e-9)
+    assert (u * found).sum() > 0
+    assert short.entries == factor.entries
+    del short
+    assert np.array_equal(factor.solve(u), exact)
+    again = factor.single()
+    del factor  # its memory goes to the next one
+    other = Plan(count, a, b, points).factorise(2 * diagonal, 2 * edge)
+    assert other is not None
+    assert np.array_equal(again.solve(u), found)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
 def test_a_matrix_that_is_not_positive_definite_has_no_factor(m):
     a, b, points = network(150, 2, 6)
     diagonal, edge = blocks(150, a, b, m)

@@ -30,6 +30,12 @@ class Factor(Protocol):
     def solve(self, rhs: FloatArray) -> FloatArray:
         """x of A x = rhs; rhs is (N, m), and for m = 1 also (N, columns)."""
 
+    def single(self) -> Factor:
+        """The same factor with its numbers rounded to single precision, if that saves time: for preconditioners.
+
+        U^T U of any U is positive definite, so the rounded one inverts a matrix near A. Sums stay in double precision.
+        """
+
 
 class _Elimination(Protocol):
     """One of the two ways."""

@@ -16,10 +16,17 @@ from .substitution import solve_fronts
 class CompiledFactor:
     """U of A = U^T U."""
 
-    def __init__(self, fronts: Fronts, m: int, start: LongArray, values: FloatArray) -> None:
-        self._fronts, self._m, self._start, self._values = fronts, m, start, values
+    def __init__(self, fronts: Fronts, m: int, start: LongArray, room: FloatArray, single: bool = False) -> None:
+        self._fronts, self._m, self._start, self._room = fronts, m, start, room
+        self._values = room.view(np.float32) if single else room
         self.entries = int(start[-1])  # numbers in U, as stored
-        weakref.finalize(self, give_back, values).atexit = False
+        weakref.finalize(self, give_back, room).atexit = False
+
+    def single(self) -> CompiledFactor:
+        """As ``Factor.single``."""
+        short = CompiledFactor(self._fronts, self._m, self._start, take((self.entries + 1) // 2), True)
+        short._values[: self.entries] = self._values[: self.entries]
+        return short
 
     def solve(self, rhs: FloatArray) -> FloatArray:
         """x of A x = rhs; rhs is (N, m), and for m = 1 also (N, columns)."""

@@ -33,6 +33,12 @@ def _load(builder: Any, base: Any, index: Any) -> Any:
     return builder.load(_row_at(builder, base, index), align=8)
 
 
+def _load_single(builder: Any, base: Any, index: Any) -> Any:
+    """A row of numbers in single precision, as doubles."""
+    row = ir.VectorType(ir.FloatType(), SIDE)
+    return builder.fpext(builder.load(builder.bitcast(builder.gep(base, [index]), row.as_pointer()), align=4), _ROW)
+
+
 def _store(builder: Any, base: Any, index: Any, row: Any) -> None:
     builder.store(row, _row_at(builder, base, index), align=8)
 
@@ -156,6 +162,7 @@ def _add_apart(typingctx, target, columns, at, source, where):
 
 def _forward(typingctx, factor, groups, rows, y, at):
     """y_g -= U_g^T y for groups of columns whose parts of y follow each other from ``at`` on; ``rows`` rows of y are known."""
+    load = _load_single if factor.dtype == types.float32 else _load
 
     def emit(context, builder, signature, args):
         base, known = (_base(context, builder, signature, args, k) for k in (0, 3))
@@ -172,7 +179,7 @@ def _forward(typingctx, factor, groups, rows, y, at):
                 row = _spread(builder, builder.insert_element(empty, value, ir.Constant(ir.IntType(32), 0)), 0)
                 for g, group in enumerate(groups):
                     k = unrolled * len(groups) + g
-                    sums[k] = _less_product(builder, sums[k], row, _load(builder, base, builder.add(group, builder.mul(r, step))))
+                    sums[k] = _less_product(builder, sums[k], row, load(builder, base, builder.add(group, builder.mul(r, step))))
             return sums
 
         start = [_load(builder, known, place) for place in places] + [ir.Constant(_ROW, [0.0] * SIDE)] * len(groups)
@@ -186,6 +193,7 @@ def _forward(typingctx, factor, groups, rows, y, at):
 
 def _backward(typingctx, factor, groups, rows, y, at, part):
     """part -= U_g y_g, four lanes for each of ``rows`` rows, for groups of columns whose parts of y follow each other from ``at`` on."""
+    load = _load_single if factor.dtype == types.float32 else _load
 
     def emit(context, builder, signature, args):
         base, known, out = (_base(context, builder, signature, args, k) for k in (0, 3, 5))
@@ -195,7 +203,7 @@ def _backward(typingctx, factor, groups, rows, y, at, part):
         def body(at, _):
             row = _load(builder, out, at)
             for group, y in zip(groups, scale, strict=True):
-                row = _less_product(builder, row, _load(builder, base, builder.add(group, at)), y)
+                row = _less_product(builder, row, load(builder, base, builder.add(group, at)), y)
             _store(builder, out, at, row)
             return []
 

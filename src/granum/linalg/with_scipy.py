@@ -32,6 +32,10 @@ class ScipyFactor:
             x[:, c] = self._lu.solve(ordered)[self._row]
         return x.reshape(given.shape)
 
+    def single(self) -> ScipyFactor:
+        """As ``Factor.single``: SuperLU's factors stay as they are."""
+        return self
+
 
 class ScipyElimination:
     """Nodes in an order of elimination ``order`` (N,), edges a-b (E,)."""

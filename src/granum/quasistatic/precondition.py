@@ -28,7 +28,7 @@ MOVED = 0.25  # of the cutoff: a grain that has gone so far makes a new matrix
 MOST_DIRECT = 20_000  # grains in 3D whose matrix is factorised; factors of more are too dense
 CG_PART = 1e-4  # of the right side, left by conjugate gradients
 LEAST_WIDTH = 10.0  # of the averaged overlaps, in residuals over the mean stiffness
-EVERY = {2: 12, 3: 30}  # iterations with one factorisation, by dimension: in 3D factors are dear
+EVERY = {2: 12, 3: 60}  # iterations with one factorisation, by dimension: in 3D factors are dear
 SHIFTS = (1e-7, 1e-5, 1e-3, 1e-1, 1e1, 1e3, 1e6)  # of the mean stiffness, tried one after the other; in 3D from the second on
 
 
@@ -191,7 +191,7 @@ class ContactStiffness:
             course.factorisations += 1
             factor = plan.factorise(diagonal + shift * unit, -block)
             if factor is not None:
-                return factor
+                return factor.single()
         raise RunError(f"the stiffness of the contacts has no inverse after {course.iterations} iterations. Use method fire, without one.")
 
     def apply(self, q: FloatArray) -> FloatArray:

@@ -23,11 +23,13 @@ class LBFGS:
     """c2 of the line search."""
     farthest: float = 0.25
     """Largest motion of a grain in a first trial, in mean diameters."""
+    nearest: float = 1e-3
+    """And how far a first trial may always go: after a step that was cut short the next trial goes twice as far as that, and no less."""
     name: str = "lbfgs"
 
     def run(self, course: Course, diameter: float) -> None:
         """Move ``course`` to a minimum; ``diameter`` [m] bounds the steps."""
-        memory = _Memory(self.memory, course.x)
+        memory, reach = _Memory(self.memory, course.x), self.farthest
         while course.going:
             self.preconditioner.refresh(course)
             p = memory.direction(course.g, self.preconditioner)
@@ -37,12 +39,16 @@ class LBFGS:
                 p = -self.preconditioner.apply(course.g)
                 slope = dot(course.g, p)
             first = 1.0 if memory.count or self.preconditioner.scaled else probe(course, p, slope, diameter)
-            step = search(course, p, slope, min(first, self.farthest * diameter / largest(p)), self.curvature)
+            span = largest(p) / diameter
+            first = min(first, reach / span)
+            step = search(course, p, slope, first, self.curvature)
             if step is None:
                 if memory.count == 0:
                     course.stalled = "no step leads down: rounding"
                 memory.clear()
                 continue
+            # One soft spot stops all grains: trials beyond it cost energies and new pair lists, time after time.
+            reach = min(4 * reach, self.farthest) if step.length >= first else max(2 * step.length * span, self.nearest)
             memory.add(step.x - course.x, step.g - course.g)
             course.move(step.x, step.E, step.g)
 

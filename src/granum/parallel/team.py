@@ -102,7 +102,7 @@ class Team:
 
     def run(self, kernel: Any, things: int, /, *args: Any) -> Any:
         """Share ``things`` out, and return what the kernel returns on the first thread; few things wake few threads."""
-        if self.woken(things) == 1:
+        if self.threads == 1 or self.woken(things) == 1:
             return call(kernel, self._alone, *args)
         return self._share_out(kernel, things, args)
 

@@ -156,11 +156,10 @@ def test_ways_name_warm_start_momentum_and_threads():
     ways = planned(*ROW_22, "--threads", "4")["ways"]
     by_name = {(way["stepper"], way["solver"], way["threads"]): way["effort"] for way in ways}
     assert {("nonsmooth", name, 1) for name in ("plain", *FEWER_SWEEPS)} | {("smooth", "", 1)} <= set(by_name)
-    assert ("smooth", "", 4) not in by_name  # smooth steps run on one thread
     assert by_name["nonsmooth", "momentum + history", 1] < by_name["nonsmooth", "history", 1] < by_name["nonsmooth", "plain", 1]
-    best = "momentum + history"
-    part = PARALLEL_PART
-    assert by_name["nonsmooth", best, 1] / by_name["nonsmooth", best, 4] == pytest.approx(1 / (1 - part + part / 4))
+    for stepper, solver in (("nonsmooth", "momentum + history"), ("smooth", "")):
+        part = PARALLEL_PART[stepper]
+        assert by_name[stepper, solver, 1] / by_name[stepper, solver, 4] == pytest.approx(1 / (1 - part + part / 4))
     twice = planned(*ROW_22, "--contacts", "2")
     assert twice["effort_nonsmooth"] == pytest.approx(2 * planned(*ROW_22)["effort_nonsmooth"])
     assert twice["contacts"] == pytest.approx(2 * twice["grains"])

@@ -15,9 +15,9 @@ history 2.8-3.2, momentum 2.1-3.6, both 4.2-6.8) and in boxes of 2000 and 10 000
 11-13). WS has 2 to 5 for history; SN 5.4 found a gain in columns only."""
 MOMENTUM_COST = 1.07
 """A sweep with momentum over a plain one, where it is not measured."""
-PARALLEL_PART = 0.75
-"""Of a nonsmooth step, that runs on all threads: whole steps of 20 000 grains are 1.5 to 1.7 times as fast on two (`bench parallel`).
-Smooth steps run on one."""
+PARALLEL_PART = {"nonsmooth": 0.75, "smooth": 0.5}
+"""Of a step, that runs on all threads: whole nonsmooth steps of 20 000 grains are 1.5 to 1.7 times as fast on two (`bench parallel`),
+smooth ones of 10 000 grains 1.35 times (`bench smooth`)."""
 
 
 def paper_costs() -> dict[str, Any]:
@@ -51,8 +51,9 @@ def make_plan(
     as_run = ways[-2:]  # both steppers with the solver that is the default
     best = min(as_run, key=lambda way: way["effort"])
     if threads > 1:
-        faster = amdahl(threads, PARALLEL_PART)
-        ways += [{**way, "threads": threads, **_seconds(way["effort"] / faster)} for way in as_run if way["stepper"] == "nonsmooth"]
+        for way in as_run:
+            faster = amdahl(threads, PARALLEL_PART[way["stepper"]])
+            ways.append({**way, "threads": threads, **_seconds(way["effort"] / faster)})
     return {
         "inputs": system.as_options(),
         **_row(found),

@@ -76,7 +76,8 @@ def show_plan(found: dict[str, Any], notes: list[str]) -> None:
     gains = ", ".join(f"{name} {gain:g}" for name, gain in found["fewer_sweeps"].items())
     say(f"fewer sweeps than plain, cold ones, the least that was measured in columns and boxes: {gains}")
     if any(way["threads"] > 1 for way in found["ways"]):
-        say(f"threads: Amdahl's law with {found['parallel_part']:.0%} of the work on all of them (nonsmooth; smooth runs on one)")
+        parts = " and ".join(f"{part:.0%} of a {stepper} step" for stepper, part in found["parallel_part"].items())
+        say(f"threads: Amdahl's law with {parts} on all of them")
 
 
 def _recommended(best: dict[str, Any], scene: str) -> list[str]:

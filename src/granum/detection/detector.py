@@ -72,6 +72,16 @@ class Detector:
         near, self.ahead = self.neighbours, ahead
         near.settle_room()
         self._put_aside()
+        try:
+            return self._search(bodies, h, near, ahead)
+        except BaseException:  # Ctrl-C in a notebook, where somebody may step on: contacts that are half found are none
+            self.contacts.resize(0, 0)
+            self._noted.number[:] = 0
+            self._past.known[NEXT:WAITS] = 0
+            raise
+
+    def _search(self, bodies: Bodies, h: float, near: NeighbourList, ahead: Ahead) -> Contacts:
+        """Of all grains, or of those that are visited."""
         if self.visits is not None:
             return self._look(bodies, near.update(bodies, h, max(ahead.step, ahead.time), ahead.fall))
         relisted = near.list_new(bodies, h, ahead.fall)

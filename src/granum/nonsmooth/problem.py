@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -56,7 +58,6 @@ class Problem:
         self.found = self._found_room = Found(none, none, none, nothing, nothing, nothing, nothing)
         self._arrays = ProblemArrays(self.packed, self.blocks, self.levers, self.found)
         self.momentum = Momentum(nothing, nothing, nothing)
-        self._own: Momentum | None = None  # while impulses are lent
         self._kept = 0  # numbers of the iterate before
         self.nobody = 0  # slot of empty lanes
         self._beside: ContactBlocks | None = None
@@ -111,15 +112,22 @@ class Problem:
             self.momentum = self.momentum._replace(before=np.zeros(len(self.blocks.lane_a) * (self.rows + 1)))
         return self.momentum
 
-    def lend(self, impulse: FloatArray) -> None:
-        """Let a solve work in the room of these impulses (C, 7), which nobody reads until it is over; ``take_back`` ends that."""
-        if self.rooms.lanes.shared and impulse.size >= self._kept:
-            self._own, self.momentum = self.momentum, self.momentum._replace(before=impulse.reshape(-1))
-
-    def take_back(self) -> None:
-        """The impulses are written anew from now on."""
-        if self._own is not None:
-            self.momentum, self._own = self._own, None
+    @contextmanager
+    def lent(self, contacts: Contacts) -> Iterator[None]:
+        """Let a solve work in the room of the contacts' impulses: nobody reads them until it is over, and then they are written anew. A solve
+        that is stopped leaves what it has come to."""
+        own, impulse = self.momentum, contacts.whole.impulse
+        lent = self.rooms.lanes.shared and impulse.size >= self._kept
+        if lent:
+            self.momentum = own._replace(before=impulse.reshape(-1))
+        try:
+            yield
+        except BaseException:  # Ctrl-C in a notebook, where somebody may step on
+            self.read_impulses(contacts.every.impulse)
+            raise
+        finally:
+            if lent:
+                self.momentum = own
 
     def soften(self, soft_t: float) -> None:
         """Softness of the friction [1/kg] and rolling rows [1/(kg m^2)] from now on."""

@@ -251,9 +251,8 @@ class NonsmoothStepper:
         """Impulses and velocities of the whole contact problem."""
         if self.before_solve is not None:
             self.before_solve(self.problem)
-        self.problem.lend(self.detector.contacts.whole.impulse)
-        self.solve_report = self.settings.solver.solve(self.problem, step=now.number, history=self.history)
-        self.problem.take_back()
+        with self.problem.lent(self.detector.contacts):
+            self.solve_report = self.settings.solver.solve(self.problem, step=now.number, history=self.history)
         self.left_over = self.solve_report.residual
         self.tally.add(self.solve_report, self.problem.scale, getattr(self.settings.solver, "accuracy", None) is not None)
         self.links.finish(self.problem, now.ledger)

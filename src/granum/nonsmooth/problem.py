@@ -114,8 +114,10 @@ class Problem:
 
     @contextmanager
     def lent(self, contacts: Contacts) -> Iterator[None]:
-        """Let a solve work in the room of the contacts' impulses: nobody reads them until it is over, and then they are written anew. A solve
-        that is stopped leaves what it has come to."""
+        """Let a solve work in the room of the contacts' impulses: nobody reads them until it is over, and then they are written anew.
+
+        A solve that is stopped leaves there what it has come to.
+        """
         own, impulse = self.momentum, contacts.whole.impulse
         lent = self.rooms.lanes.shared and impulse.size >= self._kept
         if lent:

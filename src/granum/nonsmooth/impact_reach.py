@@ -54,7 +54,7 @@ class Impact(NamedTuple):
     due: BoolArray
     """(blocks in colours,) whether a body of a block of ``gathered`` has been moved since that was swept"""
     moved: NDArray[np.int32]
-    """(yielding slots,) the sweep in which each body was moved last, since only what is due is swept; ``NEVER``"""
+    """(yielding slots,) the sweep in which each body was moved last, counted from when only what is due is swept; before that ``NEVER``"""
     swept: NDArray[np.int32]
     """(contacts that are swept one by one,) ... in which each of these was swept last"""
     fresh: IntArray
@@ -197,6 +197,6 @@ def call_on_links(packed, impact, sweep):
 
 @device
 def is_due(packed, impact, own, a, b):
-    """Whether a contact that is swept one by one is, of the bodies in slots a and b."""
+    """Whether a contact that is swept one by one, between the bodies in slots a and b, is due."""
     since = impact.swept[own]
     return (a < packed.yielding and impact.moved[a] >= since) or (b < packed.yielding and impact.moved[b] >= since)

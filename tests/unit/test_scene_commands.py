@@ -46,7 +46,7 @@ def test_check_tells_what_a_run_will_be(tmp_path, monkeypatch):
     assert (found["diameter_smallest"], found["diameter_largest"]) == (0.0065, 0.013)
     assert found["time_step"] == made.run.time_step
     assert found["steps"] == round(1.0 / made.run.time_step)
-    assert found["memory_bytes"] == 126_000
+    assert found["memory_bytes"] == 104_000
     assert found["recording_bytes"] == pytest.approx(100 * 101 * (136 + 1.8 * 109))  # the forecast of a recording: grains and contacts
     assert found["wall_seconds"] > 0
     assert (tmp_path / "mine-start.png").read_bytes().startswith(b"\x89PNG")

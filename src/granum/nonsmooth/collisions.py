@@ -1,12 +1,13 @@
-"""Collisions with friction win no energy.
+"""Collisions win no energy.
 
-Restitution compares speeds along the normal before and after a collision (Newton), and friction acts at the same time. Where a body is hit
-beside its centre the two do not go together: friction turns the body, which takes from its speed along the normal, and for what is asked of
-that the normal impulse grows until the body leaves with more energy than it came with, by a third of it in some hits (Kane and Levinson
-1985). Without restitution the same collision always loses energy. All that lies between the two answers obeys the law, with less
+Restitution compares speeds along the normal before and after a collision (Newton). There are two ways in which it may ask for more energy
+than there was. Where a body is hit beside its centre, friction turns it, which takes from its speed along the normal, and for what is asked
+of that the normal impulse grows until the body leaves with a third more than it came with (Kane and Levinson 1985). And where a body that
+has just left another is thrown back onto it, in one step, the contact that opens bears the push, while the collision still rebounds by the
+speed of its whole approach: of two elastic balls that fall on a plane, one above the other, the upper one would leave with twice their
+energy. Without restitution the same collisions always lose energy. All that lies between the two answers obeys the law, with less
 restitution, since cones of friction are convex and velocities follow from impulses linearly. So the one of them that keeps the energy is
-taken, for each *island* by itself: bodies that the collisions of the step push against each other. Spheres need none of this, as a push
-along the normal does not turn them.
+taken, for each *island* by itself: bodies that the collisions of the step push against each other.
 """
 
 from __future__ import annotations
@@ -61,9 +62,7 @@ class Islands:
 
     def tie(self) -> None:
         """Tie together what pushes each other now."""
-        packed = self.problem.packed
         self.of = call(tie, self.problem.arrays, self.parent)
-        self.has_full = self._sums(np.arange(len(self.began)) >= packed.first_full) > 0
 
     def gain(self, driven: FloatArray) -> FloatArray:
         """(yielding slots,) [J] that each island has won, at the body that stands for it; ``driven`` (C,) is the work on it by contact."""
@@ -72,8 +71,8 @@ class Islands:
         return self._sums(p.kinetic_energies() - self.began) - np.bincount(self.of[own], driven, len(self.of))
 
     def win(self, gain: FloatArray) -> BoolArray:
-        """Whether an island with a body that is no sphere wins energy."""
-        return np.asarray(self.has_full & (gain > WON * self._sums(self.began)))
+        """Whether an island wins energy."""
+        return np.asarray(gain > WON * self._sums(self.began))
 
     def _sums(self, values: FloatArray | BoolArray) -> FloatArray:
         """Of each island, added in the order of its bodies."""

@@ -3,9 +3,8 @@
 An impact is local. A contact sleeps until one of its bodies has been hit; then it is copied into blocks of its colour beside those of the
 problem (``Impact.gathered``). So blocks that are swept are full of contacts that count, however few of the problem's they are.
 
-When few of them still change, only those are *due* whose bodies have been moved since they were swept. Those in colours are looked after
-block by block, each body knowing its contacts; those that are swept one by one compare when they were swept with when their bodies were
-moved, as a body with full inertia may have very many.
+When few of them still change, only those blocks are *due* of whose grains one has been moved since they were swept; each grain knows its
+contacts. Bodies with full inertia may have very many, and a heavy one needs the momentum of all: where they are, all contacts are swept on.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from .problem import Problem
 
 # A body that no impulse has moved, one that has, one that passes it on from the next sweep on if the impact is small, and one that does.
 UNTOUCHED, TOUCHED, STIRRED, HIT = np.int8(0), np.int8(1), np.int8(2), np.int8(3)
-NEVER = np.int32(-1)
 
 
 @group
@@ -53,10 +51,8 @@ class Impact(NamedTuple):
     """(2, lanes in colours) the one before each"""
     due: BoolArray
     """(blocks in colours,) whether a body of a block of ``gathered`` has been moved since that was swept"""
-    moved: NDArray[np.int32]
-    """(yielding slots,) the sweep in which each body was moved last, counted from when only what is due is swept; before that ``NEVER``"""
-    swept: NDArray[np.int32]
-    """(contacts that are swept one by one,) ... in which each of these was swept last"""
+    calm: BoolArray
+    """(1,) whether only blocks that are due are swept"""
     fresh: IntArray
     """(threads, 1 + grains) how many grains each thread has found to be hit since others were told, and which"""
     nobody: int
@@ -78,8 +74,7 @@ class Impact(NamedTuple):
             np.empty((2, grains), np.int32),
             np.empty((2, LANES * blocks), np.int32),
             np.zeros(blocks, np.bool_),
-            np.full(problem.packed.yielding, NEVER),
-            np.zeros(problem.one_by_one, np.int32),
+            np.zeros(1, np.bool_),
             np.empty((threads, 1 + grains), np.int32),
             problem.nobody,
         )
@@ -153,13 +148,9 @@ def gather_contacts(packed, blocks, impact, slot):
 
 
 @device
-def call_on(packed, impact, slot, sweep):
-    """A body has been moved: its contacts are due, and those of its machine."""
-    if not yields(packed, slot):
-        return
-    impact.moved[slot] = sweep
+def call_on(packed, impact, slot):
+    """A grain has been moved: the blocks of its contacts are due."""
     if slot >= packed.first_full:
-        reach_links(packed.links, impact.moved, packed.first_full, slot, sweep)
         return
     for side in range(2):
         p = np.int64(impact.newest[side, slot])
@@ -179,24 +170,12 @@ def gather_fresh(packed, blocks, impact, threads):
 
 
 @device
-def call_on_all(crew, impact, sweep):
-    """All that is awake is due."""
+def calm_down(crew, impact):
+    """From now on only what is due is swept: at first, all that is awake."""
     thread, threads, barrier = crew
     low, high = share(len(impact.due), thread, threads)
     impact.due[low:high] = True
-    low, high = share(len(impact.moved), thread, threads)
-    impact.moved[low:high] = sweep
+    wait(barrier, threads)  # until all have seen that it was not so before
+    if thread == 0:
+        impact.calm[0] = True
     wait(barrier, threads)
-
-
-@device
-def call_on_links(packed, impact, sweep):
-    """All bodies with full inertia have been moved, as a motor or limit of a machine has come to its bounds."""
-    impact.moved[packed.first_full :] = sweep
-
-
-@device
-def is_due(packed, impact, own, a, b):
-    """Whether a contact that is swept one by one, between the bodies in slots a and b, is due."""
-    since = impact.swept[own]
-    return (a < packed.yielding and impact.moved[a] >= since) or (b < packed.yielding and impact.moved[b] >= since)

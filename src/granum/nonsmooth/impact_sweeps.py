@@ -18,7 +18,7 @@ import numpy as np
 from .._jit import device
 from ..parallel.barrier import add_up, share, wait
 from .blocks import BODY, COLOURS, INV_DN, LANES, LEFT_OVER, PN, RX, TARGET, at, lanes_of, own_lanes, yields
-from .impact_reach import HIT, STIRRED, TOUCHED, UNTOUCHED, call_on, call_on_all, gather_fresh, is_due, is_hit, list_lanes, reach, tell
+from .impact_reach import HIT, STIRRED, TOUCHED, UNTOUCHED, call_on, calm_down, gather_fresh, is_hit, list_lanes, reach, tell
 from .kinds.full import sweep_contact
 from .kinds.links import reach_links
 from .kinds.spheres import sweep_blocks
@@ -32,10 +32,10 @@ FEW = 1000  # contacts in a sweep: those that reach no more than this,
 SMALL = 10_000  # updates of contacts: and take no more than this (a fraction of a millisecond)
 RARE = 0.01  # part of the contacts in a sweep: an impact that reaches more than a few is calm when no more of them change
 
-# What each thread knows of the progress: the change of a velocity [m/s] that counts, and the one that wakes others; sweeps and updates of
-# contacts so far; of the last sweep, contacts that changed more than that, and contacts; whether the stage is calm.
-FINE_CHANGE, CHANGE, DONE, UPDATES, MOVED, SWEPT, CALM = range(7)
-PROGRESS = 7
+# What each thread knows of the progress: the change of a velocity [m/s] that counts, and the one that wakes others; updates of contacts
+# so far; of the last sweep, contacts that changed more than that, and contacts.
+FINE_CHANGE, CHANGE, UPDATES, MOVED, SWEPT = range(5)
+PROGRESS = 5
 
 
 @device
@@ -152,14 +152,6 @@ def gather(crew, packed, blocks, impact, swept):
 
 
 @device
-def pass_on(packed, impact, slot, how, thread, progress):
-    """A sweep has moved a body."""
-    reach(packed, impact, slot, how, thread)
-    if progress[CALM] > 0.0 and how >= STIRRED:
-        call_on(packed, impact, slot, np.int32(progress[DONE]))
-
-
-@device
 def changes(data, first, s):
     """Squares of what a sweep changed in the normal and tangential impulses of a block, whose numbers begin at ``first`` of ``data``, and
     of the inverse weights 1 / D_n, by lane: into fields 23 and 24 of the scratch of ``sweep_blocks``."""
@@ -185,8 +177,10 @@ def sweep_gathered(packed, blocks, found, work, impact, m, beta, scratch, progre
         if square > fine * weight:
             moved += 1
             how = strength(square, fine * weight, tolerance * weight)
-            pass_on(packed, impact, g.lane_a[m * LANES + lane], how, thread, progress)
-            pass_on(packed, impact, g.lane_b[m * LANES + lane], how, thread, progress)
+            for slot in (g.lane_a[m * LANES + lane], g.lane_b[m * LANES + lane]):
+                reach(packed, impact, slot, how, thread)
+                if impact.calm[0]:
+                    call_on(packed, impact, slot)
     impact.due[m] = False
     progress[MOVED] += moved
     progress[SWEPT] += LANES
@@ -208,7 +202,7 @@ def sweep_awake(crew, packed, blocks, levers, found, work, impact, beta, scratch
                 continue
             block, end = share((np.int64(impact.used[k]) + LANES - 1) // LANES, thread, threads)
             for m in range(first // LANES + block, first // LANES + end):
-                if progress[CALM] == 0.0 or impact.due[m]:
+                if impact.due[m] or not impact.calm[0]:
                     sweep_gathered(packed, blocks, found, work, impact, m, beta, scratch, progress, thread)
             gather(crew, packed, blocks, impact, k)
             continue
@@ -221,10 +215,6 @@ def sweep_awake(crew, packed, blocks, levers, found, work, impact, beta, scratch
             is_awake = is_hit(packed, impact, a) or is_hit(packed, impact, b)
             if not is_awake and (box or not impact.awake[own]):
                 continue
-            if progress[CALM] > 0.0:
-                if not is_due(packed, impact, own, a, b):
-                    continue
-                impact.swept[own] = np.int32(progress[DONE])
             ahead, square = sweep_contact(packed, blocks, levers, work.before, np.int64(p), beta, not box, 0.0)
             if not box:
                 impact.awake[own] = True
@@ -233,8 +223,8 @@ def sweep_awake(crew, packed, blocks, levers, found, work, impact, beta, scratch
             # D dp^2 D: the square of a change of velocity
             how = strength(square * found.weight[c], fine * fine, tolerance * tolerance)
             progress[MOVED] += how >= STIRRED
-            pass_on(packed, impact, a, how, thread, progress)
-            pass_on(packed, impact, b, how, thread, progress)
+            reach(packed, impact, a, how, thread)
+            reach(packed, impact, b, how, thread)
         gather(crew, packed, blocks, impact, k)
 
 
@@ -247,14 +237,12 @@ def go_on_with_impact(crew, packed, blocks, impact, progress):
         return False
     swept = add_up(barrier, thread, threads, np.int64(progress[SWEPT]))[1]
     progress[UPDATES] += swept
-    progress[DONE] += 1.0
-    if progress[CALM] > 0.0:
+    if impact.calm[0]:
         return True
     if swept > FEW or progress[UPDATES] > SMALL:
         progress[FINE_CHANGE] = progress[CHANGE]
-        if swept > FEW and moved <= RARE * swept and not blocks.box:
-            progress[CALM] = 1.0
-            call_on_all(crew, impact, np.int32(progress[DONE]))
+        if swept > FEW and moved <= RARE * swept and len(impact.awake) == 0:
+            calm_down(crew, impact)
     elif progress[FINE_CHANGE] < progress[CHANGE]:
         hit_all(crew, packed, blocks, impact, STIRRED)
     return True

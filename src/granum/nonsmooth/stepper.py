@@ -208,7 +208,7 @@ class NonsmoothStepper:
             self.problem.end_impacts(0)
             return
         p, c, b, met, before = self.problem, self.detector.contacts, self.bodies, self._met, self.problem.kinetic_energy()
-        if p.one_by_one and self.machines is None:
+        if self.machines is None:
             collide(p, lambda part: self._solve_impacts(now.h, part), self._driven_works)
         else:
             self._solve_impacts(now.h)

@@ -21,9 +21,8 @@ from ...parallel.crew import Crew
 from ..blocks import BODY
 from ..coarse import Coarse, correct
 from ..groups import ContactBlocks, Found, Levers, Momentum, Packed
-from ..impact_reach import Impact, call_on_links
+from ..impact_reach import Impact
 from ..impact_sweeps import (
-    CALM,
     PROGRESS,
     begin_impact,
     extrapolate_touched,
@@ -160,7 +159,7 @@ def sweep_until(
                 corrections += 1
                 next_correction = sweep + min(LAST_GAP, coarse.first_gap + sweep // 4)
         beta = next_momentum(state, sweep) if momentum else 0.0
-        if impact is not None and progress[CALM] > 0.0:
+        if impact is not None and impact.calm[0]:
             beta = 0.0
         elif keeps:
             if impact is not None:
@@ -190,13 +189,11 @@ def sweep_until(
                 update_drives(packed.links, body, packed.first_full)
                 if drives_changed(packed.links):
                     weigh_links(packed, blocks, levers, found)
-                    if impact is not None:
-                        call_on_links(packed, impact, np.int32(sweep))
             wait(barrier, threads)
         if impact is not None:
             if not go_on_with_impact(crew, packed, blocks, impact, progress):
                 break
-            if keeps and progress[CALM] == 0.0:
+            if keeps and not impact.calm[0]:
                 ahead, square = sum_awake(blocks, impact, work.sums)
                 wait(barrier, threads)  # they are read by all before they are written anew
         if keeps:

@@ -21,7 +21,7 @@ from ..state.motion import inverse_inertia
 from ..state.rooms import Rooms, with_spare
 from .blocks import BODY, COLOURS, FIELDS_3_ROWS, FIELDS_6_ROWS, LANES, LEFT_OVER, RX, lay_out
 from .groups import ContactBlocks, Found, FreeBodies, Levers, Met, Momentum, Packed, ProblemArrays
-from .kinds.every import CHUNK, projected_residual, sphere_energies
+from .kinds.every import CHUNK, each_sphere_energy, projected_residual, sphere_energies
 from .slots import assign_slots, read_impulses
 
 NOTHING = np.zeros(0)
@@ -260,10 +260,11 @@ class Problem:
     def kinetic_energies(self) -> FloatArray:
         """(yielding slots,) of each packed body [J]; 0 of those that do not yield."""
         p = self.packed
-        body = p.body[: p.first_full * BODY].reshape(-1, BODY)
-        yields = body[:, 6] > 0.0
-        twice = (dot(body[:, :3], body[:, :3]) + 0.4 * dot(body[:, 3:6], body[:, 3:6])) / np.where(yields, body[:, 6], 1.0)
-        return np.concatenate([np.where(yields, 0.5 * twice, 0.0), self._energies_of_full()])
+        energy = np.empty(p.yielding)
+        call(each_sphere_energy, p, energy)
+        if p.yielding > p.first_full:
+            energy[p.first_full :] = self._energies_of_full()
+        return energy
 
     def _energies_of_full(self) -> FloatArray:
         """(F,) of the bodies with full inertia [J]."""

@@ -190,6 +190,16 @@ def driven_works(packed: Packed, blocks: ContactBlocks, found: Found, first: int
     return works
 
 
+@device
+def sphere_energy(body, o):
+    """Kinetic energy [J] of the packed sphere at ``o``; 0 if it does not yield."""
+    if body[o + INV_MASS] == 0.0:
+        return 0.0
+    square = body[o] * body[o] + body[o + 1] * body[o + 1] + body[o + 2] * body[o + 2]
+    spins = body[o + OX] * body[o + OX] + body[o + OX + 1] * body[o + OX + 1] + body[o + OX + 2] * body[o + OX + 2]
+    return 0.5 * (square + 0.4 * spins) / body[o + INV_MASS]
+
+
 @kernel
 def sphere_energies(crew: Crew, packed: Packed, parts: FloatArray) -> None:
     """Kinetic energy [J] of each chunk of packed spheres."""
@@ -199,10 +209,13 @@ def sphere_energies(crew: Crew, packed: Packed, parts: FloatArray) -> None:
     for k in range(low, high):
         total = 0.0
         for slot in range(k * CHUNK, min((k + 1) * CHUNK, packed.first_full)):
-            o = slot * BODY
-            if body[o + INV_MASS] > 0.0:
-                square = body[o] * body[o] + body[o + 1] * body[o + 1] + body[o + 2] * body[o + 2]
-                spins = body[o + OX] * body[o + OX] + body[o + OX + 1] * body[o + OX + 1] + body[o + OX + 2] * body[o + OX + 2]
-                total += 0.5 * (square + 0.4 * spins) / body[o + INV_MASS]
+            total += sphere_energy(body, slot * BODY)
         parts[k] = total
     wait(barrier, threads)
+
+
+@kernel
+def each_sphere_energy(packed: Packed, energy: FloatArray) -> None:
+    """That of each packed sphere [J]; 0 of those that do not yield."""
+    for slot in range(packed.first_full):
+        energy[slot] = sphere_energy(packed.body, slot * BODY)

@@ -67,6 +67,11 @@ def test_the_schema_knows_the_keys_of_scene_files():
         assert "string" in json.dumps(kinds[kind]["properties"][key])
     sizes = json.dumps(kinds["Emitter"]["properties"]["sizes"])  # a diameter, a list of them, or a distribution
     assert all(word in sizes for word in ('"array"', '["number", "string"]', "SieveCurve"))
+    for kind, key, name in (("AdhesiveContact", "pull", "adhesive"), ("PGS", "momentum", "pgs")):  # members of families, or their names
+        assert key in kinds[kind]["properties"]
+        family = kinds["ContactLaw" if name == "adhesive" else "SolverRecord"]["anyOf"]
+        assert {"$ref": f"#/$defs/{kind}"} in family
+        assert name in family[-1]["enum"]
     places = set(re.findall(r'"#/\$defs/([^"]+)"', json.dumps(schema)))
     assert places <= kinds.keys()
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from ..contact import ContactLaw
 from ..records import Record
 from .mixture import Mixture
 from .run_settings import STEPPERS, stepper_record
@@ -38,4 +40,28 @@ def scene_schema() -> dict[str, Any]:
         "anyOf": [*steppers, {"type": "string", "enum": list(STEPPERS)}, {"type": "null"}],
         "description": "The stepper with its settings, or its name.",
     }
+    _list_members(ContactLaw, kinds, ["name"])
+    for base in _families():
+        _list_members(base, kinds, [])
     return {"$schema": DIALECT, **found, "title": "granum scene file"}
+
+
+def _families() -> Iterator[type[Record]]:
+    """Records of steppers' settings that stand for one of several, such as any solver: their members have names, they have none."""
+    for name in STEPPERS:
+        for field in stepper_record(name).model_fields.values():
+            kind = field.annotation
+            if isinstance(kind, type) and issubclass(kind, Record) and kind.__subclasses__():
+                yield kind
+
+
+def _list_members(base: type[Record], kinds: dict[str, Any], needed: list[str]) -> None:
+    """In place of the base of a family: any of its members as a table, which needs these keys, or by its name."""
+    members = sorted(base.__subclasses__(), key=lambda member: str(member.model_fields["name"].default))
+    for member in members:
+        own = member.model_json_schema(ref_template=PLACE)
+        kinds |= own.pop("$defs", {})
+        kinds[member.__name__] = {**own, "required": [*own.get("required", []), *needed]}
+    names = [member.model_fields["name"].default for member in members]
+    tables = [{"$ref": PLACE.format(model=member.__name__)} for member in members]
+    kinds[base.__name__] = {"title": base.__name__, "anyOf": [*tables, {"type": "string", "enum": names}]}

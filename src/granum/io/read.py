@@ -57,8 +57,8 @@ class Recording(Pictured):
     def _load_tables(self) -> None:
         self._vtk, self._own = self._file[layout.VTK], self._file[layout.OWN]
         self.frame_count = int(self._vtk["Steps"].attrs["NSteps"])
-        self.times: FloatArray = self._own["frames/time"][: self.frame_count]
-        self.steps: IndexArray = self._own["frames/step"][: self.frame_count]
+        self.times: FloatArray = self._own["frames/time"][: self.frame_count]  # (F,) [s]
+        self.steps: IndexArray = self._own["frames/step"][: self.frame_count]  # (F,) time steps done
         self.recorded = recorded(self._own)
         """What the run was told to record of velocity, spin, orientation and contacts."""
         self._columns = found_columns(self._vtk, self._own)

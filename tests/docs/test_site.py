@@ -68,6 +68,12 @@ def test_every_key_of_scene_files_is_there(site):
             assert not [word for word in words if word not in said and word != "physics"]  # numbers of equations are left out
 
 
+def test_every_key_says_what_it_means():
+    """But those that name their kind, and tables whose records say it."""
+    fields = {(name, key): field for name, kind in scene_schema()["$defs"].items() for key, field in kind.get("properties", {}).items()}
+    assert not [place for place, field in fields.items() if "description" not in field and "const" not in field]
+
+
 def test_every_command_has_a_page_with_its_options(site):
     for name in COMMANDS:
         said = text(site, f"reference/made/commands/{name}")

@@ -16,6 +16,7 @@ FILE = """
 materials = [{ name = "m", youngs_modulus = "50 MPa", density = "2.5 g/cm3" }]
 walls = [{ shape = "plane", material = "m" }]
 grains = [{ material = "m", position = [[0, 0, "5 mm"]], diameter = "10 mm" }]
+counters = [{ region = { shape = "disc", centre = [0, 0, "2 cm"], radius = "3 cm" } }]
 run = { duration = "20 ms", every = "5 ms" }
 """
 
@@ -79,6 +80,7 @@ def test_scene_files_and_parameters_take_quantities(tmp_path):
     scene = load_scene(path, {"grains.0.diameter": "8mm"})
     assert (scene.materials[0].youngs_modulus, scene.materials[0].density) == (5e7, 2500.0)
     assert (scene.grains[0].position[0, 2], float(scene.grains[0].diameter)) == (0.005, 0.008)
+    assert (scene.counters[0].region.centre[2], scene.counters[0].region.radius) == (0.02, 0.03)
     assert scene.run.duration == 0.02
     assert make_scene("column", diameter="13mm") == make_scene("column", diameter=0.013)
     with pytest.raises(InputError, match="diameter of scene 'column': '2kg' is a mass, not a length"):

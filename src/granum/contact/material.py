@@ -13,6 +13,7 @@ class Material(Record):
     """What a grain or wall is made of (WS Table 1)."""
 
     name: str
+    """By which grains and walls name it."""
     density: Positive = 2500.0
     """rho [kg/m^3] of the solid."""
     youngs_modulus: Positive = 1e7
@@ -36,6 +37,7 @@ class MaterialPair(Record):
     """Overrides what the pair table would take from the two materials alone."""
 
     materials: tuple[str, str]
+    """Names of the two; the same name twice: grains of one material among themselves."""
     restitution: Fraction | None = None
     """e [-]"""
     friction: NonNegative | None = None

@@ -20,9 +20,11 @@ class Nonsmooth(Record):
 
     name: Literal["nonsmooth"] = "nonsmooth"
     solver: AnySolver = PGS()
+    """How the contacts of a step are solved."""
     friction: Literal["cone", "box"] = "cone"
     """``cone`` bounds the length of the tangential impulse; ``box`` bounds each of its components."""
     warm_start: WarmStart = HistoryStart()
+    """What a solve begins with."""
     impact_velocity: NonNegative = 0.05
     """v_imp [m/s]: faster approaches rebound with restitution."""
     impact_iterations: Sweeps = 200

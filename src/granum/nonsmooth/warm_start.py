@@ -56,7 +56,9 @@ class ModelStart(Record):
 
     name: Literal["model"] = "model"
     normals_only: bool = False
+    """Start friction and rolling from zero."""
     update_velocity: bool = True
+    """Apply the starting impulses to the velocities."""
 
 
 WarmStart = Annotated[ColdStart | HistoryStart | ModelStart, Field(discriminator="name")]

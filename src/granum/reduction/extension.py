@@ -56,8 +56,11 @@ class Reduction(Extension):
     split: tuple[Split, ...] = ("contact", "trial")
     """What makes aggregates come apart, in any combination; sensors stand in the scene."""
     merge: Merge = Merge()
+    """When grains merge."""
     contact: ContactSplit = ContactSplit()
+    """When what happens at a contact splits."""
     trial: TrialSplit = TrialSplit()
+    """When a trial splits."""
     shadow: Whole = Field(default=0, ge=0)
     """Steps of which a full-resolution shadow is kept, to measure the approximation error (MR (20)-(22)); 0: none."""
 

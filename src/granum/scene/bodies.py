@@ -25,6 +25,7 @@ class Frame(Record):
     """A named place of a body that moves with it: the frame of a tool or of a sensor."""
 
     name: str
+    """By which it is found."""
     position: Vector = ZERO
     """[m] in the body's frame."""
     orientation: tuple[Finite, Finite, Finite, Finite] = (1.0, 0.0, 0.0, 0.0)
@@ -47,7 +48,9 @@ class Body(Record):
     """
 
     name: str
+    """By which joints, grains, runs and recordings know it."""
     kind: Literal["static", "kinematic", "dynamic"] = "static"
+    """``static`` stands, ``kinematic`` is driven by its motion, ``dynamic`` is pushed."""
     position: Vector = ZERO
     """[m] of the body's frame; the centre of mass of a dynamic body."""
     orientation: tuple[Finite, Finite, Finite, Finite] = (1.0, 0.0, 0.0, 0.0)
@@ -71,6 +74,7 @@ class Body(Record):
     touches: Literal["all", "grains"] = "all"
     """``grains``: the body passes through all other bodies and touches grains only. Two bodies touch if both touch ``all``."""
     walls: tuple[Shape, ...] = ()
+    """Its shapes; they move with it."""
     frames: tuple[Frame, ...] = ()
     """Places that ``sim.body(name).frame(name)`` follows; those of a URDF file's links are among them."""
 

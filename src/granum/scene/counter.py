@@ -19,7 +19,9 @@ class PlaneRegion(Record):
 
     shape: Literal["plane"] = "plane"
     point: Vector
+    """Of the plane [m]."""
     normal: Vector = (0.0, 0.0, 1.0)
+    """The way that counts as forward; any length."""
 
     _normal = field_validator("normal")(unit)
 
@@ -34,8 +36,11 @@ class DiscRegion(Record):
 
     shape: Literal["disc"] = "disc"
     centre: Vector
+    """[m]"""
     normal: Vector = (0.0, 0.0, 1.0)
+    """The way that counts as forward; any length."""
     radius: Positive
+    """[m]"""
 
     _normal = field_validator("normal")(unit)
 
@@ -45,8 +50,11 @@ class RectangleRegion(Record):
 
     shape: Literal["rectangle"] = "rectangle"
     corner: Vector
+    """[m]"""
     edge_u: Vector
+    """From the corner along one side [m]."""
     edge_v: Vector
+    """From the corner along the other side [m]."""
 
     @model_validator(mode="after")
     def _spans(self) -> RectangleRegion:
@@ -93,3 +101,4 @@ class Counter(Record):
     name: str = ""
     """None: ``counter-1`` and so on."""
     region: Face
+    """Which grains are to pass."""

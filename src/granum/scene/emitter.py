@@ -21,6 +21,7 @@ class Disc(Record):
     centre: Vector
     """[m]"""
     normal: Vector = (0.0, 0.0, 1.0)
+    """Across the disc; any length."""
     diameter: Positive
     """[m]; grain centres stay inside it."""
 
@@ -77,10 +78,13 @@ class Emitter(Record):
     """Emits grains from a source while there is room; what found no room is caught up later."""
 
     name: str = "emitter"
+    """By which the summary of a run knows it."""
     material: str
+    """Name of the material."""
     sizes: Sizes
     """Diameters [m]: one, a list, or a distribution."""
     source: Annotated[Disc | Rectangle | BoxSource, Field(discriminator="source")]
+    """Where grains appear."""
     rate: Positive | None = None
     """[1/s]; none: as fast as there is room."""
     count: Whole | None = Field(default=None, ge=1)
@@ -90,6 +94,7 @@ class Emitter(Record):
     start: Finite = 0.0
     """[s]"""
     seed: Whole = Field(default=0, ge=0)
+    """Of places and sizes."""
 
     @model_validator(mode="after")
     def _bounded(self) -> Emitter:

@@ -20,6 +20,7 @@ class Grains(Record):
 
     kind: Literal["placed"] = "placed"
     material: str
+    """Name of the material."""
     position: Points
     """(n, 3) [m]"""
     diameter: Numbers
@@ -82,16 +83,19 @@ class Lattice(Record):
 
     kind: Literal["lattice"] = "lattice"
     material: str
+    """Name of the material."""
     lower: Vector
     """[m]"""
     upper: Vector
     """[m]"""
     count: Whole = Field(ge=0)
+    """Number of grains."""
     sizes: Sizes
     """Diameters [m]: one, a list, or a distribution."""
     jitter: Fraction = 0.1
     """Largest shift, as a part of the lattice spacing [-]; the spacing leaves room for it."""
     seed: Whole = Field(default=0, ge=0)
+    """Of sizes and shifts."""
     body: str | None = None
     """Name of a body that they are fixed to, as those of ``Grains``."""
 

@@ -117,6 +117,7 @@ class _Joint(Record):
     """What all joints have."""
 
     name: str
+    """By which runs and recordings know it."""
     bodies: tuple[str, str]
     """Names of a and b; ``ground`` is the world."""
 
@@ -151,7 +152,9 @@ class _Driven(_Joint):
     """A joint with one coordinate."""
 
     limits: Limits | None = None
+    """Where its coordinate ends; none: nowhere."""
     motor: Motor | None = None
+    """What drives its coordinate; none: nothing."""
 
     @property
     def has_coordinate(self) -> bool:
@@ -187,6 +190,7 @@ class Slider(_Driven):
 
     kind: Literal["slider"] = "slider"
     axis: Vector = (0.0, 0.0, 1.0)
+    """Along which b slides, in the scene as it is given; any length."""
     anchor: Vector | None = None
     """[m] where the two hold each other; none: at the position of b"""
 
@@ -198,6 +202,7 @@ class Cylindrical(_Driven):
     anchor: Vector
     """[m]"""
     axis: Vector = (0.0, 0.0, 1.0)
+    """Along and about which b moves, in the scene as it is given; any length."""
 
 
 class Universal(_Joint):

@@ -21,6 +21,7 @@ class Part(Record):
     """One material of a mixture."""
 
     material: str
+    """Name of the material."""
     sizes: Sizes
     """Diameters [m]: one, a list, or a distribution."""
     share: Positive
@@ -31,7 +32,9 @@ class Mixture(Record):
     """Grains of several materials from one source; it becomes an emitter for each material, by the names ``NAME MATERIAL``."""
 
     name: str = "mixture"
+    """With which the names of its emitters begin."""
     parts: tuple[Part, ...] = Field(min_length=1)
+    """Its materials, each with its sizes and share."""
     by: By = "mass"
     """What the shares are of: the mass, or the number of grains."""
     rate: Positive
@@ -39,6 +42,7 @@ class Mixture(Record):
     count: Whole | None = Field(default=None, ge=1)
     """Total number of all materials; none: without end."""
     source: Annotated[Disc | Rectangle | BoxSource, Field(discriminator="source")]
+    """Where grains appear."""
     velocity: Vector = (0.0, 0.0, 0.0)
     """Of an emitted grain [m/s]."""
     start: Finite = 0.0

@@ -39,6 +39,7 @@ class CylinderRegion(Record):
     centre: Vector
     """[m]"""
     axis: Vector = (0.0, 0.0, 1.0)
+    """Any length."""
     radius: Positive
     """[m]"""
     length: Positive

@@ -28,6 +28,7 @@ class Regulator(Record):
     """
 
     name: str
+    """Of the regulator."""
     joint: str
     """Name of a joint with a motor for force or for speed. At any time one regulator works on it at most; until the first does, the motor
     does as the scene says, and when none does any more it keeps its last target."""

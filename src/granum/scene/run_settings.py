@@ -28,12 +28,14 @@ class Guards(Record):
     overlap: Positive = 0.9
     """Largest overlap [-], in diameters of the smaller grain (of the grain, at a wall); of two bodies, in R* of their contact."""
     on_overlap: Action = "stop"
+    """What a larger overlap does."""
     on_lost: Action = "stop"
     """A grain or a dynamic body that left the world, or a grain that went through a wall."""
     energy: NonNegative = 0.1
     """Most energy that may come from nothing [-], as a part of the largest kinetic energy so far plus m g d of all grains, and of the
     dynamic bodies that touch others."""
     on_energy: Action = "stop"
+    """What more energy does."""
     on_coarse: Literal["warn", "off"] = "warn"
     """A step in which grains or walls move by 0.2 of the smallest diameter, or grains overlap by 0.05 of theirs, or a loss of 1 % of the
     energy by contacts that should lose none: the run goes on, and tells which step would fit."""

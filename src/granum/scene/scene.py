@@ -63,9 +63,11 @@ class Scene(Record):
     """
 
     name: str = "scene"
+    """Of the scene; its recording is called after it."""
     materials: tuple[Material, ...] = Field(min_length=1)
     pairs: tuple[MaterialPair, ...] = ()
     law: Law = HertzContact()
+    """How a contact pushes: the name of a law, or a table with its name and its own keys."""
     gravity: Gravity = Gravity()
     grains: tuple[GrainBlock, ...] = ()
     walls: tuple[Shape, ...] = ()

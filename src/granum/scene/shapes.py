@@ -36,6 +36,7 @@ class Wall(Record):
     """What all walls share."""
 
     material: str
+    """Name of the material."""
     surface_velocity: Vector = (0.0, 0.0, 0.0)
     """[m/s], in the body's frame: a belt that runs while its body stands. Only its tangential part drags grains."""
 
@@ -58,6 +59,7 @@ class Plane(Wall):
     point: Vector = (0.0, 0.0, 0.0)
     """[m]"""
     normal: Vector = (0.0, 0.0, 1.0)
+    """Points to the grains; any length."""
 
     _normal = field_validator("normal")(unit)
 
@@ -79,6 +81,7 @@ class Box(Wall):
     side: Literal["inside", "outside"] = "inside"
     """Where the grains are."""
     open: tuple[Face, ...] = ()
+    """Sides of a container that are left out."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Box:
@@ -97,6 +100,7 @@ class Cylinder(Wall):
     centre: Vector = (0.0, 0.0, 0.0)
     """[m]"""
     axis: Vector = (0.0, 0.0, 1.0)
+    """Any length."""
     radius: Positive
     """[m]"""
     length: Positive | None = None
@@ -124,6 +128,7 @@ class Capsule(Wall):
     centre: Vector = (0.0, 0.0, 0.0)
     """[m]"""
     axis: Vector = (0.0, 0.0, 1.0)
+    """Any length."""
     radius: Positive
     """[m]"""
     length: Positive
@@ -139,7 +144,9 @@ class Mesh(Wall):
     vertices: Points = Field(default_factory=lambda: np.zeros((0, 3)))
     """(n, 3) [m]"""
     triangles: Triples = Field(default_factory=lambda: np.zeros((0, 3), np.int32))
+    """(n, 3) rows of the vertices of each triangle."""
     file: str | None = None
+    """STL or OBJ file, in place of vertices and triangles; a scene file names it relative to itself."""
     scale: Positive | None = None
     """Multiplies the coordinates of the file [-]: 0.001 for millimetres; none: 1, for metres."""
     side: Literal["both", "front"] = "both"

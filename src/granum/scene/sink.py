@@ -17,3 +17,4 @@ class Sink(Record):
     name: str = ""
     """None: ``sink-1`` and so on."""
     region: Region
+    """Where grains are taken out."""

@@ -43,6 +43,8 @@ BESIDE = {
     ),
 }  # fmt: skip
 """What these give, and has no name in the package itself."""
+LOOKED_AT = ("granum.state.contacts.Contacts",)
+"""Classes whose functions are the business of steppers: users read fields and properties."""
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -90,6 +92,8 @@ def _entry(path: str, one: Any, made: bool = True) -> str:
     parts = [blocks(one.own_text if issubclass(one, Record) else _doc(one)), _fields(one)]
     for name, member in _members(one):
         if isinstance(member, (FunctionType, classmethod, staticmethod)):
+            if path in LOOKED_AT:
+                continue
             kind = "" if isinstance(member, FunctionType) else f":{'classmethod' if isinstance(member, classmethod) else 'staticmethod'}:"
             shown = _signature(getattr(member, "__func__", member), bound=not isinstance(member, staticmethod))
             parts.append(_directive("py:method", f"{name}{shown}", kind, blocks(_doc(member)), marks=3))

@@ -15,9 +15,7 @@ PAGES = sorted(page for page in TUTORIALS.glob("*.md") if page.name != "index.md
 LONG = {"calibration"}  # more than 20 s
 
 
-@pytest.mark.parametrize(
-    "page", [pytest.param(p, id=p.stem, marks=[pytest.mark.slow] if p.stem in LONG else []) for p in PAGES]
-)
+@pytest.mark.parametrize("page", [pytest.param(p, id=p.stem, marks=[pytest.mark.slow] if p.stem in LONG else []) for p in PAGES])
 def test_a_tutorial_does_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_page(page)

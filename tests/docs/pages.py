@@ -1,8 +1,8 @@
 """What a page of the documents lets a reader do: its files, its commands and its Python, in their order.
 
 - A block ``toml`` or ``python`` of a ``{code-block}`` with a ``:caption:`` is a file of that name.
-- A block ``console`` holds commands, in lines that begin with ``$ ``; ``\\`` at the end of a line goes on in the next one. The other lines are
-  what they printed. Commands are ``granum ...`` and ``python FILE.py``.
+- A block ``console`` holds commands, in lines that begin with ``$ ``; ``\\`` at the end of a line goes on in the next one. The other lines
+  are what they printed. Commands are ``granum ...`` and ``python FILE.py``.
 - The other blocks ``python`` share one namespace.
 - Everything else (``text``, or ``sh`` for what belongs to the reader's machine, as ``pip install``) is only read.
 """

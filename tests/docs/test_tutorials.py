@@ -7,6 +7,8 @@ from pathlib import Path
 import matplotlib
 import pytest
 
+from granum.caches import own_folder
+from granum.pool import store
 from tests.docs.pages import FENCE, blocks, commands, run_page
 
 matplotlib.use("Agg")
@@ -17,7 +19,10 @@ LONG = {"calibration"}  # more than 20 s
 
 @pytest.mark.parametrize("page", [pytest.param(p, id=p.stem, marks=[pytest.mark.slow] if p.stem in LONG else []) for p in PAGES])
 def test_a_tutorial_does_what_it_says(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+    here = tmp_path / "page"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setattr(store, "cache_root", lambda: own_folder(tmp_path / "cache"))  # no run is there from before
     run_page(page)
 
 

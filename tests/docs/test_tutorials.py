@@ -14,7 +14,7 @@ from tests.docs.pages import FENCE, blocks, commands, run_page
 matplotlib.use("Agg")
 TUTORIALS = Path(__file__).parents[2] / "docs" / "tutorials"
 PAGES = sorted(page for page in TUTORIALS.glob("*.md") if page.name != "index.md")
-LONG = {"calibration", "sweep"}  # more than 20 s: many runs
+LONG = {"calibration", "sweep", "digging-machine"}  # more than 15 s
 
 
 @pytest.mark.parametrize("page", [pytest.param(p, id=p.stem, marks=[pytest.mark.slow] if p.stem in LONG else []) for p in PAGES])

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from granum.nonsmooth import impact
 from granum.nonsmooth.impact_sweeps import FEW, FINE
 from granum.nonsmooth.solvers.sweeping import Method
+from granum.parallel import team
 from granum.scene.library import make_scene
 from granum.simulation import Simulation, make_settings
 from tests.reference.scenes import FREE, D, make
@@ -73,6 +74,25 @@ def test_a_push_wanders_on_when_all_else_is_calm(monkeypatch):
     assert sim.step().impacts == side**2
     assert impacts[0].calm[0]
     assert_allclose(sim.velocity[:, 0], u / (balls[of] + 1), rtol=0.01)
+
+
+def test_a_calm_impact_has_the_same_bits_on_any_number_of_threads(monkeypatch):
+    """A bed whose grains are all kicked: contacts in many colours, whose blocks are marked as due by one thread and swept by another."""
+    monkeypatch.setattr(team, "LEAST", 1)  # every thread is woken, however little there is to do
+    scene = make_scene("box", {"count": 1500})
+    bed = Simulation(scene, make_settings(scene.run, {"guards": FREE})).run(0.5).checkpoint()
+    solve, found = impact.sweep, []
+    for threads in (1, 2, 3):
+        sim, calm = Simulation.restore(scene, make_settings(scene.run, {"guards": FREE, "threads": threads}), bed), []
+        sim.velocity[:] += np.random.default_rng(3).normal(0.0, 0.3, sim.velocity.shape)
+        monkeypatch.setattr(
+            impact, "sweep", lambda *given, calm=calm, **more: (solve(*given, **more), calm.append(more["impact"].calm[0]))[0]
+        )
+        for _ in range(4):
+            sim.step()
+        found.append((calm, sim.position.tobytes(), sim.velocity.tobytes(), sim.spin.tobytes()))
+    assert any(found[0][0])
+    assert found[0] == found[1] == found[2]
 
 
 def test_small_impacts_pass_on_small_changes():
